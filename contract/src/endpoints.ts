@@ -1,0 +1,168 @@
+/**
+ * The endpoints of the contract as data: who is asked for what, and which refusal has which status where. Routes,
+ * tests, the OpenAPI document and the endpoint reference are made from this table.
+ */
+
+import type { BodyName } from './bodies.ts';
+import type { RefusalCode } from './refusals.ts';
+
+export type AuthHeader = 'none' | 'optional' | 'required';
+
+export interface Endpoint {
+  readonly methods: readonly ('GET' | 'POST')[];
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  /** Whether the request carries `Authorization: Bearer <AT>`. */
+  readonly authHeader: AuthHeader;
+  readonly request: { readonly body: BodyName; readonly isRequired: boolean; readonly limitBytes: number };
+  readonly success: {
+    readonly status: 200 | 204;
+    readonly body?: BodyName;
+    readonly description: string;
+  };
+  /** Whether a 401 says by the header `token-expired: true` that the AT is authentic and has expired. */
+  readonly tellsExpiry: boolean;
+  /** How a refusal is written: as a problem document or as GraphQL errors. */
+  readonly refusalFormat: 'problem' | 'graphql';
+  readonly refusals: Readonly<
+    Partial<Record<RefusalCode, { readonly status: number; readonly when: string }>>
+  >;
+}
+
+const tokenBodyLimitBytes = 16 * 1024;
+const graphBodyLimitBytes = 32 * 1024 * 1024;
+
+const tooLarge = { status: 413, when: 'Body over 16 KiB' };
+const otherMediaType = { status: 400, when: 'Content-Type other than application/json' };
+const overloaded = { status: 503, when: 'Overloaded, or the database cannot be written; see Retry-After' };
+
+export const endpoints = {
+  login: {
+    methods: ['POST'],
+    path: '/login',
+    summary: 'Log in',
+    description:
+      'Exchanges a user name and a password for an auth token (AT) and a refresh token (RT). Logins are independent of each other: a new one never ends another.',
+    authHeader: 'none',
+    request: { body: 'Credentials', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    success: { status: 200, body: 'LoginResponse', description: 'A new token pair' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'Malformed payload' },
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      INVALID_CREDENTIALS: { status: 401, when: 'Invalid credentials' },
+      TOO_LARGE: tooLarge,
+      UNAVAILABLE: overloaded,
+    },
+  },
+  refresh: {
+    methods: ['POST'],
+    path: '/login/refresh',
+    summary: 'Exchange a refresh token',
+    description:
+      'Replaces a token pair by a new one. Send the RT in the body and the AT of the same login, expired or not, in the Authorization header. An RT can be exchanged once; of several attempts at the same time exactly one succeeds.',
+    authHeader: 'required',
+    request: { body: 'RefreshTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    success: { status: 200, body: 'LoginResponse', description: 'A new token pair' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'Malformed payload' },
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      INVALID_AUTH_TOKEN: { status: 401, when: 'AT missing or invalid' },
+      INVALID_REFRESH_TOKEN: {
+        status: 401,
+        when: 'RT unknown, spent, revoked, expired, or not of the same login as the AT',
+      },
+      TOO_LARGE: tooLarge,
+      UNAVAILABLE: overloaded,
+    },
+  },
+  logout: {
+    methods: ['POST'],
+    path: '/logout',
+    summary: 'Log out',
+    description:
+      'Revokes the RT of a login. Send the AT in the Authorization header with any body or none, or send the RT in the body. When both are present, the AT takes precedence. Issued ATs stay usable until they expire.',
+    authHeader: 'optional',
+    request: { body: 'RefreshTokenRequest', isRequired: false, limitBytes: tokenBodyLimitBytes },
+    success: { status: 204, description: 'The RT of this login is revoked' },
+    tellsExpiry: true,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'No Authorization header, and the body is empty or malformed' },
+      UNSUPPORTED_MEDIA_TYPE: {
+        ...otherMediaType,
+        when: `No Authorization header, and a ${otherMediaType.when}`,
+      },
+      INVALID_REFRESH_TOKEN: { status: 400, when: 'No Authorization header, and the RT is invalid' },
+      INVALID_AUTH_TOKEN: { status: 401, when: 'The AT is invalid or expired' },
+      TOO_LARGE: tooLarge,
+      UNAVAILABLE: overloaded,
+    },
+  },
+  verify: {
+    methods: ['POST'],
+    path: '/login/verify',
+    summary: 'Check an auth token',
+    description: 'Answers 204 only when the AT was issued by this service and is still valid.',
+    authHeader: 'none',
+    request: { body: 'AuthTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
+    success: { status: 204, description: 'The AT is valid' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'Malformed payload' },
+      UNSUPPORTED_MEDIA_TYPE: otherMediaType,
+      INVALID_AUTH_TOKEN: { status: 400, when: 'AT malformed, not issued by this service, or expired' },
+      TOO_LARGE: { ...tooLarge, status: 400 },
+    },
+  },
+  graph: {
+    methods: ['GET', 'POST'],
+    path: '/graphql',
+    summary: 'Query the tree of folders',
+    description:
+      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`.',
+    authHeader: 'required',
+    request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
+    success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
+    tellsExpiry: true,
+    refusalFormat: 'graphql',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'The body is not JSON, or holds no query' },
+      INVALID_AUTH_TOKEN: {
+        status: 401,
+        when: 'AT missing, of a wrong scheme, invalid or expired',
+      },
+      NOT_ACCEPTABLE: { status: 406, when: 'Accept names no JSON media type' },
+      TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB' },
+      UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
+      UNAVAILABLE: overloaded,
+    },
+  },
+} as const satisfies Record<string, Endpoint>;
+
+export type EndpointName = keyof typeof endpoints;
+
+/** What any address may answer besides. */
+const statusAnywhere: Readonly<Record<RefusalCode, number>> = {
+  BAD_INPUT: 400,
+  INVALID_CREDENTIALS: 401,
+  INVALID_AUTH_TOKEN: 401,
+  INVALID_REFRESH_TOKEN: 401,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  NOT_ACCEPTABLE: 406,
+  TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  UNAVAILABLE: 503,
+  INTERNAL: 500,
+};
+
+/** The one place where a refusal becomes a status. */
+export function statusOf(endpoint: Endpoint | undefined, code: RefusalCode): number {
+  return endpoint?.refusals[code]?.status ?? statusAnywhere[code];
+}

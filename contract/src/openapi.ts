@@ -1,0 +1,94 @@
+/** The OpenAPI 3.1 document of the service, made from the endpoint table. */
+
+import { bodies } from './bodies.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
+
+export function openApiDocument(service: { url: string; version: string }) {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
+    paths[endpoint.path] = Object.fromEntries(
+      endpoint.methods.map((method) => [method.toLowerCase(), operation(name, endpoint, method)]),
+    );
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Espalier',
+      version: service.version,
+      summary: 'Token-secured graph access to one shared tree of folders',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: service.url }],
+    paths,
+    components: {
+      securitySchemes: {
+        authToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      },
+      schemas: bodies,
+    },
+  };
+}
+
+function operation(name: string, endpoint: Endpoint, method: 'GET' | 'POST') {
+  return {
+    operationId: method === 'POST' ? name : `${name}ByGet`,
+    summary: endpoint.summary,
+    description: endpoint.description,
+    security: security[endpoint.authHeader],
+    ...(method === 'POST' ? { requestBody: requestBody(endpoint) } : { parameters: graphParameters }),
+    responses: responses(endpoint),
+  };
+}
+
+const security = {
+  none: [],
+  optional: [{}, { authToken: [] }],
+  required: [{ authToken: [] }],
+};
+
+const graphParameters = [
+  { name: 'query', in: 'query', required: true, schema: { type: 'string' } },
+  { name: 'operationName', in: 'query', schema: { type: 'string' } },
+  { name: 'variables', in: 'query', description: 'A JSON object.', schema: { type: 'string' } },
+];
+
+const reference = (body: string) => ({ $ref: `#/components/schemas/${body}` });
+
+function requestBody({ request }: Endpoint) {
+  return {
+    required: request.isRequired,
+    content: { 'application/json': { schema: reference(request.body) } },
+  };
+}
+
+function responses({ success, refusals, refusalFormat, tellsExpiry }: Endpoint) {
+  const answers: Record<string, object> = {
+    [success.status]: {
+      description: success.description,
+      ...(success.body && { content: { 'application/json': { schema: reference(success.body) } } }),
+    },
+  };
+  for (const [status, group] of Map.groupBy(Object.entries(refusals), ([, refusal]) => refusal.status)) {
+    const [mediaType, body] =
+      refusalFormat === 'problem'
+        ? ['application/problem+json', 'Problem']
+        : ['application/json', 'GraphResponse'];
+    answers[status] = {
+      description: group.map(([code, refusal]) => `\`${code}\`: ${refusal.when}`).join('; '),
+      ...(status === 401 && { headers: tellsExpiry ? { ...challenge, ...expiry } : challenge }),
+      content: { [mediaType]: { schema: reference(body) } },
+    };
+  }
+  return answers;
+}
+
+const challenge = {
+  'WWW-Authenticate': { description: 'The bearer scheme (RFC 6750).', schema: { type: 'string' } },
+};
+
+const expiry = {
+  'token-expired': {
+    description: 'Sent, as `true`, when the AT is authentic and has expired.',
+    schema: { type: 'string', const: 'true' },
+  },
+};

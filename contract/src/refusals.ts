@@ -1,0 +1,37 @@
+/**
+ * The closed list of reasons for which the service refuses a request. A code is the same on every endpoint; its
+ * HTTP status is not: that belongs to the endpoint (see `endpoints.ts`).
+ */
+
+export const refusals = {
+  BAD_INPUT: 'The request is malformed',
+  INVALID_CREDENTIALS: 'The user name or the password is wrong',
+  INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
+  INVALID_REFRESH_TOKEN: 'The refresh token is not valid',
+  NOT_FOUND: 'There is nothing here',
+  METHOD_NOT_ALLOWED: 'This address does not take that method',
+  NOT_ACCEPTABLE: 'None of the accepted media types can be answered',
+  TOO_LARGE: 'The request body is too large',
+  UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type',
+  UNAVAILABLE: 'The service cannot do this right now',
+  INTERNAL: 'The service failed',
+} as const;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** The codes that may stand in `extensions.code` of a GraphQL error; any other refusal appears there as `BAD_INPUT`. */
+export const graphCodes = {
+  BAD_INPUT: 'An argument, a variable or the request itself cannot be used; the message says which and why',
+  NOT_FOUND: 'What the operation names does not exist, or the viewer may not see it',
+  INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
+  UNAVAILABLE: 'The service cannot do this right now; try again later',
+  INTERNAL: 'The service failed; the cause is in its log under the request id',
+  GRAPHQL_PARSE_FAILED: 'The query is not GraphQL',
+  GRAPHQL_VALIDATION_FAILED: 'The query does not fit the schema',
+} as const;
+
+export type GraphCode = keyof typeof graphCodes;
+
+export function toGraphCode(code: RefusalCode): GraphCode {
+  return code in graphCodes ? (code as GraphCode) : 'BAD_INPUT';
+}
