@@ -1,0 +1,304 @@
+/**
+ * Every setting: its name, default and doc line. `--help` and `docs/configuration.md` are made from this table, and
+ * nothing else in the server reads the environment.
+ */
+
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { nearestName } from './nearest-name.ts';
+import { StartError } from './start-error.ts';
+
+export interface Setting<Value> {
+  /** The environment variable without `ESPALIER_`; the flag is made from it. */
+  readonly name: string;
+  readonly about: string;
+  /** What a good value looks like, for the error text and the docs. */
+  readonly accepts: string;
+  /** As a user would write it; a setting without one is not set unless given. */
+  readonly default?: string;
+  /** A secret is never a flag (others could see it in the process list); it can come from a file instead. */
+  readonly isSecret?: boolean;
+  /** A switch is a flag without a value. */
+  readonly isSwitch?: boolean;
+  /** Throws an Error, or returns undefined, when the text is not acceptable. */
+  readonly parse: (text: string) => Value | undefined;
+}
+
+const text = (given: string) => given || undefined;
+const yesOrNo = (given: string) =>
+  /^(true|yes|on|1)$/i.test(given) ? true : /^(false|no|off|0)$/i.test(given) ? false : undefined;
+const wholeNumber = (least: number, most: number) => (given: string) =>
+  /^\d{1,15}$/.test(given) && Number(given) >= least && Number(given) <= most ? Number(given) : undefined;
+
+const day = 86_400;
+const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+export const settingsTable = {
+  host: setting({
+    name: 'HOST',
+    about: 'The address to listen on. Beyond loopback, use TLS or a proxy that does.',
+    accepts: 'a host name or an IP address',
+    default: '127.0.0.1',
+    parse: (given) => (/^[\w.:%-]+$/.test(given) ? given : undefined),
+  }),
+  port: setting({
+    name: 'PORT',
+    about: 'The port to listen on; 0 picks a free one and prints it.',
+    accepts: 'a whole number from 0 to 65535',
+    default: '8080',
+    parse: wholeNumber(0, 65_535),
+  }),
+  basePath: setting({
+    name: 'BASE_PATH',
+    about:
+      'The path under which everything is served, for a proxy that forwards only a part of its addresses.',
+    accepts: 'a path such as / or /tree',
+    default: '/',
+    parse: (given) => (/^(\/[\w.~-]+)*\/?$/.test(given) && given ? given.replace(/\/$/, '') : undefined),
+  }),
+  databaseUrl: setting({
+    name: 'DATABASE_URL',
+    about: 'Where the data is kept. The file and its folder are created if missing.',
+    accepts: 'sqlite: followed by the path of a file',
+    default: 'sqlite:./espalier-data/espalier.db',
+    parse: (given) => (/^sqlite:.+$/.test(given) ? given : undefined),
+  }),
+  accessTokenSeconds: setting({
+    name: 'ACCESS_TOKEN_SECONDS',
+    about: 'How long an auth token lives; reported to clients as `expires_in`.',
+    accepts: `a whole number from 1 to ${day}`,
+    default: '600',
+    parse: wholeNumber(1, day),
+  }),
+  refreshTokenSeconds: setting({
+    name: 'REFRESH_TOKEN_SECONDS',
+    about: 'How long a refresh token lives, from the login or refresh that issued it.',
+    accepts: `a whole number from 1 to ${3650 * day}`,
+    default: String(60 * day),
+    parse: wholeNumber(1, 3650 * day),
+  }),
+  reuseToleranceSeconds: setting({
+    name: 'REUSE_TOLERANCE_SECONDS',
+    about:
+      'A spent refresh token that comes back within this time is taken for a lost reply or a second tab; later it is taken for theft and ends its session.',
+    accepts: `a whole number from 0 to ${day}`,
+    default: '60',
+    parse: wholeNumber(0, day),
+  }),
+  refreshRetrySeconds: setting({
+    name: 'REFRESH_RETRY_SECONDS',
+    about:
+      'Within this time the identical pair of tokens gets the identical new pair again, for clients on bad networks; 0 turns it off.',
+    accepts: 'a whole number from 0 to 600',
+    default: '0',
+    parse: wholeNumber(0, 600),
+  }),
+  issuer: setting({
+    name: 'ISSUER',
+    about:
+      'The `iss` of auth tokens. Without it, a name is made at the first start and stored in the database. Changing it makes every issued auth token invalid.',
+    accepts: 'a name or URL of at most 255 characters',
+    parse: (given) => (given && given.length <= 255 ? given : undefined),
+  }),
+  adminUsername: setting({
+    name: 'ADMIN_USERNAME',
+    about: 'The administrator that the first start creates.',
+    accepts: 'a user name of 1 to 128 characters, without control characters',
+    default: 'admin',
+    parse: text,
+  }),
+  adminPassword: setting({
+    name: 'ADMIN_PASSWORD',
+    about:
+      'The password of that administrator. Without it, one is generated and shown once. Ignored after the first start.',
+    accepts: 'a password',
+    isSecret: true,
+    parse: text,
+  }),
+  demo: setting({
+    name: 'DEMO',
+    about: 'Adds a demonstration tree if there are no folders yet.',
+    accepts: 'true or false',
+    default: 'false',
+    isSwitch: true,
+    parse: yesOrNo,
+  }),
+  tlsCertFile: setting({
+    name: 'TLS_CERT_FILE',
+    about: 'A PEM file with the certificate chain, to serve https and wss directly. Needs the key too.',
+    accepts: 'the path of a PEM file',
+    parse: text,
+  }),
+  tlsKeyFile: setting({
+    name: 'TLS_KEY_FILE',
+    about: 'A PEM file with the private key of that certificate.',
+    accepts: 'the path of a PEM file',
+    parse: text,
+  }),
+  trustProxy: setting({
+    name: 'TRUST_PROXY',
+    about:
+      'Which proxies in front may tell the client address by X-Forwarded-For: none (false), any (true), so many hops, or these addresses.',
+    accepts: 'true, false, a number of hops, or a comma-separated list of addresses or CIDR ranges',
+    default: 'false',
+    parse: trustedProxies,
+  }),
+  corsOrigins: setting({
+    name: 'CORS_ORIGINS',
+    about: 'Web pages of these origins may call the service from a browser; * means any. None by default.',
+    accepts: 'a comma-separated list of origins such as https://app.example.com, or *',
+    default: '',
+    parse: origins,
+  }),
+  logLevel: setting({
+    name: 'LOG_LEVEL',
+    about: 'How much is logged, as JSON lines on standard error.',
+    accepts: `one of ${logLevels.join(', ')}`,
+    default: 'info',
+    parse: (given) => logLevels.find((level) => level === given.toLowerCase()),
+  }),
+};
+
+function setting<Value, Given extends Setting<Value>>(given: Given & Setting<Value>): Given {
+  return given;
+}
+
+type Table = typeof settingsTable;
+type ValueOf<S extends { parse: (text: string) => unknown }> = Exclude<ReturnType<S['parse']>, undefined>;
+
+/** Settings with a default always have a value. */
+export type Settings = {
+  readonly [K in keyof Table]: Table[K] extends { default: string }
+    ? ValueOf<Table[K]>
+    : ValueOf<Table[K]> | undefined;
+};
+
+export const environmentPrefix = 'ESPALIER_';
+export const environmentName = ({ name }: { name: string }) => environmentPrefix + name;
+export const flagName = ({ name }: { name: string }) => name.toLowerCase().replaceAll('_', '-');
+
+const table: Readonly<Record<string, Setting<unknown>>> = settingsTable;
+const settings = Object.values(table);
+
+export interface Sources {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Flags by name, without the dashes. */
+  flags?: Readonly<Record<string, string>>;
+}
+
+/** Reads every setting; a flag beats the environment. Throws a StartError that names the first bad one. */
+export function readSettings({ environment, flags = {} }: Sources): {
+  settings: Settings;
+  warnings: string[];
+} {
+  const values = Object.fromEntries(
+    Object.entries(table).map(([key, each]) => [key, readSetting(each, environment, flags)]),
+  ) as unknown as Settings;
+  if (!values.tlsCertFile !== !values.tlsKeyFile) {
+    throw new StartError(
+      'ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together: set both for https, or neither.',
+    );
+  }
+  return { settings: Object.freeze(values), warnings: unknownNames(environment) };
+}
+
+/** The process's own environment and the given flags. */
+export function settingsOfProcess(flags: Readonly<Record<string, string>>) {
+  return readSettings({ environment: process.env, flags });
+}
+
+function readSetting(each: Setting<unknown>, environment: Sources['environment'], flags: Sources['flags']) {
+  const given = givenText(each, environment, flags ?? {});
+  if (!given) return each.default === undefined ? undefined : each.parse(each.default);
+  const value = each.parse(given.text);
+  if (value === undefined) {
+    const shown = each.isSecret ? 'its value' : JSON.stringify(given.text);
+    throw new StartError(`${given.source} is ${shown}, which is not usable: it takes ${each.accepts}.`);
+  }
+  return value;
+}
+
+function givenText(
+  each: Setting<unknown>,
+  environment: Sources['environment'],
+  flags: Readonly<Record<string, string>>,
+): { source: string; text: string } | undefined {
+  const variable = environmentName(each);
+  const flag = flagName(each);
+  if (each.isSecret) {
+    if (flags[`${flag}-file`] !== undefined) return secretFile(`--${flag}-file`, flags[`${flag}-file`]!);
+    if (environment[`${variable}_FILE`])
+      return secretFile(`${variable}_FILE`, environment[`${variable}_FILE`]!);
+  } else if (flags[flag] !== undefined) {
+    return { source: `--${flag}`, text: flags[flag] };
+  }
+  const text = environment[variable];
+  // An empty variable counts as not set, as shells and compose files produce them.
+  return text && !isServiceLink(variable, text) ? { source: variable, text } : undefined;
+}
+
+function secretFile(source: string, path: string): { source: string; text: string } {
+  try {
+    return { source, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
+  } catch (cause) {
+    throw new StartError(
+      `${source} names the file ${path}, which cannot be read: ${(cause as Error).message}.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/**
+ * Kubernetes gives every pod variables for each service; those of a service named "espalier" look like ours
+ * (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
+ */
+function isServiceLink(name: string, value: string): boolean {
+  return (
+    /^ESPALIER_SERVICE_(HOST|PORT)(_\w+)?$/.test(name) ||
+    /^ESPALIER_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
+    (name === 'ESPALIER_PORT' && /^(tcp|udp|sctp):\/\//.test(value))
+  );
+}
+
+function unknownNames(environment: Sources['environment']): string[] {
+  const known = settings.flatMap((each) =>
+    each.isSecret ? [environmentName(each), `${environmentName(each)}_FILE`] : [environmentName(each)],
+  );
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(environmentPrefix) && !known.includes(name))
+    .filter((name) => !isServiceLink(name, environment[name] ?? ''))
+    .map((name) => {
+      const meant = nearestName(name, known);
+      return `${name} is not a setting of Espalier and is ignored.${meant ? ` Did you mean ${meant}?` : ''}`;
+    });
+}
+
+function trustedProxies(given: string): boolean | number | string[] | undefined {
+  const plain = yesOrNo(given);
+  if (plain !== undefined && !/^[01]$/.test(given)) return plain;
+  if (/^\d{1,2}$/.test(given)) return Number(given) || false;
+  const addresses = given.split(',').map((address) => address.trim());
+  return addresses.every(isAddressRange) ? addresses : undefined;
+}
+
+function isAddressRange(given: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return true;
+  const [address = '', bits] = given.split('/');
+  const family = isIP(address);
+  return (
+    family !== 0 &&
+    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+  );
+}
+
+function origins(given: string): string[] | undefined {
+  const list = given
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter(Boolean);
+  const isOrigin = (origin: string) =>
+    origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
+  return list.every(isOrigin) ? list : undefined;
+}

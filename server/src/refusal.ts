@@ -1,0 +1,25 @@
+/** An expected "no": a code from the contract's closed list, a text for people, and a cause that stays private. */
+
+import { refusals, type RefusalCode } from '@espalier/contract';
+
+export interface RefusalDetails {
+  /** For the log only. */
+  cause?: unknown;
+  /** The auth token is authentic and has expired. */
+  isExpired?: boolean;
+  retryAfterSeconds?: number;
+  /** The methods that the address takes instead. */
+  allow?: readonly string[];
+}
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: RefusalCode;
+  readonly details: Readonly<RefusalDetails>;
+
+  constructor(code: RefusalCode, message: string = `${refusals[code]}.`, details: RefusalDetails = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+}
