@@ -1,0 +1,186 @@
+/**
+ * SQLite, embedded: one connection writes, another reads, so that no request sees another's open transaction. A
+ * commit returns only when it is on the disk. Knows SQLite's dialect and nothing of what is stored.
+ */
+
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import BetterSqlite, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3';
+import { Refusal } from '../refusal.ts';
+import { StartError } from '../start-error.ts';
+import {
+  isPromise,
+  type Database,
+  type DatabaseOptions,
+  type PromiseOrValue,
+  type Transaction,
+} from './database.ts';
+import type { Part, Statement } from './statement.ts';
+
+const busyTimeoutMs = 20;
+const busyRetries = 200;
+const busyPauseMs = 5;
+
+export function openSqlite(path: string, { onStatement }: DatabaseOptions): Database {
+  const file = resolve(path);
+  createPrivately(file);
+  const writer = connect(file, { readonly: false });
+  const reader = connect(file, { readonly: true });
+  const read = statements(reader, onStatement);
+  const write = statements(writer, onStatement);
+  const transaction: Transaction = {
+    ...write,
+    define: (text) => void writer.exec(text),
+    tableNames: () =>
+      writer.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[],
+  };
+  const nextTurn = line();
+
+  return {
+    columnTypes: {
+      id: 'text',
+      text: 'text',
+      bytes: 'blob',
+      integer: 'integer',
+      tableEnd: 'strict, without rowid',
+    },
+    all: read.all,
+    get: read.get,
+    transaction: (work) =>
+      nextTurn(async () => {
+        await begin(writer);
+        try {
+          // Not awaited when it is already there: the whole transaction then happens in one go.
+          const pending = work(transaction);
+          const result = isPromise(pending) ? await pending : pending;
+          writer.exec('commit');
+          return result;
+        } catch (error) {
+          if (writer.inTransaction) writer.exec('rollback');
+          throw asRefusal(error);
+        }
+      }),
+    close: () => {
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+/** SQLite gives its side files the mode of the database file: nobody else may read any of them. */
+function createPrivately(file: string): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (cause) {
+    throw new StartError(`The database file ${file} cannot be opened: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
+function connect(file: string, options: { readonly: boolean }): Connection {
+  try {
+    const connection = new BetterSqlite(file, { ...options, timeout: busyTimeoutMs });
+    if (!options.readonly) connection.pragma('journal_mode = wal');
+    connection.pragma('synchronous = full');
+    connection.pragma('foreign_keys = on');
+    return connection;
+  } catch (cause) {
+    const reason =
+      codeOf(cause) === 'SQLITE_NOTADB' ? 'it is not a SQLite database' : (cause as Error).message;
+    throw new StartError(`The database file ${file} cannot be used: ${reason}.`, { cause });
+  }
+}
+
+/** Another process may be writing: wait for it without blocking this one. */
+async function begin(writer: Connection): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      writer.exec('begin immediate');
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_BUSY' || attempt === busyRetries) throw asRefusal(error);
+      await delay(busyPauseMs);
+    }
+  }
+}
+
+/** Lets one task in at a time, in the order of asking. */
+function line(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const turn = last.then(task);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
+function statements(connection: Connection, onStatement?: (text: string) => void) {
+  const known = new Map<Statement, Ready>();
+  const ready = (statement: Statement): Ready => {
+    let found = known.get(statement);
+    if (!found) known.set(statement, (found = prepare(connection, statement)));
+    onStatement?.(found.text);
+    return found;
+  };
+  return {
+    all: <P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]> => {
+      const { prepared, valuesOf } = ready(statement);
+      return prepared.all(valuesOf(parameters)) as R[];
+    },
+    get: <P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined> => {
+      const { prepared, valuesOf } = ready(statement);
+      return prepared.get(valuesOf(parameters)) as R | undefined;
+    },
+    run: <P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> => {
+      const { prepared, valuesOf } = ready(statement);
+      return prepared.run(valuesOf(parameters)).changes;
+    },
+  };
+}
+
+interface Ready {
+  readonly text: string;
+  readonly prepared: Prepared<unknown[]>;
+  readonly valuesOf: (parameters: unknown) => unknown[];
+}
+
+function prepare(connection: Connection, { parts }: Statement): Ready {
+  const order: { name: string; isList: boolean }[] = [];
+  const write = (part: Part): string => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'parameter') {
+      order.push({ name: part.name, isList: false });
+      return '?';
+    }
+    order.push({ name: part.name, isList: true });
+    if (part.kind === 'list') return '(select key as place, value from json_each(?)) as each';
+    const choice = part.choice.parts.map(write).join('');
+    return `json_each(?) as each cross join ${part.table} as chosen on chosen.id in (${choice})`;
+  };
+  const text = parts.map(write).join('');
+  return {
+    text,
+    prepared: connection.prepare(text),
+    valuesOf: (parameters) =>
+      order.map(({ name, isList }) => {
+        const value = (parameters as Record<string, unknown>)[name];
+        return isList ? JSON.stringify(value) : value;
+      }),
+  };
+}
+
+const passing = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN)/;
+
+/** The machine's trouble is not the request's fault and may pass: disk full, read-only, busy. */
+function asRefusal(error: unknown): unknown {
+  if (!passing.test(codeOf(error))) return error;
+  const message = 'The database cannot be written right now. Try again later.';
+  return new Refusal('UNAVAILABLE', message, { cause: error, retryAfterSeconds: 5 });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof BetterSqlite.SqliteError ? error.code : '';
+}

@@ -1,0 +1,52 @@
+/**
+ * SQL as text with named parameters, written once for every database. A statement is made once, at module level, and
+ * each database prepares it once; what differs between dialects is a part that the dialect writes itself.
+ */
+
+export type Part =
+  | string
+  | { readonly kind: 'parameter'; readonly name: string }
+  | { readonly kind: 'list'; readonly name: string }
+  | {
+      readonly kind: 'chosen-for-each';
+      readonly name: string;
+      readonly table: string;
+      readonly choice: Statement;
+    };
+
+export interface Statement<Parameters = unknown, Row = unknown> {
+  readonly parts: readonly Part[];
+  /** Types only; never there at run time. */
+  readonly types?: { parameters: Parameters; row: Row };
+}
+
+/**
+ * Interpolated strings are the names of parameters: sql<{ id: string }, Folder>`select … where id = ${'id'}`.
+ * Interpolated statements and parts are written in place.
+ */
+export function sql<Parameters = object, Row = never>(
+  texts: TemplateStringsArray,
+  ...values: readonly (string | Part | Statement)[]
+): Statement<Parameters, Row> {
+  const parts: Part[] = [texts[0]!];
+  values.forEach((value, index) => {
+    if (typeof value === 'string') parts.push({ kind: 'parameter', name: value });
+    else if ('parts' in value) parts.push(...value.parts);
+    else parts.push(value);
+    parts.push(texts[index + 1]!);
+  });
+  return { parts };
+}
+
+/** A table `each` with the column `value` and, in the list's order, `place`; from a parameter that is a list of texts. */
+export function list(name: string): Part {
+  return { kind: 'list', name };
+}
+
+/**
+ * For each value of a list parameter, the rows of `table` whose ids `choice` selects; `choice` refers to the value
+ * as `each.value`, and may limit itself. Names the rows `chosen`.
+ */
+export function chosenForEach(name: string, table: string, choice: Statement): Part {
+  return { kind: 'chosen-for-each', name, table, choice };
+}
