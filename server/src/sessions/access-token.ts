@@ -1,0 +1,113 @@
+/**
+ * Auth tokens: JWTs signed with Ed25519 (RFC 7515, RFC 8037, RFC 9068's type). A token is accepted only if its header
+ * is, byte for byte, one that this service writes: so there is no algorithm, type, key or extension to choose for
+ * whoever made it (RFC 8725 §3.1).
+ */
+
+import { randomUUID, sign, verify } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Clock } from '../clock.ts';
+import type { SigningKey } from './signing-keys.ts';
+
+export interface AccessToken {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+}
+
+interface Claims {
+  readonly iss: string;
+  readonly sub: string;
+  readonly sid: string;
+  readonly jti: string;
+  readonly iat: number;
+  readonly nbf: number;
+  readonly exp: number;
+}
+
+export interface AccessTokens {
+  issue(userId: string, sessionId: string): string;
+  /** The token if it is authentic, expired or not; undefined if it is not. */
+  read(token: string): AccessToken | undefined;
+}
+
+export interface AccessTokenOptions {
+  readonly issuer: string;
+  readonly lifetimeSeconds: number;
+  readonly clock: Clock;
+  /** The newest first. */
+  readonly keys: readonly SigningKey[];
+}
+
+const cachedTokens = 10_000;
+const longestToken = 2_048;
+/** Another node's clock may be ahead of ours. */
+const clockSkewMs = 60_000;
+
+export function createAccessTokens({
+  issuer,
+  lifetimeSeconds,
+  clock,
+  keys,
+}: AccessTokenOptions): AccessTokens {
+  const [signingKey] = keys;
+  if (!signingKey) throw new Error('There is no signing key.');
+  const keyByHeader = new Map(keys.map((key) => [headerOf(key), key]));
+  const authentic = new LRUCache<string, AccessToken>({ max: cachedTokens });
+
+  return {
+    issue(userId, sessionId) {
+      const now = Math.floor(clock.now() / 1000);
+      const exp = now + lifetimeSeconds;
+      const claims: Claims = {
+        iss: issuer,
+        sub: userId,
+        sid: sessionId,
+        jti: randomUUID(),
+        iat: now,
+        nbf: now,
+        exp,
+      };
+      const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
+      const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
+      const token = `${signed}.${signature.toString('base64url')}`;
+      authentic.set(token, { userId, sessionId, expiresAt: exp * 1000 });
+      return token;
+    },
+
+    read(token) {
+      const known = authentic.get(token);
+      if (known) return known;
+      if (token.length > longestToken) return undefined;
+      const [header = '', payload = '', signature = '', ...more] = token.split('.');
+      const key = keyByHeader.get(header);
+      if (!key || more.length > 0) return undefined;
+      const signatureBytes = decode(signature);
+      const payloadBytes = decode(payload);
+      if (!signatureBytes || !payloadBytes) return undefined;
+      if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
+      const claims = JSON.parse(payloadBytes.toString()) as Claims;
+      if (claims.iss !== issuer || Math.max(claims.nbf, claims.iat) * 1000 > clock.now() + clockSkewMs) {
+        return undefined;
+      }
+      const read = { userId: claims.sub, sessionId: claims.sid, expiresAt: claims.exp * 1000 };
+      authentic.set(token, read);
+      return read;
+    },
+  };
+}
+
+function headerOf(key: SigningKey): string {
+  return encode(JSON.stringify({ alg: 'EdDSA', typ: 'at+jwt', kid: key.id }));
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}
+
+/** Buffer forgives padding, foreign letters and stray bits at the end: only what encodes back to itself is accepted. */
+function decode(segment: string): Buffer | undefined {
+  const bytes = Buffer.from(segment, 'base64url');
+  return bytes.toString('base64url') === segment ? bytes : undefined;
+}

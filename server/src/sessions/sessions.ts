@@ -1,0 +1,244 @@
+/**
+ * The token lifecycle: log in, refresh, log out, authenticate. A session is one login and one row; which of several
+ * racing refreshes wins is decided by one conditional update of that row.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { checkCredentials, recordLogin } from '../accounts/accounts.ts';
+import type { Passwords } from '../accounts/passwords.ts';
+import type { Clock } from '../clock.ts';
+import type { Database, Reader, Transaction } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
+import type { AccessToken, AccessTokens } from './access-token.ts';
+import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
+
+export interface IssuedPair extends TokenPair {
+  readonly expiresInSeconds: number;
+}
+
+export interface Session {
+  readonly id: string;
+  readonly createdAt: number;
+  readonly refreshedAt: number;
+  readonly expiresAt: number;
+}
+
+export interface Sessions {
+  logIn(username: string, password: string): Promise<IssuedPair>;
+  refresh(pair: TokenPair): Promise<IssuedPair>;
+  /** Revokes the login of an auth token that is valid. */
+  logOutByAuthToken(authToken: string): Promise<void>;
+  logOutByRefreshToken(refreshToken: string): Promise<void>;
+  /** Reads no database: an auth token is good until it expires. */
+  authenticate(authToken: string): AccessToken;
+  /** Forgets spent tokens and sealed successors whose time is over. */
+  sweep(): Promise<void>;
+}
+
+export interface SessionOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
+  readonly accessTokens: AccessTokens;
+  readonly settings: {
+    readonly accessTokenSeconds: number;
+    readonly refreshTokenSeconds: number;
+    readonly reuseToleranceSeconds: number;
+    readonly refreshRetrySeconds: number;
+  };
+}
+
+/** How long a spent token is recognised as a replay. */
+const spentKeptMs = 7 * 86_400_000;
+const sweepBatch = 1_000;
+
+const insertSession = sql<{ id: string; userId: string; digest: Uint8Array; now: number; expiresAt: number }>`
+  insert into sessions (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at)
+  values (${'id'}, ${'userId'}, ${'digest'}, ${'now'}, ${'now'}, ${'expiresAt'})`;
+
+const rotate = sql<{ id: string; digest: Uint8Array; next: Uint8Array; now: number; expiresAt: number }>`
+  update sessions set refresh_digest = ${'next'}, refreshed_at = ${'now'}, refresh_expires_at = ${'expiresAt'}
+  where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
+
+const recordSpent = sql<{ digest: Uint8Array; sessionId: string; now: number; successor: Uint8Array | null }>`
+  insert into spent_refresh_tokens (digest, session_id, spent_at, sealed_successor)
+  values (${'digest'}, ${'sessionId'}, ${'now'}, ${'successor'})`;
+
+interface Spent {
+  readonly sessionId: string;
+  readonly spentAt: number;
+  readonly successor: Uint8Array | null;
+  readonly revokedAt: number | null;
+}
+
+const findSpent = sql<{ digest: Uint8Array }, Spent>`
+  select session_id as "sessionId", spent_at as "spentAt", sealed_successor as "successor", revoked_at as "revokedAt"
+  from spent_refresh_tokens join sessions on sessions.id = session_id where digest = ${'digest'}`;
+
+type RevocationReason = 'logout' | 'replay';
+
+const revokeById = sql<{ id: string; now: number; because: RevocationReason }>`
+  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
+  where id = ${'id'} and revoked_at is null`;
+
+const revokeByDigest = sql<{ digest: Uint8Array; now: number; because: RevocationReason }>`
+  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
+  where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
+
+const findSession = sql<{ id: string }, Session>`
+  select id, created_at as "createdAt", refreshed_at as "refreshedAt", refresh_expires_at as "expiresAt"
+  from sessions where id = ${'id'}`;
+
+const anySpentBefore = sql<{ before: number }, { spentAt: number }>`
+  select spent_at as "spentAt" from spent_refresh_tokens where spent_at < ${'before'} limit 1`;
+
+const forgetSpent = sql<{ before: number; batch: number }>`
+  delete from spent_refresh_tokens where digest in (
+    select digest from spent_refresh_tokens where spent_at < ${'before'} limit ${'batch'})`;
+
+const anySealedBefore = sql<{ before: number }, { spentAt: number }>`
+  select spent_at as "spentAt" from spent_refresh_tokens
+  where spent_at < ${'before'} and sealed_successor is not null limit 1`;
+
+const eraseSealed = sql<{ before: number; batch: number }>`
+  update spent_refresh_tokens set sealed_successor = null where digest in (
+    select digest from spent_refresh_tokens
+    where spent_at < ${'before'} and sealed_successor is not null limit ${'batch'})`;
+
+export function createSessions({
+  database,
+  clock,
+  passwords,
+  accessTokens,
+  settings,
+}: SessionOptions): Sessions {
+  const refreshExpiry = (now: number) => now + settings.refreshTokenSeconds * 1000;
+  const issue = (userId: string, sessionId: string, refreshToken: string): IssuedPair => ({
+    authToken: accessTokens.issue(userId, sessionId),
+    refreshToken,
+    expiresInSeconds: settings.accessTokenSeconds,
+  });
+
+  async function logIn(username: string, password: string): Promise<IssuedPair> {
+    const credentials = await checkCredentials(database, passwords, { username, password });
+    if (!credentials) throw new Refusal('INVALID_CREDENTIALS');
+    const id = randomUUID();
+    const refreshToken = newRefreshToken();
+    const now = clock.now();
+    const digest = digestOf(refreshToken);
+    await database.transaction(async (transaction) => {
+      if (!(await recordLogin(transaction, credentials, now))) throw new Refusal('INVALID_CREDENTIALS');
+      const { userId } = credentials;
+      await transaction.run(insertSession, { id, userId, digest, now, expiresAt: refreshExpiry(now) });
+    });
+    return issue(credentials.userId, id, refreshToken);
+  }
+
+  async function refresh(old: TokenPair): Promise<IssuedPair> {
+    const token = accessTokens.read(old.authToken);
+    if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
+    const digest = digestOf(old.refreshToken);
+    // The answer to a replay is a refusal, and yet what it changes is committed: it is returned, not thrown.
+    const outcome = await database.transaction(
+      async (transaction) =>
+        (await exchange(transaction, token, old, digest)) ?? explain(transaction, old, digest),
+    );
+    if (outcome instanceof Refusal) throw outcome;
+    return outcome;
+  }
+
+  /** The one conditional update: undefined if this pair is not the current one of a living session. */
+  async function exchange(
+    transaction: Transaction,
+    { userId, sessionId }: AccessToken,
+    old: TokenPair,
+    digest: Uint8Array,
+  ): Promise<IssuedPair | undefined> {
+    const now = clock.now();
+    const refreshToken = newRefreshToken();
+    const next = digestOf(refreshToken);
+    const changed = await transaction.run(rotate, {
+      id: sessionId,
+      digest,
+      next,
+      now,
+      expiresAt: refreshExpiry(now),
+    });
+    if (changed === 0) return undefined;
+    const pair = issue(userId, sessionId, refreshToken);
+    const successor = settings.refreshRetrySeconds > 0 ? sealSuccessor(pair, old) : null;
+    await transaction.run(recordSpent, { digest, sessionId, now, successor });
+    return pair;
+  }
+
+  /** Why there was no exchange. Only a token on record as spent can be a replay; an unknown one changes nothing. */
+  async function explain(
+    transaction: Transaction,
+    old: TokenPair,
+    digest: Uint8Array,
+  ): Promise<IssuedPair | Refusal> {
+    const refusal = new Refusal('INVALID_REFRESH_TOKEN');
+    const spent = await transaction.get(findSpent, { digest });
+    if (!spent || spent.revokedAt !== null) return refusal;
+    const now = clock.now();
+    const ageSeconds = (now - spent.spentAt) / 1000;
+    if (spent.successor && ageSeconds <= settings.refreshRetrySeconds) {
+      const successor = openSuccessor(spent.successor, old);
+      const token = successor && accessTokens.read(successor.authToken);
+      if (token && token.expiresAt > now) {
+        return { ...successor, expiresInSeconds: Math.floor((token.expiresAt - now) / 1000) };
+      }
+    }
+    if (ageSeconds > settings.reuseToleranceSeconds) {
+      await transaction.run(revokeById, { id: spent.sessionId, now, because: 'replay' });
+    }
+    return refusal;
+  }
+
+  function authenticate(authToken: string): AccessToken {
+    const token = accessTokens.read(authToken);
+    if (!token) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
+    if (token.expiresAt <= clock.now()) {
+      throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
+    }
+    return token;
+  }
+
+  async function logOutByAuthToken(authToken: string): Promise<void> {
+    const { sessionId } = authenticate(authToken);
+    await database.transaction((transaction) =>
+      transaction.run(revokeById, { id: sessionId, now: clock.now(), because: 'logout' }),
+    );
+  }
+
+  async function logOutByRefreshToken(refreshToken: string): Promise<void> {
+    const digest = digestOf(refreshToken);
+    const revoked = await database.transaction((transaction) =>
+      transaction.run(revokeByDigest, { digest, now: clock.now(), because: 'logout' }),
+    );
+    if (revoked === 0) throw new Refusal('INVALID_REFRESH_TOKEN');
+  }
+
+  async function sweep(): Promise<void> {
+    const now = clock.now();
+    await inBatches(anySpentBefore, forgetSpent, now - spentKeptMs);
+    await inBatches(anySealedBefore, eraseSealed, now - settings.refreshRetrySeconds * 1000);
+  }
+
+  async function inBatches(
+    any: typeof anySpentBefore,
+    clear: typeof forgetSpent,
+    before: number,
+  ): Promise<void> {
+    while (await database.get(any, { before })) {
+      await database.transaction((transaction) => transaction.run(clear, { before, batch: sweepBatch }));
+    }
+  }
+
+  return { logIn, refresh, logOutByAuthToken, logOutByRefreshToken, authenticate, sweep };
+}
+
+export async function readSession(reader: Reader, id: string): Promise<Session | undefined> {
+  return reader.get(findSession, { id });
+}
