@@ -1,0 +1,19 @@
+/** What a folder may be called. */
+
+import { Refusal } from '../refusal.ts';
+
+export const longestName = 255;
+
+/** The name as it is kept: composed (NFC), so that the same letters are the same name. Lengths count code points. */
+export function toFolderName(given: string): string {
+  const name = given.normalize('NFC');
+  if (!name.isWellFormed()) throw new Refusal('BAD_INPUT', 'A folder name must be well-formed Unicode.');
+  if (name === '') throw new Refusal('BAD_INPUT', 'A folder name must not be empty.');
+  if ([...name].length > longestName) {
+    throw new Refusal('BAD_INPUT', `A folder name has at most ${longestName} characters.`);
+  }
+  if (/[/\p{Cc}]/u.test(name)) {
+    throw new Refusal('BAD_INPUT', 'A folder name must not hold a slash or a control character.');
+  }
+  return name;
+}

@@ -1,0 +1,73 @@
+/** Runs graph queries for a viewer. Knows nothing of HTTP, tokens or sockets. */
+
+import {
+  execute,
+  OperationTypeNode,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLFormattedError,
+} from 'graphql';
+import { toGraphCode, type GraphRequest } from '@espalier/contract';
+import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { Refusal } from '../refusal.ts';
+import { createDocuments, operationKind } from './documents.ts';
+import { coded } from './graph-error.ts';
+import { createSchema } from './schema.ts';
+import type { Viewer } from './viewer.ts';
+
+export interface GraphResult {
+  /** False when the request failed before anything was run: then there is no `data`. */
+  readonly isExecuted: boolean;
+  readonly body: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] };
+}
+
+export interface GraphOptions {
+  readonly reader: Reader;
+  /** Told of what should not have happened; the client learns only that it did. */
+  readonly onBug: (error: unknown) => void;
+}
+
+export interface Graph {
+  run(
+    request: GraphRequest,
+    viewer: Viewer,
+    limits?: { readonly queriesOnly: boolean },
+  ): PromiseOrValue<GraphResult>;
+}
+
+export function createGraph({ reader, onBug }: GraphOptions): Graph {
+  const schema = createSchema();
+  const documents = createDocuments(schema);
+
+  return {
+    run({ query, operationName, variables }, viewer, limits) {
+      const { document, errors } = documents.check(query);
+      if (errors) return { isExecuted: false, body: { errors } };
+      if (limits?.queriesOnly && operationKind(document, operationName) === OperationTypeNode.MUTATION) {
+        throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
+      }
+      const result = execute({
+        schema,
+        document,
+        operationName,
+        variableValues: variables,
+        contextValue: { reader, viewer },
+      });
+      return whenDone(result, toResult);
+    },
+  };
+
+  function toResult({ data, errors }: ExecutionResult): GraphResult {
+    const isExecuted = data !== undefined;
+    if (!errors) return { isExecuted, body: { data } };
+    const shown = errors.map((error) => (isExecuted ? fieldError(error) : coded(error, 'BAD_INPUT')));
+    return { isExecuted, body: isExecuted ? { errors: shown, data } : { errors: shown } };
+  }
+
+  function fieldError(error: GraphQLError): GraphQLFormattedError {
+    const cause = error.originalError;
+    if (cause instanceof Refusal) return coded(error, toGraphCode(cause.code));
+    onBug(cause ?? error);
+    return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
+  }
+}
