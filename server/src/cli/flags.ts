@@ -1,0 +1,39 @@
+/** Settings as flags: --port 8080, --port=8080, --demo. */
+
+import { flagName, settingsTable, type Setting } from '../config.ts';
+import { nearestName } from '../nearest-name.ts';
+import { StartError } from '../start-error.ts';
+
+interface Flag {
+  readonly name: string;
+  readonly isSwitch: boolean;
+}
+
+/** A secret can be named as a file only. */
+export function flagOf(setting: Setting<unknown>): Flag {
+  return {
+    name: setting.isSecret ? `${flagName(setting)}-file` : flagName(setting),
+    isSwitch: !!setting.isSwitch,
+  };
+}
+
+export function parseFlags(args: readonly string[]): Record<string, string> {
+  const known = Object.values<Setting<unknown>>(settingsTable).map(flagOf);
+  const given: Record<string, string> = {};
+  const rest = [...args];
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    const [, name = '', joined] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
+    const flag = known.find((each) => each.name === name);
+    if (!flag) throw new StartError(unknownFlag(argument, name, known));
+    const value = joined ?? (flag.isSwitch ? 'true' : rest.shift());
+    if (value === undefined) throw new StartError(`--${name} needs a value.`);
+    given[name] = value;
+  }
+  return given;
+}
+
+function unknownFlag(argument: string, name: string, known: readonly Flag[]): string {
+  const names = known.map((flag) => flag.name);
+  const meant = nearestName(name, names);
+  return `There is no flag ${argument}.${meant ? ` Did you mean --${meant}?` : ''} espalier serve --help lists them.`;
+}

@@ -1,0 +1,112 @@
+/** `espalier serve`: runs the server until it is told to stop, and says where everything is. */
+
+import { isIPv4 } from 'node:net';
+import { pino } from 'pino';
+import { systemClock } from '../clock.ts';
+import { environmentName, settingsOfProcess, settingsTable, type Setting, type Settings } from '../config.ts';
+import type { NewAdministrator } from '../first-start.ts';
+import { startServer, type RunningServer } from '../server.ts';
+import { flagOf, parseFlags } from './flags.ts';
+import { version } from './version.ts';
+
+const shortestPassword = 8;
+
+export async function serve(args: string[]): Promise<void> {
+  const { settings, warnings } = settingsOfProcess(parseFlags(args));
+  for (const warning of [...warnings, ...dangers(settings)]) console.error(`warning: ${warning}`);
+  let administrator: NewAdministrator | undefined;
+  const server = await startServer({
+    settings,
+    clock: systemClock,
+    log: pino({ level: settings.logLevel }, pino.destination(2)),
+    version: version(),
+    onNewAdministrator: (created) => {
+      administrator = created;
+      console.log(welcome(created, settings));
+    },
+  });
+  console.log(addresses(server, settings));
+  console.log(howToTry(server, administrator));
+  stopOnSignal(server);
+}
+
+function dangers({ host, tlsCertFile, trustProxy, adminPassword }: Settings): string[] {
+  const isLoopback = host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+  const found = [];
+  if (!isLoopback && !tlsCertFile && trustProxy === false) {
+    found.push(
+      `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`,
+    );
+  }
+  if (adminPassword !== undefined && [...adminPassword].length < shortestPassword) {
+    found.push(`ESPALIER_ADMIN_PASSWORD has fewer than ${shortestPassword} characters: easy to guess.`);
+  }
+  return found;
+}
+
+function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {
+  const password = generatedPassword ? `${generatedPassword}   (shown only this once)` : 'as you set it';
+  return `
+First start: created ${databaseUrl} and its administrator
+
+  User name  ${username}
+  Password   ${password}`;
+}
+
+function addresses({ url }: RunningServer, { databaseUrl, demo }: Settings): string {
+  return `
+Espalier ${version()} is running
+
+  API        ${url}
+  GraphQL    ${url}/graphql
+  OpenAPI    ${url}/openapi.json
+  Database   ${databaseUrl}${demo ? ' (with the demonstration tree)' : ''}`;
+}
+
+function howToTry({ url }: RunningServer, administrator: NewAdministrator | undefined): string {
+  const json = `-H 'Content-Type: application/json'`;
+  if (!administrator?.generatedPassword) {
+    return `\nTry it:\n\n  curl -s ${url}/openapi.json\n\nStop with Ctrl-C.`;
+  }
+  const { username, generatedPassword } = administrator;
+  const body = JSON.stringify({ username, password: generatedPassword }).replaceAll("'", `'\\''`);
+  return `
+Log in, and read the top of the tree:
+
+  TOKEN=$(curl -s ${url}/login ${json} -d '${body}' | cut -d'"' -f4)
+  curl -s ${url}/graphql -H "Authorization: Bearer $TOKEN" ${json} -d '{"query":"{folder{name folders{edges{node{name}}}}}"}'
+
+Stop with Ctrl-C.`;
+}
+
+/** The first signal lets what is in flight finish; the second does not wait. */
+function stopOnSignal(server: RunningServer): void {
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+export function serveHelp(): string {
+  const rows = Object.values<Setting<unknown>>(settingsTable).map((setting) => {
+    const { name, isSwitch } = flagOf(setting);
+    const byDefault = setting.default ? ` [${setting.default}]` : '';
+    const variable = environmentName(setting) + (setting.isSecret ? ' or …_FILE' : '');
+    return `  --${name}${isSwitch ? '' : ' <value>'}${byDefault}\n      ${setting.about}\n      ${variable}: ${setting.accepts}`;
+  });
+  return `Usage: espalier serve [flags]
+
+Runs the server. Every setting is a flag or an environment variable; a flag wins.
+
+${rows.join('\n\n')}`;
+}

@@ -1,0 +1,69 @@
+/** What a new installation gets: its name, a signing key, the root folder and an administrator. */
+
+import { randomInt, randomUUID } from 'node:crypto';
+import { createUser, hasUsers, toUsername } from './accounts/accounts.ts';
+import type { Passwords } from './accounts/passwords.ts';
+import type { Database } from './database/database.ts';
+import { readStored, storeOnce } from './database/stored-settings.ts';
+import { hasRoot, insertFolder } from './folders/change-folders.ts';
+import { plantDemoTree } from './folders/demo-tree.ts';
+import { ensureSigningKey } from './sessions/signing-keys.ts';
+import { StartError } from './start-error.ts';
+
+export interface FirstStartOptions {
+  readonly database: Database;
+  readonly passwords: Passwords;
+  readonly now: number;
+  readonly settings: {
+    readonly adminUsername: string;
+    readonly adminPassword: string | undefined;
+    readonly demo: boolean;
+  };
+}
+
+export interface NewAdministrator {
+  readonly username: string;
+  /** Only if it was generated here; it is kept nowhere else. */
+  readonly generatedPassword: string | undefined;
+}
+
+const rootName = 'Root';
+
+/** All or nothing, and once: changes nothing in an installation that has it all. Answers who was created, if anyone. */
+export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
+  const { database, now, settings } = options;
+  const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
+  return database.transaction(async (transaction) => {
+    await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
+    await ensureSigningKey(transaction, now);
+    if (!(await hasRoot(transaction)))
+      await insertFolder(transaction, { parentId: null, name: rootName }, now);
+    if (settings.demo) await plantDemoTree(transaction, now);
+    if (!candidate || (await hasUsers(transaction))) return undefined;
+    await createUser(transaction, { ...candidate, isAdministrator: true }, now);
+    return candidate;
+  });
+}
+
+export async function storedIssuer(database: Database): Promise<string> {
+  const issuer = await readStored(database, 'issuer');
+  if (!issuer) throw new Error('The installation has no issuer.');
+  return issuer;
+}
+
+async function administrator({ passwords, settings }: FirstStartOptions) {
+  const username = toUsername(settings.adminUsername);
+  if (!username) {
+    throw new StartError('ESPALIER_ADMIN_USERNAME takes 1 to 128 characters without control characters.');
+  }
+  const generatedPassword = settings.adminPassword === undefined ? generatePassword() : undefined;
+  const passwordHash = await passwords.hash(settings.adminPassword ?? generatedPassword!);
+  return { username, generatedPassword, passwordHash };
+}
+
+/** Four groups of five: 98 bits, without letters that are mistaken for each other, safe in any shell and in JSON. */
+function generatePassword(): string {
+  const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
+  const group = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
+  return [group(), group(), group(), group()].join('-');
+}

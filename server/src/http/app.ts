@@ -1,0 +1,120 @@
+/** The HTTP side of the service: a Fastify app with the endpoints of the contract, and nothing of what they do. */
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import cors from '@fastify/cors';
+import { openApiDocument } from '@espalier/contract';
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Graph } from '../graph/graph.ts';
+import { Refusal } from '../refusal.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { StartError } from '../start-error.ts';
+import { answerError } from './answers.ts';
+import { addGraphRoute } from './graph-route.ts';
+import { addTokenRoutes } from './token-routes.ts';
+
+export interface AppOptions {
+  readonly sessions: Sessions;
+  readonly graph: Graph;
+  readonly log: Logger;
+  readonly version: string;
+  readonly settings: {
+    /** Without a slash at its end. */
+    readonly basePath: string;
+    readonly trustProxy: boolean | number | string[];
+    readonly corsOrigins: readonly string[];
+    readonly tlsCertFile: string | undefined;
+    readonly tlsKeyFile: string | undefined;
+  };
+}
+
+const requestTimeoutMs = 120_000;
+
+export async function createApp({
+  sessions,
+  graph,
+  log,
+  version,
+  settings,
+}: AppOptions): Promise<FastifyInstance> {
+  const { basePath, trustProxy, corsOrigins, tlsCertFile, tlsKeyFile } = settings;
+  const app = fastify({
+    // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
+    logger: false,
+    genReqId: requestIds(),
+    rewriteUrl: ({ url = '/' }) => foldSlashes(url),
+    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
+    requestTimeout: requestTimeoutMs,
+    exposeHeadRoutes: false,
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
+    https: tlsCertFile && tlsKeyFile ? { cert: readPem(tlsCertFile), key: readPem(tlsKeyFile) } : null,
+  }) as unknown as FastifyInstance;
+
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
+  app.setNotFoundHandler(() => {
+    throw new Refusal(
+      'NOT_FOUND',
+      'There is nothing at this address. GET /openapi.json lists what there is.',
+    );
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    log.debug(
+      {
+        requestId: request.id,
+        method: request.method,
+        route: request.routeOptions.url,
+        status: reply.statusCode,
+        ms: reply.elapsedTime,
+      },
+      'request',
+    );
+    done();
+  });
+
+  // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+
+  if (corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
+      methods: ['GET', 'POST'],
+      exposedHeaders: ['token-expired', 'WWW-Authenticate', 'Retry-After'],
+      maxAge: 600,
+    });
+  }
+
+  await app.register(
+    (routes, _, done) => {
+      addTokenRoutes(routes, sessions);
+      addGraphRoute(routes, graph, sessions);
+      routes.get('/openapi.json', () => openApiDocument({ url: basePath || '/', version }));
+      done();
+    },
+    { prefix: basePath },
+  );
+  return app;
+}
+
+/** Contract §4 rule 4: clients may double a slash. Only the path is folded, never the query. */
+function foldSlashes(url: string): string {
+  const end = url.indexOf('?');
+  const path = end < 0 ? url : url.slice(0, end);
+  return path.includes('//') ? path.replace(/\/{2,}/g, '/') + url.slice(path.length) : url;
+}
+
+/** Unique across processes, and cheap. */
+function requestIds(): () => string {
+  const prefix = randomBytes(6).toString('base64url');
+  let count = 0;
+  return () => `${prefix}-${(++count).toString(36)}`;
+}
+
+function readPem(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new StartError(`The TLS file ${file} cannot be read: ${(cause as Error).message}.`, { cause });
+  }
+}

@@ -1,0 +1,69 @@
+/** Reads JSON bodies strictly: the media type, UTF-8, JSON, an object, and the fields that the contract asks for. */
+
+import { isUtf8 } from 'node:buffer';
+import {
+  bodies,
+  type AuthTokenRequest,
+  type Credentials,
+  type RefreshTokenRequest,
+} from '@espalier/contract';
+import type { FastifyRequest } from 'fastify';
+import { Refusal } from '../refusal.ts';
+
+interface RequestBodies {
+  Credentials: Credentials;
+  RefreshTokenRequest: RefreshTokenRequest;
+  AuthTokenRequest: AuthTokenRequest;
+}
+
+/** An object with each required field as a string, whatever else it holds. */
+export function readBody<Name extends keyof RequestBodies>(
+  request: FastifyRequest,
+  name: Name,
+): RequestBodies[Name] {
+  const object = readJsonObject(request);
+  for (const field of bodies[name].required) {
+    if (typeof object[field] !== 'string') {
+      throw new Refusal('BAD_INPUT', `The body needs the field ${field}, a string.`);
+    }
+  }
+  return object as unknown as RequestBodies[Name];
+}
+
+export function readJsonObject(request: FastifyRequest): Record<string, unknown> {
+  if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
+    throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
+  }
+  const value = parseJson(request.body as Buffer | undefined);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refusal('BAD_INPUT', 'The body must be a JSON object.');
+  }
+  return value as Record<string, unknown>;
+}
+
+export function isEmptyBody(request: FastifyRequest): boolean {
+  const body = request.body as Buffer | undefined;
+  return body === undefined || body.length === 0;
+}
+
+function parseJson(body: Buffer | undefined): unknown {
+  if (!body || !isUtf8(body)) throw new Refusal('BAD_INPUT', 'The body must be JSON in UTF-8.');
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    // The parser's own message quotes the body, and with it perhaps a password.
+    throw new Refusal('BAD_INPUT', 'The body must be JSON.');
+  }
+}
+
+/** JSON is UTF-8 (RFC 8259 §8.1): another charset is another media type. */
+function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  const [mediaType, ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
+  return (
+    mediaType === 'application/json' &&
+    parameters.every(
+      (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
+    )
+  );
+}

@@ -1,0 +1,97 @@
+/** Wires the parts together, and nothing else. */
+
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createPasswords } from './accounts/passwords.ts';
+import type { Clock } from './clock.ts';
+import type { Settings } from './config.ts';
+import type { DatabaseOptions } from './database/database.ts';
+import { openDatabase } from './database/open-database.ts';
+import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
+import { createGraph } from './graph/graph.ts';
+import { createApp } from './http/app.ts';
+import { createAccessTokens } from './sessions/access-token.ts';
+import { createSessions } from './sessions/sessions.ts';
+import { readSigningKeys } from './sessions/signing-keys.ts';
+import { StartError } from './start-error.ts';
+
+export interface ServerOptions {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly version: string;
+  /** Told at once, before the port is taken: the password is kept nowhere else, and listening may fail. */
+  readonly onNewAdministrator?: (administrator: NewAdministrator) => void;
+  readonly onStatement?: DatabaseOptions['onStatement'];
+}
+
+export interface RunningServer {
+  /** The API root, without a slash at its end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const sweepEveryMs = 10_000;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { settings, clock, log, version, onStatement } = options;
+  const database = await openDatabase(settings.databaseUrl, clock, onStatement ? { onStatement } : {});
+  try {
+    const passwords = createPasswords();
+    const created = await prepareInstallation({ database, passwords, now: clock.now(), settings });
+    if (created) options.onNewAdministrator?.(created);
+    const accessTokens = createAccessTokens({
+      issuer: settings.issuer ?? (await storedIssuer(database)),
+      lifetimeSeconds: settings.accessTokenSeconds,
+      clock,
+      keys: await readSigningKeys(database),
+    });
+    const sessions = createSessions({ database, clock, passwords, accessTokens, settings });
+    const graph = createGraph({
+      reader: database,
+      onBug: (err) => log.error({ err }, 'a graph field failed'),
+    });
+    const app = await createApp({ sessions, graph, log, version, settings });
+    await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
+
+    const sweeping = setInterval(() => {
+      sessions.sweep().catch((err: unknown) => log.warn({ err }, 'sweeping spent tokens failed'));
+    }, sweepEveryMs);
+    sweeping.unref();
+
+    return {
+      url: baseUrl(settings, app.server.address() as AddressInfo),
+      async close() {
+        clearInterval(sweeping);
+        await app.close();
+        await database.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function listen(start: () => Promise<unknown>, { host, port }: Settings): Promise<void> {
+  try {
+    await start();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new StartError(`Port ${port} on ${host} is taken. Choose another with ESPALIER_PORT or --port.`, {
+        cause,
+      });
+    }
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(`Cannot listen on ${host} port ${port}: ${message}.`, { cause });
+    }
+    throw cause;
+  }
+}
+
+function baseUrl({ host, basePath, tlsCertFile }: Settings, { port }: AddressInfo): string {
+  const isAnywhere = host === '0.0.0.0' || host === '::';
+  const shown = isAnywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tlsCertFile ? 'https' : 'http'}://${shown}:${port}${basePath}`;
+}
