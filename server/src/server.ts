@@ -28,6 +28,8 @@ export interface ServerOptions {
 export interface RunningServer {
   /** The API root, without a slash at its end. */
   readonly url: string;
+  /** The housekeeping that a timer does every few seconds. */
+  sweep(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -61,6 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
     return {
       url: baseUrl(settings, app.server.address() as AddressInfo),
+      sweep: () => sessions.sweep(),
       async close() {
         clearInterval(sweeping);
         await app.close();

@@ -13,18 +13,13 @@ export function addEndpoint(
   options: RouteShorthandOptions = {},
 ): void {
   const allow = endpoint.methods;
-  const route = {
-    ...options,
-    url: endpoint.path,
-    bodyLimit: endpoint.request.limitBytes,
-    config: { endpoint },
+  const route = { url: endpoint.path, bodyLimit: endpoint.request.limitBytes, config: { endpoint } };
+  app.route({ ...options, ...route, method: [...allow], handler });
+
+  const refuse = () => {
+    throw new Refusal('METHOD_NOT_ALLOWED', `This address takes ${allow.join(' and ')} only.`, { allow });
   };
-  app.route({ ...route, method: [...allow], handler });
-  app.route({
-    ...route,
-    method: methods.filter((method) => !allow.some((allowed) => allowed === method)),
-    handler: () => {
-      throw new Refusal('METHOD_NOT_ALLOWED', `This address takes ${allow.join(' and ')} only.`, { allow });
-    },
-  });
+  const others = methods.filter((method) => !allow.some((allowed) => allowed === method));
+  // Before the body is read: it does not matter what it is.
+  app.route({ ...route, method: others, onRequest: refuse, handler: refuse });
 }

@@ -1,0 +1,48 @@
+/** Every promise of the contract, over real HTTP, on every database. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { Testbed } from '../testbed.ts';
+import { contractRows } from './contract-rows.ts';
+import { graphScenarios } from './graph-scenarios.ts';
+import { loginScenarios } from './login-scenarios.ts';
+import { logoutScenarios } from './logout-scenarios.ts';
+import { refreshScenarios } from './refresh-scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { verifyScenarios } from './verify-scenarios.ts';
+
+const tables: Readonly<Record<string, readonly Scenario[]>> = {
+  '/login': loginScenarios,
+  '/login/refresh': refreshScenarios,
+  '/logout': logoutScenarios,
+  '/login/verify': verifyScenarios,
+  '/graphql': graphScenarios,
+};
+const scenarios = Object.values(tables).flat();
+
+test('every row of the contract is proved by a scenario', () => {
+  const proved = new Set<string>(scenarios.flatMap(({ proves }) => proves));
+  assert.deepEqual(
+    Object.keys(contractRows).filter((row) => !proved.has(row)),
+    [],
+  );
+});
+
+test('no two scenarios have the same title', () => {
+  assert.equal(new Set(scenarios.map(({ title }) => title)).size, scenarios.length);
+});
+
+for (const kind of databaseKinds) {
+  describe(`the contract on ${kind.name}`, () => {
+    let bed: Testbed;
+    before(async () => (bed = await Testbed.start(kind, { settings: { DEMO: 'true' } })));
+    after(() => bed.stop());
+
+    for (const [path, table] of Object.entries(tables)) {
+      describe(path, () => {
+        for (const { title, run } of table) test(title, () => run(bed));
+      });
+    }
+  });
+}

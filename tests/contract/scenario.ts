@@ -1,0 +1,12 @@
+/** One promise, tested: what it proves of the contract, and how. */
+
+import type { Testbed } from '../testbed.ts';
+import type { ContractRow } from './contract-rows.ts';
+
+export interface Scenario {
+  /** A sentence of behaviour. */
+  readonly title: string;
+  /** Empty where the contract is silent and the project decided. */
+  readonly proves: readonly ContractRow[];
+  readonly run: (bed: Testbed) => Promise<void>;
+}
