@@ -84,6 +84,7 @@ export default tseslint.config(
   },
   { files: ['server/src/config.ts', 'server/src/clock.ts'], rules: { 'no-restricted-properties': 'off' } },
   { files: ['server/src/database/sqlite.ts'], rules: { 'no-restricted-imports': 'off' } },
+  { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
   {
     files: ['**/*.test.ts', 'tests/**'],
     rules: {

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the service, made from the endpoint table. */
 
-import { bodies } from './bodies.ts';
+import { bodies, type BodyName } from './bodies.ts';
 import { endpoints, type Endpoint } from './endpoints.ts';
 
 export function openApiDocument(service: { url: string; version: string }) {
@@ -52,12 +52,18 @@ const graphParameters = [
   { name: 'variables', in: 'query', description: 'A JSON object.', schema: { type: 'string' } },
 ];
 
-const reference = (body: string) => ({ $ref: `#/components/schemas/${body}` });
+const reference = (body: BodyName) => ({ $ref: `#/components/schemas/${body}` });
+const jsonContent = (body: BodyName) => ({ 'application/json': { schema: reference(body) } });
+const graphContent = {
+  ...jsonContent('GraphResponse'),
+  'application/graphql-response+json': { schema: reference('GraphResponse') },
+};
+const problemContent = { 'application/problem+json': { schema: reference('Problem') } };
 
 function requestBody({ request }: Endpoint) {
   return {
     required: request.isRequired,
-    content: { 'application/json': { schema: reference(request.body) } },
+    content: jsonContent(request.body),
   };
 }
 
@@ -65,18 +71,17 @@ function responses({ success, refusals, refusalFormat, tellsExpiry }: Endpoint) 
   const answers: Record<string, object> = {
     [success.status]: {
       description: success.description,
-      ...(success.body && { content: { 'application/json': { schema: reference(success.body) } } }),
+      ...(success.body && {
+        content: refusalFormat === 'graphql' ? graphContent : jsonContent(success.body),
+      }),
     },
   };
   for (const [status, group] of Map.groupBy(Object.entries(refusals), ([, refusal]) => refusal.status)) {
-    const [mediaType, body] =
-      refusalFormat === 'problem'
-        ? ['application/problem+json', 'Problem']
-        : ['application/json', 'GraphResponse'];
     answers[status] = {
       description: group.map(([code, refusal]) => `\`${code}\`: ${refusal.when}`).join('; '),
       ...(status === 401 && { headers: tellsExpiry ? { ...challenge, ...expiry } : challenge }),
-      content: { [mediaType]: { schema: reference(body) } },
+      ...(status === 503 && { headers: retryAfter }),
+      content: refusalFormat === 'problem' ? problemContent : graphContent,
     };
   }
   return answers;
@@ -91,4 +96,8 @@ const expiry = {
     description: 'Sent, as `true`, when the AT is authentic and has expired.',
     schema: { type: 'string', const: 'true' },
   },
+};
+
+const retryAfter = {
+  'Retry-After': { description: 'When to try again, in seconds.', schema: { type: 'integer' } },
 };

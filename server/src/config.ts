@@ -54,7 +54,8 @@ export const settingsTable = {
       'The path under which everything is served, for a proxy that forwards only a part of its addresses.',
     accepts: 'a path such as / or /tree',
     default: '/',
-    parse: (given) => (/^(\/[\w.~-]+)*\/?$/.test(given) && given ? given.replace(/\/$/, '') : undefined),
+    parse: (given) =>
+      /^(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(given) && given ? given.replace(/\/$/, '') : undefined,
   }),
   databaseUrl: setting({
     name: 'DATABASE_URL',
@@ -212,10 +213,17 @@ function readSetting(each: Setting<unknown>, environment: Sources['environment']
   if (!given) return each.default === undefined ? undefined : each.parse(each.default);
   const value = each.parse(given.text);
   if (value === undefined) {
-    const shown = each.isSecret ? 'its value' : JSON.stringify(given.text);
-    throw new StartError(`${given.source} is ${shown}, which is not usable: it takes ${each.accepts}.`);
+    const holds = each.isSecret
+      ? 'holds a value that'
+      : `is ${JSON.stringify(withoutPassword(given.text))}, which`;
+    throw new StartError(`${given.source} ${holds} is not usable: it takes ${each.accepts}.`);
   }
   return value;
+}
+
+/** A URL as it may be shown. */
+export function withoutPassword(url: string): string {
+  return url.replace(/\/\/[^/@]*@/, '//…@');
 }
 
 function givenText(
@@ -256,22 +264,22 @@ function secretFile(source: string, path: string): { source: string; text: strin
  */
 function isServiceLink(name: string, value: string): boolean {
   return (
-    /^ESPALIER_SERVICE_(HOST|PORT)(_\w+)?$/.test(name) ||
-    /^ESPALIER_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
-    (name === 'ESPALIER_PORT' && /^(tcp|udp|sctp):\/\//.test(value))
+    /^ESPALIER_(\w+_)?SERVICE_(HOST|PORT)(_\w+)?$/.test(name) ||
+    /^ESPALIER_(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
+    (/^ESPALIER_(\w+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value))
   );
 }
 
 function unknownNames(environment: Sources['environment']): string[] {
-  const known = settings.flatMap((each) =>
-    each.isSecret ? [environmentName(each), `${environmentName(each)}_FILE`] : [environmentName(each)],
-  );
+  const known = settings.flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name]));
   return Object.keys(environment)
-    .filter((name) => name.startsWith(environmentPrefix) && !known.includes(name))
-    .filter((name) => !isServiceLink(name, environment[name] ?? ''))
+    .filter((name) => name.startsWith(environmentPrefix) && !isServiceLink(name, environment[name] ?? ''))
+    .map((name) => name.slice(environmentPrefix.length))
+    .filter((name) => !known.includes(name))
     .map((name) => {
       const meant = nearestName(name, known);
-      return `${name} is not a setting of Espalier and is ignored.${meant ? ` Did you mean ${meant}?` : ''}`;
+      const hint = meant ? ` Did you mean ${environmentPrefix}${meant}?` : '';
+      return `${environmentPrefix}${name} is not a setting of Espalier and is ignored.${hint}`;
     });
 }
 
@@ -285,12 +293,10 @@ function trustedProxies(given: string): boolean | number | string[] | undefined 
 
 function isAddressRange(given: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return true;
-  const [address = '', bits] = given.split('/');
+  const [address = '', bits, ...more] = given.split('/');
   const family = isIP(address);
-  return (
-    family !== 0 &&
-    (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
-  );
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 function origins(given: string): string[] | undefined {
@@ -299,6 +305,6 @@ function origins(given: string): string[] | undefined {
     .map((origin) => origin.trim())
     .filter(Boolean);
   const isOrigin = (origin: string) =>
-    origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin);
+    origin === '*' || (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin);
   return list.every(isOrigin) ? list : undefined;
 }

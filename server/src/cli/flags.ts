@@ -32,8 +32,9 @@ export function parseFlags(args: readonly string[]): Record<string, string> {
   return given;
 }
 
+/** Never shows what stands behind the flag: it may be a password. */
 function unknownFlag(argument: string, name: string, known: readonly Flag[]): string {
   const names = known.map((flag) => flag.name);
-  const meant = nearestName(name, names);
-  return `There is no flag ${argument}.${meant ? ` Did you mean --${meant}?` : ''} espalier serve --help lists them.`;
+  const meant = names.find((each) => each === `${name}-file`) ?? nearestName(name, names);
+  return `There is no flag ${name ? `--${name}` : argument}.${meant ? ` Did you mean --${meant}?` : ''} espalier serve --help lists them.`;
 }

@@ -3,7 +3,14 @@
 import { isIPv4 } from 'node:net';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
-import { environmentName, settingsOfProcess, settingsTable, type Setting, type Settings } from '../config.ts';
+import {
+  environmentName,
+  settingsOfProcess,
+  settingsTable,
+  withoutPassword,
+  type Setting,
+  type Settings,
+} from '../config.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { flagOf, parseFlags } from './flags.ts';
@@ -47,7 +54,7 @@ function dangers({ host, tlsCertFile, trustProxy, adminPassword }: Settings): st
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {
   const password = generatedPassword ? `${generatedPassword}   (shown only this once)` : 'as you set it';
   return `
-First start: created ${databaseUrl} and its administrator
+First start: created ${withoutPassword(databaseUrl)} and its administrator
 
   User name  ${username}
   Password   ${password}`;
@@ -60,7 +67,7 @@ Espalier ${version()} is running
   API        ${url}
   GraphQL    ${url}/graphql
   OpenAPI    ${url}/openapi.json
-  Database   ${databaseUrl}${demo ? ' (with the demonstration tree)' : ''}`;
+  Database   ${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`;
 }
 
 function howToTry({ url }: RunningServer, administrator: NewAdministrator | undefined): string {

@@ -70,9 +70,12 @@ export const migrations: readonly Migration[] = [
   },
 ];
 
-const lastTaken = sql<object, { number: number | null }>`select max(number) as number from migrations`;
+const lastTaken = sql<
+  object,
+  { number: number | null }
+>`select max(number) as number from espalier_migrations`;
 const remember = sql<{ number: number; name: string; now: number }>`
-  insert into migrations (number, name, applied_at) values (${'number'}, ${'name'}, ${'now'})`;
+  insert into espalier_migrations (number, name, applied_at) values (${'number'}, ${'name'}, ${'now'})`;
 
 /** Takes the steps that are missing, all or none. Safe when several processes start at once: one does it. */
 export async function migrate(database: Database, clock: Clock): Promise<void> {
@@ -94,14 +97,14 @@ export async function migrate(database: Database, clock: Clock): Promise<void> {
 
 async function stepsTaken(transaction: Transaction, types: ColumnTypes): Promise<number> {
   const tables = await transaction.tableNames();
-  if (tables.includes('migrations')) return (await transaction.get(lastTaken, {}))?.number ?? 0;
+  if (tables.includes('espalier_migrations')) return (await transaction.get(lastTaken, {}))?.number ?? 0;
   if (tables.length > 0) {
     throw new StartError(
       'The database holds the tables of another program. Give Espalier a database of its own.',
     );
   }
   await transaction.define(
-    `create table migrations (
+    `create table espalier_migrations (
       number ${types.integer} primary key,
       name ${types.text} not null,
       applied_at ${types.integer} not null

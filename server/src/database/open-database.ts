@@ -1,6 +1,7 @@
 /** Opens a database by its URL. */
 
 import type { Clock } from '../clock.ts';
+import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { migrate } from './migrations.ts';
@@ -19,7 +20,8 @@ export async function openDatabase(
     await migrate(database, clock);
   } catch (cause) {
     await database.close();
-    throw cause;
+    if (!(cause instanceof Refusal)) throw cause;
+    throw new StartError(`The database cannot be prepared: ${(cause.cause as Error).message}.`, { cause });
   }
   return database;
 }

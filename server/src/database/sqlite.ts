@@ -18,6 +18,8 @@ import {
 } from './database.ts';
 import type { Part, Statement } from './statement.ts';
 
+/** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
+const applicationId = 0x45535041;
 const busyTimeoutMs = 20;
 const busyRetries = 200;
 const busyPauseMs = 5;
@@ -35,6 +37,7 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
     tableNames: () =>
       writer.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[],
   };
+  const control = transactionControl(writer);
   const nextTurn = line();
 
   return {
@@ -49,15 +52,15 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
     get: read.get,
     transaction: (work) =>
       nextTurn(async () => {
-        await begin(writer);
+        await begin(control);
         try {
           // Not awaited when it is already there: the whole transaction then happens in one go.
           const pending = work(transaction);
           const result = isPromise(pending) ? await pending : pending;
-          writer.exec('commit');
+          control.commit.run();
           return result;
         } catch (error) {
-          if (writer.inTransaction) writer.exec('rollback');
+          if (writer.inTransaction) control.rollback.run();
           throw asRefusal(error);
         }
       }),
@@ -83,25 +86,44 @@ function createPrivately(file: string): void {
 function connect(file: string, options: { readonly: boolean }): Connection {
   try {
     const connection = new BetterSqlite(file, { ...options, timeout: busyTimeoutMs });
-    if (!options.readonly) connection.pragma('journal_mode = wal');
+    if (!options.readonly) claim(connection);
     connection.pragma('synchronous = full');
     connection.pragma('foreign_keys = on');
     return connection;
   } catch (cause) {
+    if (cause instanceof StartError) throw cause;
     const reason =
       codeOf(cause) === 'SQLITE_NOTADB' ? 'it is not a SQLite database' : (cause as Error).message;
     throw new StartError(`The database file ${file} cannot be used: ${reason}.`, { cause });
   }
 }
 
-/** Another process may be writing: wait for it without blocking this one. */
-async function begin(writer: Connection): Promise<void> {
+/** Marks a new file as ours, and touches no other program's. */
+function claim(connection: Connection): void {
+  const isNew = connection.pragma('page_count', { simple: true }) === 0;
+  if (!isNew && connection.pragma('application_id', { simple: true }) !== applicationId) {
+    throw new StartError('The database file is of another program. Give Espalier a database of its own.');
+  }
+  if (isNew) connection.pragma(`application_id = ${applicationId}`);
+  connection.pragma('journal_mode = wal');
+}
+
+function transactionControl(writer: Connection) {
+  return {
+    begin: writer.prepare('begin immediate'),
+    commit: writer.prepare('commit'),
+    rollback: writer.prepare('rollback'),
+  };
+}
+
+/** Another process may be writing: wait for it, and let other requests through in between. */
+async function begin(control: ReturnType<typeof transactionControl>): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
-      writer.exec('begin immediate');
+      control.begin.run();
       return;
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_BUSY' || attempt === busyRetries) throw asRefusal(error);
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || attempt === busyRetries) throw asRefusal(error);
       await delay(busyPauseMs);
     }
   }

@@ -29,13 +29,14 @@ const selectFolder = sql`select id, parent_id as "parentId", name from folders`;
 const findRoot = sql<object, Folder>`${selectFolder} where parent_id is null`;
 const findById = sql<{ id: string }, Folder>`${selectFolder} where id = ${'id'}`;
 
+// A cross join is SQLite's way to keep the order of the tables: one look-up by name for each step.
 const findByPath = sql<{ names: string[]; length: number }, Folder>`
   with recursive walk (id, parent_id, name, depth) as (
     select id, parent_id, name, 0 from folders where parent_id is null
     union all
     select folders.id, folders.parent_id, folders.name, walk.depth + 1
-    from walk join ${list('names')} on each.place = walk.depth
-    join folders on folders.parent_id = walk.id and folders.name = each.value
+    from walk cross join ${list('names')} cross join folders
+    where each.place = walk.depth and folders.parent_id = walk.id and folders.name = each.value
   )
   select id, parent_id as "parentId", name from walk where depth = ${'length'}`;
 

@@ -2,9 +2,9 @@
 
 import {
   execute,
+  GraphQLError,
   OperationTypeNode,
   type ExecutionResult,
-  type GraphQLError,
   type GraphQLFormattedError,
 } from 'graphql';
 import { toGraphCode, type GraphRequest } from '@espalier/contract';
@@ -43,8 +43,14 @@ export function createGraph({ reader, onBug }: GraphOptions): Graph {
     run({ query, operationName, variables }, viewer, limits) {
       const { document, errors } = documents.check(query);
       if (errors) return { isExecuted: false, body: { errors } };
-      if (limits?.queriesOnly && operationKind(document, operationName) === OperationTypeNode.MUTATION) {
+      const kind = operationKind(document, operationName);
+      if (limits?.queriesOnly && kind === OperationTypeNode.MUTATION) {
         throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
+      }
+      // graphql-js checks the fields of an operation only if the schema has its kind.
+      if (kind && !schema.getRootType(kind)) {
+        const error = new GraphQLError(`This schema has no ${kind}s.`);
+        return { isExecuted: false, body: { errors: [coded(error, 'GRAPHQL_VALIDATION_FAILED')] } };
       }
       const result = execute({
         schema,

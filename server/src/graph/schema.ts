@@ -34,7 +34,7 @@ export function createSchema(): GraphQLSchema {
     }),
   });
 
-  return builder.toSchema();
+  return builder.toSchema({ sortSchema: false });
 }
 
 function findFolder(

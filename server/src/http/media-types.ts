@@ -2,30 +2,55 @@
 
 export type GraphMediaType = 'application/json' | 'application/graphql-response+json';
 
-/** Undefined if the client takes neither. A wildcard means plain JSON, as the contract shows it. */
+interface Range {
+  readonly name: string;
+  readonly weight: number;
+  readonly place: number;
+}
+
+/** Plain JSON first, as the contract shows it: a wildcard means that. */
+const offered: readonly GraphMediaType[] = ['application/json', 'application/graphql-response+json'];
+
+/** Undefined if the client takes neither. */
 export function acceptedMediaType(accept: string | undefined): GraphMediaType | undefined {
-  if (accept === undefined || accept === '*/*' || accept === 'application/json') return 'application/json';
-  let best: { mediaType: GraphMediaType; weight: number } | undefined;
-  for (const range of accept.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = range.split(';').map((part) => part.trim());
-    const mediaType = ranges.get(name);
-    const charset = parameters.find((parameter) => parameter.startsWith('charset='));
-    if (!mediaType || (charset && !/^charset="?utf-?8"?$/.test(charset))) continue;
-    const weight = weightOf(parameters);
-    if (weight > (best?.weight ?? 0)) best = { mediaType, weight };
+  if (!accept || accept === '*/*' || accept === 'application/json') return 'application/json';
+  const ranges = accept.toLowerCase().split(',').map(toRange).filter(isUtf8Range);
+  let best: { mediaType: GraphMediaType; range: Range } | undefined;
+  for (const mediaType of offered) {
+    const range = closest(ranges, mediaType);
+    if (range && range.weight > 0 && (!best || isBetter(range, best.range))) best = { mediaType, range };
   }
   return best?.mediaType;
 }
 
-const ranges = new Map<string, GraphMediaType>([
-  ['application/graphql-response+json', 'application/graphql-response+json'],
-  ['application/json', 'application/json'],
-  ['application/*', 'application/json'],
-  ['*/*', 'application/json'],
-]);
+/** The most specific range that fits decides. */
+function closest(ranges: readonly Range[], mediaType: GraphMediaType): Range | undefined {
+  for (const name of [mediaType, 'application/*', '*/*']) {
+    const found = ranges.find((range) => range.name === name);
+    if (found) return found;
+  }
+  return undefined;
+}
 
-function weightOf(parameters: readonly string[]): number {
-  const given = parameters.find((parameter) => parameter.startsWith('q='));
-  const weight = given === undefined ? 1 : Number(given.slice(2));
-  return Number.isNaN(weight) ? 0 : weight;
+/** Of equal weight, what is named beats what a wildcard covers, and then what stands first. */
+function isBetter(a: Range, b: Range): boolean {
+  if (a.weight !== b.weight) return a.weight > b.weight;
+  const isNamed = ({ name }: Range) => !name.includes('*');
+  return isNamed(a) === isNamed(b) ? a.place < b.place : isNamed(a);
+}
+
+function toRange(text: string, place: number): Range & { charset: string | undefined } {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const valueOf = (key: string) =>
+    parameters.find((parameter) => parameter.startsWith(`${key}=`))?.slice(key.length + 1);
+  return { name, place, weight: weightOf(valueOf('q')), charset: valueOf('charset') };
+}
+
+function isUtf8Range({ charset }: { charset: string | undefined }): boolean {
+  return charset === undefined || /^"?utf-?8"?$/.test(charset);
+}
+
+function weightOf(given: string | undefined): number {
+  const weight = given === undefined ? 1 : Number(given);
+  return weight >= 0 ? Math.min(weight, 1) : 0;
 }

@@ -31,11 +31,10 @@ export function sealSuccessor(successor: TokenPair, old: TokenPair): Uint8Array 
 
 export function openSuccessor(sealed: Uint8Array, old: TokenPair): TokenPair | undefined {
   const bytes = Buffer.from(sealed);
-  const opening = createDecipheriv(cipher, sealingKey(old), bytes.subarray(0, ivBytes), {
-    authTagLength: tagBytes,
-  });
-  opening.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
   try {
+    const iv = bytes.subarray(0, ivBytes);
+    const opening = createDecipheriv(cipher, sealingKey(old), iv, { authTagLength: tagBytes });
+    opening.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
     const text = Buffer.concat([opening.update(bytes.subarray(ivBytes + tagBytes)), opening.final()]);
     return JSON.parse(text.toString()) as TokenPair;
   } catch {

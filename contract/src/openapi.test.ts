@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { bodies } from './bodies.ts';
+import { endpoints, type Endpoint } from './endpoints.ts';
+import { openApiDocument } from './openapi.ts';
+
+interface Operation {
+  operationId: string;
+  security: object[];
+  requestBody?: { required: boolean; content: object };
+  parameters?: { name: string }[];
+  responses: Record<string, { description: string; headers?: object; content?: Record<string, unknown> }>;
+}
+
+const service = { url: 'https://tree.example/api', version: '1.2.3' };
+const document = openApiDocument(service);
+const paths = document.paths as Record<string, Record<string, Operation>>;
+
+const table = Object.entries<Endpoint>(endpoints);
+const operations = table.flatMap(([name, endpoint]) =>
+  endpoint.methods.map((method) => ({
+    name,
+    method,
+    endpoint,
+    operation: paths[endpoint.path]![method.toLowerCase()]!,
+  })),
+);
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone<Record<string, unknown>>(document));
+  assert.ok(valid, JSON.stringify(errors));
+  assert.equal(validator.version, '3.1');
+});
+
+test('the document tells where and what the service is', () => {
+  assert.deepEqual(document.servers, [{ url: service.url }]);
+  assert.equal(document.info.version, service.version);
+});
+
+test('the paths and methods are those of the endpoint table, and no others', () => {
+  const documented = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods).sort()]);
+  const expected = table.map(([, { path, methods }]) => [path, methods.map((m) => m.toLowerCase()).sort()]);
+  assert.deepEqual(documented, expected);
+});
+
+for (const { name, method, endpoint, operation } of operations) {
+  test(`${method} ${endpoint.path} has the statuses of the endpoint table, and no others`, () => {
+    const refused = Object.values(endpoint.refusals).map(({ status }) => status);
+    const expected = [...new Set([endpoint.success.status, ...refused])].map(String).sort();
+    assert.deepEqual(Object.keys(operation.responses).sort(), expected);
+    for (const [code, { status, when }] of Object.entries(endpoint.refusals)) {
+      assert.ok(operation.responses[status]!.description.includes(`\`${code}\`: ${when}`), `${name} ${code}`);
+    }
+  });
+}
+
+const graphMediaTypes = ['application/json', 'application/graphql-response+json'];
+
+test('an answer has a body exactly where the endpoint table names one', () => {
+  for (const { endpoint, operation } of operations) {
+    const { status, body } = endpoint.success;
+    const mediaTypes = endpoint.refusalFormat === 'graphql' ? graphMediaTypes : ['application/json'];
+    const schema = { $ref: `#/components/schemas/${body}` };
+    const expected = body && Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, { schema }]));
+    assert.deepEqual(operation.responses[status]!.content, expected, endpoint.path);
+  }
+});
+
+test('a refusal is a problem document on the token endpoints and GraphQL errors on the graph', () => {
+  for (const { endpoint, operation } of operations) {
+    const expected = endpoint.refusalFormat === 'problem' ? ['application/problem+json'] : graphMediaTypes;
+    for (const [status, { content }] of Object.entries(operation.responses)) {
+      if (Number(status) >= 400) assert.deepEqual(Object.keys(content!), expected, endpoint.path);
+    }
+  }
+});
+
+test('the auth token is asked for as the endpoint table says', () => {
+  const security = (path: string) => paths[path]!['post']!.security;
+  assert.deepEqual(security('/login'), []);
+  assert.deepEqual(security('/login/verify'), []);
+  assert.deepEqual(security('/logout'), [{}, { authToken: [] }]);
+  assert.deepEqual(security('/login/refresh'), [{ authToken: [] }]);
+  assert.deepEqual(security('/graphql'), [{ authToken: [] }]);
+});
+
+test('token-expired stands only on the 401 of endpoints that tell expiry', () => {
+  for (const { endpoint, operation } of operations) {
+    for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+      const tells = status === '401' && endpoint.tellsExpiry;
+      assert.equal('token-expired' in headers, tells, `${endpoint.path} ${status}`);
+      assert.equal('WWW-Authenticate' in headers, status === '401', `${endpoint.path} ${status}`);
+    }
+  }
+});
+
+test('POST takes a body, GET takes parameters and no body', () => {
+  for (const { method, endpoint, operation } of operations) {
+    assert.equal(
+      operation.requestBody?.required,
+      method === 'POST' ? endpoint.request.isRequired : undefined,
+    );
+    assert.equal(operation.parameters !== undefined, method === 'GET');
+  }
+});
+
+test('every operation has a name of its own', () => {
+  assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
+});
+
+test('every reference leads to a schema of the document', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
+  assert.equal(references.length, JSON.stringify(document).split('"$ref"').length - 1);
+  for (const [, name] of references) assert.ok(Object.hasOwn(document.components.schemas, name!), name);
+  assert.deepEqual(document.components.schemas, bodies);
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { environmentName, flagName, readSettings, settingsTable } from './config.ts';
+import { StartError } from './start-error.ts';
+
+type Environment = Record<string, string>;
+
+const settingsFrom = (environment: Environment, flags: Environment = {}) =>
+  readSettings({ environment, flags }).settings;
+const warningsFor = (environment: Environment) => readSettings({ environment }).warnings;
+
+function startErrorOf(environment: Environment, flags: Environment = {}): string {
+  try {
+    readSettings({ environment, flags });
+  } catch (error) {
+    assert.ok(error instanceof StartError, String(error));
+    return error.message;
+  }
+  assert.fail(`${JSON.stringify({ environment, flags })} was accepted`);
+}
+
+test('without any setting, every one has its documented default, and none can be changed later', () => {
+  const { settings, warnings } = readSettings({ environment: {} });
+  assert.deepEqual(warnings, []);
+  assert.ok(Object.isFrozen(settings));
+  assert.deepEqual(settings, {
+    host: '127.0.0.1',
+    port: 8080,
+    basePath: '',
+    databaseUrl: 'sqlite:./espalier-data/espalier.db',
+    accessTokenSeconds: 600,
+    refreshTokenSeconds: 60 * 24 * 60 * 60,
+    reuseToleranceSeconds: 60,
+    refreshRetrySeconds: 0,
+    issuer: undefined,
+    adminUsername: 'admin',
+    adminPassword: undefined,
+    demo: false,
+    tlsCertFile: undefined,
+    tlsKeyFile: undefined,
+    trustProxy: false,
+    corsOrigins: [],
+    logLevel: 'info',
+  });
+});
+
+test('a flag beats the environment, even when the variable is unusable', () => {
+  assert.equal(settingsFrom({ ESPALIER_PORT: '1' }, { port: '2' }).port, 2);
+  assert.equal(settingsFrom({ ESPALIER_PORT: 'many' }, { port: '2' }).port, 2);
+});
+
+test('an empty variable counts as not set', () => {
+  const names = Object.values(settingsTable).map(environmentName);
+  const empty = Object.fromEntries([...names, 'ESPALIER_ADMIN_PASSWORD_FILE'].map((name) => [name, '']));
+  assert.deepEqual(readSettings({ environment: empty }), readSettings({ environment: {} }));
+});
+
+const badValues: Record<string, string[]> = {
+  HOST: ['two words', '[::1]', 'http://localhost'],
+  PORT: ['-1', '65536', '80.5', '8e3', ' 80', 'http', '0x50'],
+  BASE_PATH: ['tree', '/.', '/..', '/a/../b', '//', '/a//b', '/a b', '/a?b', '/%41'],
+  DATABASE_URL: ['espalier.db', 'sqlite:'],
+  ACCESS_TOKEN_SECONDS: ['0', '86401', '10m', '-5'],
+  REFRESH_TOKEN_SECONDS: ['0', '315360001', '60d'],
+  REUSE_TOLERANCE_SECONDS: ['-1', '86401'],
+  REFRESH_RETRY_SECONDS: ['-1', '601'],
+  ISSUER: ['x'.repeat(256)],
+  DEMO: ['maybe', '2', 'truely'],
+  TRUST_PROXY: [
+    '100',
+    '-1',
+    '10.0.0.256',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0.0/8/9',
+    '10.0.0.0/',
+    'proxy.local',
+    '::1,,::2',
+  ],
+  CORS_ORIGINS: [
+    'app.example.com',
+    'https://*.a.example',
+    'https://a.example/',
+    'https://a.example/x',
+    'null',
+  ],
+  LOG_LEVEL: ['loud', 'information'],
+};
+
+for (const [name, values] of Object.entries(badValues)) {
+  test(`a bad ${name} stops the start and tells its source, its value and what is accepted`, () => {
+    const { accepts } = Object.values(settingsTable).find((each) => each.name === name)!;
+    for (const value of values) {
+      const expected = `is ${JSON.stringify(value)}, which is not usable: it takes ${accepts}.`;
+      assert.equal(startErrorOf({ [`ESPALIER_${name}`]: value }), `ESPALIER_${name} ${expected}`);
+      const flag = flagName({ name });
+      assert.equal(startErrorOf({}, { [flag]: value }), `--${flag} ${expected}`);
+    }
+  });
+}
+
+test('a bad database URL is shown without its password', () => {
+  const message = startErrorOf({ ESPALIER_DATABASE_URL: 'mysql://me:hunter2@db.example/tree' });
+  assert.match(message, /mysql:\/\/…@db\.example\/tree/);
+  assert.doesNotMatch(message, /hunter2/);
+});
+
+test('a flag that is given as empty is a bad value, not a setting left out', () => {
+  assert.match(startErrorOf({}, { port: '' }), /^--port is "", which is not usable/);
+  assert.match(startErrorOf({}, { 'admin-username': '' }), /^--admin-username is "", which is not usable/);
+});
+
+const goodValues: Record<string, Record<string, unknown>> = {
+  HOST: { '::': '::', 'fe80::1%eth0': 'fe80::1%eth0', 'my-host.example': 'my-host.example' },
+  PORT: { '0': 0, '65535': 65_535 },
+  BASE_PATH: { '/': '', '/tree': '/tree', '/a/b.c/': '/a/b.c' },
+  DEMO: { '1': true, Yes: true, on: true, TRUE: true, '0': false, off: false },
+  TRUST_PROXY: { true: true, no: false, '0': false, '12': 12, 'loopback, ::1/64': ['loopback', '::1/64'] },
+  CORS_ORIGINS: {
+    '*': ['*'],
+    ' , ': [],
+    'https://a.example, http://b:1,': ['https://a.example', 'http://b:1'],
+  },
+  LOG_LEVEL: { WARN: 'warn', silent: 'silent' },
+};
+
+for (const [name, readings] of Object.entries(goodValues)) {
+  test(`${name} is understood in each of its forms`, () => {
+    const [key] = Object.entries(settingsTable).find(([, each]) => each.name === name)!;
+    for (const [given, meant] of Object.entries(readings)) {
+      const settings: Record<string, unknown> = settingsFrom({ [`ESPALIER_${name}`]: given });
+      assert.deepEqual(settings[key], meant, given);
+    }
+  });
+}
+
+test('a certificate without its key, or a key without its certificate, stops the start', () => {
+  const together = /ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/;
+  assert.match(startErrorOf({ ESPALIER_TLS_CERT_FILE: 'cert.pem' }), together);
+  assert.match(startErrorOf({ ESPALIER_TLS_KEY_FILE: 'key.pem' }), together);
+  const { tlsCertFile, tlsKeyFile } = settingsFrom({ ESPALIER_TLS_CERT_FILE: 'c' }, { 'tls-key-file': 'k' });
+  assert.deepEqual([tlsCertFile, tlsKeyFile], ['c', 'k']);
+});
+
+describe('a name that is not a setting', () => {
+  test('warns, with the name that was probably meant', () => {
+    assert.deepEqual(warningsFor({ ESPALIER_PROT: '80', ESPALIER_REFRESH_TOKENS_SECONDS: '5', PORT: '1' }), [
+      'ESPALIER_PROT is not a setting of Espalier and is ignored. Did you mean ESPALIER_PORT?',
+      'ESPALIER_REFRESH_TOKENS_SECONDS is not a setting of Espalier and is ignored. Did you mean ESPALIER_REFRESH_TOKEN_SECONDS?',
+    ]);
+  });
+
+  test('warns without a guess when nothing is near', () => {
+    assert.doesNotMatch(warningsFor({ ESPALIER_FOO: 'x' }).join(), /Did you mean/);
+    const warning = 'ESPALIER_COLOUR_OF_THE_BIKE_SHED is not a setting of Espalier and is ignored.';
+    assert.deepEqual(warningsFor({ ESPALIER_COLOUR_OF_THE_BIKE_SHED: 'green' }), [warning]);
+  });
+
+  test('never has its value shown, for it may be a secret', () => {
+    assert.doesNotMatch(warningsFor({ ESPALIER_ADMIN_PASWORD: 'hunter2' }).join(), /hunter2/);
+  });
+
+  test('is passed over in silence when Kubernetes made it for a service named espalier', () => {
+    const environment = {
+      ESPALIER_SERVICE_HOST: '10.0.0.1',
+      ESPALIER_SERVICE_PORT: '80',
+      ESPALIER_SERVICE_PORT_HTTP: '80',
+      ESPALIER_PORT: 'tcp://1.2.3.4:80',
+      ESPALIER_PORT_8080_TCP: 'tcp://1.2.3.4:8080',
+      ESPALIER_PORT_8080_TCP_PROTO: 'tcp',
+      ESPALIER_PORT_8080_TCP_PORT: '8080',
+      ESPALIER_PORT_8080_TCP_ADDR: '1.2.3.4',
+      ESPALIER_WEB_SERVICE_HOST: '10.0.0.2',
+      ESPALIER_WEB_PORT: 'tcp://10.0.0.2:80',
+      ESPALIER_WEB_PORT_80_TCP_ADDR: '10.0.0.2',
+    };
+    assert.deepEqual(readSettings({ environment }), readSettings({ environment: {} }));
+  });
+});
+
+describe('a secret', () => {
+  let folder: string;
+  before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-test-'))));
+  after(() => rmSync(folder, { recursive: true }));
+  const fileWith = (text: string) => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test('comes from a variable or a file, and a file loses only its last line break', () => {
+    assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD: ' pass word ' }).adminPassword, ' pass word ');
+    const files = { 'a b': 'a b', 'a\n': 'a', 'a\r\n': 'a', 'a\n\n': 'a\n', ' a ': ' a ' };
+    for (const [content, meant] of Object.entries(files)) {
+      const path = fileWith(content);
+      assert.equal(settingsFrom({ ESPALIER_ADMIN_PASSWORD_FILE: path }).adminPassword, meant);
+      assert.equal(settingsFrom({}, { 'admin-password-file': path }).adminPassword, meant);
+    }
+  });
+
+  test('is never taken from a flag, where the process list would show it', () => {
+    assert.equal(settingsFrom({}, { 'admin-password': 'hunter2' }).adminPassword, undefined);
+  });
+
+  test('whose file is missing stops the start with the name of the setting and of the file', () => {
+    const path = join(folder, 'missing');
+    const message = startErrorOf({ ESPALIER_ADMIN_PASSWORD_FILE: path });
+    assert.ok(
+      message.startsWith(`ESPALIER_ADMIN_PASSWORD_FILE names the file ${path}, which cannot be read`),
+    );
+    assert.match(startErrorOf({}, { 'admin-password-file': path }), /^--admin-password-file names the file/);
+  });
+
+  test('whose file is empty stops the start', () => {
+    assert.match(
+      startErrorOf({ ESPALIER_ADMIN_PASSWORD_FILE: fileWith('\n') }),
+      /^ESPALIER_ADMIN_PASSWORD_FILE holds a value that is not usable: it takes a password\.$/,
+    );
+  });
+
+  test('is not shown when another setting stops the start', () => {
+    const environment = { ESPALIER_ADMIN_PASSWORD: 'hunter2', ESPALIER_PORT: 'x' };
+    assert.doesNotMatch(startErrorOf(environment), /hunter2/);
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { isFolderId, newFolderId } from './folder-id.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+const latest = 2 ** 48 - 1;
+
+test('a new id is a UUID of version 7 that begins with its time in milliseconds', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: latest }), (time) => {
+      const id = newFolderId(time);
+      assert.match(id, /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+      assert.equal(parseInt(id.replaceAll('-', '').slice(0, 12), 16), time);
+      assert.ok(isFolderId(id));
+    }),
+  );
+});
+
+test('an id of a later millisecond is greater as text', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: latest - 1 }),
+      fc.integer({ min: 1, max: 10_000 }),
+      (time, step) => {
+        const later = Math.min(time + step, latest);
+        assert.ok(newFolderId(time) < newFolderId(later));
+      },
+    ),
+  );
+});
+
+test('ids of the same millisecond differ', () => {
+  const ids = Array.from({ length: 1_000 }, () => newFolderId(now));
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('only the canonical form is an id', () => {
+  const id = '019c1407-aa00-7abc-8def-0123456789ab';
+  assert.ok(isFolderId(id));
+  const others = [
+    '',
+    id.toUpperCase(),
+    id.replaceAll('-', ''),
+    `{${id}}`,
+    `urn:uuid:${id}`,
+    `${id}\n`,
+    ` ${id}`,
+    id.slice(1),
+    `${id}0`,
+    id.replace('a', 'g'),
+    id.replace('0', '\u0660'),
+  ];
+  for (const other of others) assert.ok(!isFolderId(other), JSON.stringify(other));
+});

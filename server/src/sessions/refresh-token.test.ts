@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { digestOf, newRefreshToken, openSuccessor, sealSuccessor } from './refresh-token.ts';
+
+const old = { authToken: 'header.old.signature', refreshToken: '3f0e8a52-6f0a-4c87-9d5b-0b9f3b8b2f11' };
+const successor = { authToken: 'header.new.signature', refreshToken: 'b8d2f2f6-43f5-4a31-8f0e-8fd6f4a3b0c7' };
+
+const pairs = fc.record({ authToken: fc.string(), refreshToken: fc.string() }, { noNullPrototype: true });
+const bytesOf = (text: string) => Buffer.from(text);
+
+test('a refresh token is a UUID of version 4', () => {
+  assert.match(newRefreshToken(), /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+});
+
+test('no two refresh tokens are alike', () => {
+  const tokens = Array.from({ length: 10_000 }, newRefreshToken);
+  assert.equal(new Set(tokens).size, tokens.length);
+});
+
+test('the digest is SHA-256: the same for the same token, and not to be read back', () => {
+  const digest = Buffer.from(digestOf('abc'));
+  assert.equal(digest.toString('hex'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  assert.ok(!Buffer.from(digestOf(old.refreshToken)).includes(bytesOf(old.refreshToken)));
+});
+
+test('tokens that differ in case or space have different digests', () => {
+  const digests = [old.refreshToken, old.refreshToken.toUpperCase(), ` ${old.refreshToken}`].map((token) =>
+    Buffer.from(digestOf(token)).toString('hex'),
+  );
+  assert.equal(new Set(digests).size, 3);
+});
+
+test('who holds the old pair can open its successor', () => {
+  fc.assert(
+    fc.property(pairs, pairs, (next, former) => {
+      assert.deepEqual(openSuccessor(sealSuccessor(next, former), former), next);
+    }),
+  );
+});
+
+test('who holds only one of the old tokens, or the new pair, cannot open it', () => {
+  const sealed = sealSuccessor(successor, old);
+  assert.equal(openSuccessor(sealed, { ...old, authToken: successor.authToken }), undefined);
+  assert.equal(openSuccessor(sealed, { ...old, refreshToken: successor.refreshToken }), undefined);
+  assert.equal(
+    openSuccessor(sealed, { authToken: old.refreshToken, refreshToken: old.authToken }),
+    undefined,
+  );
+  assert.equal(openSuccessor(sealed, successor), undefined);
+});
+
+test('what is sealed holds no token that could be read', () => {
+  const sealed = Buffer.from(sealSuccessor(successor, old));
+  for (const token of [...Object.values(old), ...Object.values(successor)]) {
+    assert.ok(!sealed.includes(bytesOf(token)));
+  }
+});
+
+test('sealing the same pair twice gives different bytes', () => {
+  assert.notDeepEqual(sealSuccessor(successor, old), sealSuccessor(successor, old));
+});
+
+test('what was changed after sealing, in any bit, cannot be opened', () => {
+  const sealed = sealSuccessor(successor, old);
+  fc.assert(
+    fc.property(fc.nat(sealed.length - 1), fc.nat(7), (place, bit) => {
+      const changed = Uint8Array.from(sealed);
+      changed[place]! ^= 1 << bit;
+      assert.equal(openSuccessor(changed, old), undefined);
+    }),
+  );
+});
+
+test('what was cut or prolonged after sealing cannot be opened', () => {
+  const sealed = Buffer.from(sealSuccessor(successor, old));
+  assert.equal(openSuccessor(sealed.subarray(0, -1), old), undefined);
+  assert.equal(openSuccessor(Buffer.concat([sealed, Buffer.alloc(1)]), old), undefined);
+});

@@ -1,0 +1,309 @@
+/** Finding and paging folders. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { databaseKinds } from './databases.ts';
+import { plantFolders } from './stored-rows.ts';
+import { Testbed } from './testbed.ts';
+
+interface Connection {
+  edges: { cursor: string; node: { id: string; name: string } }[];
+  items: { name: string }[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  totalCount: number;
+}
+
+interface GraphBody<Data> {
+  data?: Data | null;
+  errors?: { message: string; path?: unknown[]; extensions: { code: string } }[];
+}
+
+const connection = `{edges{cursor node{id name}} items{name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor} totalCount}`;
+const paged = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String){
+  folder(id: $id){folders(first: $first, after: $after, last: $last, before: $before)${connection}}}`;
+
+for (const kind of databaseKinds) {
+  describe(`folders on ${kind.name}`, () => {
+    let bed: Testbed;
+    let authToken: string;
+    const statements: string[] = [];
+
+    before(async () => {
+      bed = await Testbed.start(kind, {
+        settings: { DEMO: 'true' },
+        onStatement: (text) => void statements.push(text),
+      });
+      ({ authToken } = await bed.logIn());
+    });
+    after(() => bed.stop());
+
+    async function ask<Data>(query: string, variables?: Record<string, unknown>): Promise<GraphBody<Data>> {
+      return (await bed.query(query, authToken, variables)).json<GraphBody<Data>>();
+    }
+
+    async function page(variables: Record<string, unknown>): Promise<Connection> {
+      const { data, errors } = await ask<{ folder: { folders: Connection } }>(paged, variables);
+      assert.equal(errors, undefined, JSON.stringify(errors));
+      return data!.folder.folders;
+    }
+
+    const namesOf = ({ edges }: Connection) => edges.map(({ node }) => node.name);
+
+    describe('finding', () => {
+      test('a folder is found by its id, as a folder and as a node', async () => {
+        const { edges } = await page({ first: 1 });
+        const { id, name } = edges[0]!.node;
+        const query =
+          'query($id: ID!){folder(id: $id){name} node(id: $id){__typename id ... on Folder{name}}}';
+        assert.deepEqual(await ask(query, { id }), {
+          data: { folder: { name }, node: { __typename: 'Folder', id, name } },
+        });
+      });
+
+      test('a folder is found by its path, with or without a slash at the end, and "/" is the root', async () => {
+        const find = async (path: string) => {
+          const query = 'query($path: String){folder(path: $path){name}}';
+          return (await ask<{ folder: { name: string } | null }>(query, { path })).data!.folder?.name;
+        };
+        assert.equal(await find('/'), 'Root');
+        assert.equal(await find('/Places'), 'Places');
+        assert.equal(await find('/Places/Harbour Campus/Building A/Floor 2'), 'Floor 2');
+        assert.equal(await find('/Places/Harbour Campus/'), 'Harbour Campus');
+        assert.equal(await find('/Places/Nowhere'), undefined);
+        assert.equal(await find('/places'), undefined);
+        assert.equal(await find('/Root'), undefined);
+        assert.equal(await find('/Places//Harbour Campus'), undefined);
+      });
+
+      test('a path finds a name however its letters are composed', async () => {
+        await plantFolders(bed.database.url, ['Caf\u00e9']);
+        const { data } = await ask('{folder(path: "/Cafe\u0301"){name}}');
+        assert.deepEqual(data, { folder: { name: 'Café' } });
+      });
+
+      test('an id that names nothing answers null, whatever it looks like', async () => {
+        for (const id of ['', 'x', '00000000-0000-0000-0000-000000000000', "' or 1=1 --", '\0', '%', '1']) {
+          const query = 'query($id: ID!){folder(id: $id){name} node(id: $id){id}}';
+          assert.deepEqual(await ask(query, { id }), { data: { folder: null, node: null } });
+        }
+      });
+
+      test('an id and a path together, and a path that does not start at the root, are refused', async () => {
+        for (const given of ['(id: "x", path: "/")', '(path: "")', '(path: "Places")']) {
+          const { data, errors } = await ask(`{folder${given}{name}}`);
+          assert.deepEqual(data, { folder: null });
+          assert.equal(errors![0]!.extensions.code, 'BAD_INPUT');
+          assert.deepEqual(errors![0]!.path, ['folder']);
+        }
+      });
+
+      test('an argument that is null is as good as none', async () => {
+        assert.deepEqual(await ask('{folder(id: null, path: null){name folders(first: null){totalCount}}}'), {
+          data: { folder: { name: 'Root', folders: { totalCount: (await page({})).totalCount } } },
+        });
+      });
+
+      test('the viewer is the user, the session and the end of the token', async () => {
+        const { data } = await ask<{
+          viewer: {
+            user: { id: string; username: string; isAdministrator: boolean };
+            session: { id: string; createdAt: string; expiresAt: string };
+            tokenExpiresAt: string;
+          };
+        }>(
+          '{viewer{user{id username isAdministrator} session{id createdAt refreshedAt expiresAt} tokenExpiresAt}}',
+        );
+        const claims = JSON.parse(Buffer.from(authToken.split('.')[1]!, 'base64url').toString()) as {
+          sub: string;
+          sid: string;
+          exp: number;
+        };
+        const { user, session, tokenExpiresAt } = data!.viewer;
+        assert.deepEqual(user, { id: claims.sub, username: 'admin', isAdministrator: true });
+        assert.equal(session.id, claims.sid);
+        assert.equal(Date.parse(session.expiresAt) - Date.parse(session.createdAt), 60 * 86_400_000);
+        assert.equal(Date.parse(tokenExpiresAt), claims.exp * 1000);
+      });
+    });
+
+    describe('paging', () => {
+      let id: string;
+      let names: string[];
+
+      before(async () => {
+        [id] = (await plantFolders(bed.database.url, ['Paged'])) as [string];
+        names = Array.from({ length: 25 }, (_, place) => `Floor ${place + 1}`);
+        await plantFolders(bed.database.url, names.toSorted(), id);
+      });
+
+      test('without arguments every sub-folder is there, in natural order, as edges and as items', async () => {
+        const all = await page({ id });
+        assert.deepEqual(namesOf(all), names);
+        assert.deepEqual(
+          all.items.map(({ name }) => name),
+          names,
+        );
+        assert.equal(all.totalCount, 25);
+        assert.deepEqual(all.pageInfo, {
+          hasNextPage: false,
+          hasPreviousPage: false,
+          startCursor: all.edges[0]!.cursor,
+          endCursor: all.edges.at(-1)!.cursor,
+        });
+      });
+
+      test('pages forward meet every folder once, and say when they end', async () => {
+        const seen: string[] = [];
+        for (let after: string | null = null, more = true; more;) {
+          const part: Connection = await page({ id, first: 10, after });
+          assert.equal(part.pageInfo.hasPreviousPage, seen.length > 0);
+          assert.equal(part.totalCount, 25);
+          seen.push(...namesOf(part));
+          ({ hasNextPage: more, endCursor: after } = part.pageInfo);
+        }
+        assert.deepEqual(seen, names);
+      });
+
+      test('pages backward meet every folder once, and say when they begin', async () => {
+        const seen: string[] = [];
+        for (let before: string | null = null, more = true; more;) {
+          const part: Connection = await page({ id, last: 10, before });
+          assert.equal(part.pageInfo.hasNextPage, seen.length > 0);
+          seen.unshift(...namesOf(part));
+          ({ hasPreviousPage: more, startCursor: before } = part.pageInfo);
+        }
+        assert.deepEqual(seen, names);
+      });
+
+      test('any window is what the Relay algorithm makes of the whole list', async () => {
+        const { edges } = await page({ id });
+        const place = fc.option(fc.integer({ min: 0, max: 24 }), { nil: null });
+        const size = fc.option(fc.integer({ min: 0, max: 30 }), { nil: null });
+        await fc.assert(
+          fc.asyncProperty(
+            place,
+            place,
+            size,
+            fc.boolean(),
+            async (afterPlace, beforePlace, count, isForward) => {
+              const inRange = edges.filter(
+                (_, at) =>
+                  (afterPlace === null || at > afterPlace) && (beforePlace === null || at < beforePlace),
+              );
+              const expected =
+                count === null
+                  ? inRange
+                  : isForward
+                    ? inRange.slice(0, count)
+                    : inRange.slice(inRange.length - Math.min(count, inRange.length));
+              const part = await page({
+                id,
+                after: afterPlace === null ? null : edges[afterPlace]!.cursor,
+                before: beforePlace === null ? null : edges[beforePlace]!.cursor,
+                [isForward ? 'first' : 'last']: count,
+              });
+              assert.deepEqual(part.edges, expected);
+              const isCut = count !== null && inRange.length > count;
+              assert.equal(part.pageInfo.hasNextPage, (isForward && isCut) || beforePlace !== null);
+              assert.equal(part.pageInfo.hasPreviousPage, (!isForward && isCut) || afterPlace !== null);
+            },
+          ),
+          { numRuns: 200 },
+        );
+      });
+
+      test('a cursor keeps its place while others insert before and after it', async () => {
+        const { pageInfo } = await page({ id, first: 5 });
+        await plantFolders(bed.database.url, ['Floor 0', 'Floor 5a', 'Floor 100'], id);
+        assert.deepEqual(namesOf(await page({ id, first: 2, after: pageInfo.endCursor })), [
+          'Floor 5a',
+          'Floor 6',
+        ]);
+      });
+
+      test('a negative size, first with last, and a cursor of elsewhere are refused', async () => {
+        const { edges } = await page({ id, first: 1 });
+        const cursor = edges[0]!.cursor;
+        const refused = [
+          { id, first: -1 },
+          { id, last: -1 },
+          { id, first: 1, last: 1 },
+          { id, after: '' },
+          { id, after: 'rubbish' },
+          { id, before: 'rubbish' },
+          { id, after: `${cursor}A` },
+          { id, after: cursor.slice(1) },
+          { id, after: `B${cursor.slice(1)}` },
+          { after: cursor },
+        ];
+        for (const variables of refused) {
+          const { data, errors } = await ask(paged, variables);
+          assert.deepEqual(data, { folder: null }, JSON.stringify(variables));
+          assert.equal(errors![0]!.extensions.code, 'BAD_INPUT');
+        }
+      });
+
+      test('first: 0 is an empty page that knows there is more', async () => {
+        const none = await page({ id, first: 0 });
+        assert.deepEqual(none.edges, []);
+        assert.deepEqual(none.pageInfo, {
+          hasNextPage: true,
+          hasPreviousPage: false,
+          startCursor: null,
+          endCursor: null,
+        });
+      });
+    });
+
+    describe('statements', () => {
+      const countStatements = async (query: string, variables?: Record<string, unknown>) => {
+        statements.length = 0;
+        const { errors } = await ask(query, variables);
+        assert.equal(errors, undefined);
+        return statements.length;
+      };
+
+      test('10,000 sub-folders take as many statements as 10', async () => {
+        const [few, many] = (await plantFolders(bed.database.url, ['Few', 'Many'])) as [string, string];
+        const numbered = (count: number) => Array.from({ length: count }, (_, place) => `Folder ${place}`);
+        await plantFolders(bed.database.url, numbered(10), few);
+        await plantFolders(bed.database.url, numbered(10_000), many);
+        assert.equal((await page({ id: many })).edges.length, 10_000);
+        const queries = [
+          `query($id: ID){folder(id: $id){name folders{edges{node{name}}}}}`,
+          `query($id: ID){folder(id: $id){name folders{edges{node{name folders{edges{node{name}}}}}}}}`,
+          `query($id: ID){folder(id: $id){folders{edges{node{folders(first: 2){totalCount pageInfo{hasNextPage} items{name}}}}}}}`,
+        ];
+        for (const query of queries) {
+          assert.equal(await countStatements(query, { id: many }), await countStatements(query, { id: few }));
+        }
+      });
+
+      test('a query takes one statement for each level of the tree', async () => {
+        const below = (depth: number): string =>
+          depth === 0 ? '' : `folders{edges{node{name ${below(depth - 1)}}}}`;
+        for (const depth of [0, 1, 2, 3, 4]) {
+          assert.equal(await countStatements(`{folder{name ${below(depth)}}}`), depth + 1);
+        }
+      });
+
+      test('a count alone reads no folders', async () => {
+        assert.equal(await countStatements('{folder{folders{totalCount}}}'), 2);
+        assert.match(statements.at(-1)!, /count\(\*\)/);
+      });
+
+      test('a token is checked without a statement', async () => {
+        statements.length = 0;
+        assert.equal((await bed.post('/login/verify', { authToken })).status, 204);
+        assert.equal((await bed.query('{__typename}', authToken)).status, 200);
+        assert.deepEqual(statements, []);
+      });
+    });
+  });
+}

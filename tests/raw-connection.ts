@@ -1,0 +1,65 @@
+/** A bare connection to the server: for requests that no HTTP client would send, and for many at the same instant. */
+
+import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+export class RawConnection {
+  readonly #socket: Socket;
+  #received = '';
+  #wake: () => void = () => undefined;
+
+  static async open(url: string): Promise<RawConnection> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    socket.setNoDelay(true);
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      this.#received += text;
+      this.#wake();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#wake());
+  }
+
+  /** Sends these characters as they are, and reads one answer; undefined if the server hung up without one. */
+  async exchange(request: string): Promise<RawAnswer | undefined> {
+    this.#socket.write(request, 'latin1');
+    return this.read();
+  }
+
+  async read(): Promise<RawAnswer | undefined> {
+    for (;;) {
+      const answer = this.#takeAnswer();
+      if (answer || this.#socket.closed) return answer;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #takeAnswer(): RawAnswer | undefined {
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return undefined;
+    const head = this.#received.slice(0, end);
+    const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    const start = end + 4;
+    if (this.#received.length < start + length) return undefined;
+    const body = this.#received.slice(start, start + length);
+    this.#received = this.#received.slice(start + length);
+    return { status: Number(head.slice(9, 12)), head, body };
+  }
+}

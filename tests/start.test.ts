@@ -1,0 +1,199 @@
+/** The program as an operator meets it: started as a process, with what it prints and how it ends. */
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+
+const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly errors: string;
+}
+
+class Program {
+  readonly #process: ChildProcess;
+  output = '';
+  errors = '';
+  readonly #ended: Promise<unknown>;
+
+  constructor(folder: string, args: string[], environment: Record<string, string> = {}) {
+    this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'], ESPALIER_PORT: '0', ...environment },
+    });
+    this.#ended = once(this.#process, 'close');
+    this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
+    this.#process.stderr!.on('data', (text: Buffer) => (this.errors += text.toString()));
+  }
+
+  async untilRunning(): Promise<string> {
+    while (!this.output.includes('Stop with Ctrl-C.')) {
+      await Promise.race([once(this.#process.stdout!, 'data'), this.#ended]);
+      assert.equal(this.#process.exitCode, null, this.errors);
+    }
+    return /API +(\S+)/.exec(this.output)![1]!;
+  }
+
+  async end(signal?: NodeJS.Signals): Promise<Ended> {
+    if (signal) this.#process.kill(signal);
+    await this.#ended;
+    return { code: this.#process.exitCode, output: this.output, errors: this.errors };
+  }
+}
+
+describe('espalier serve', () => {
+  let folder: string;
+  let started: Program | undefined;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-start-'))));
+  afterEach(async () => {
+    await started?.end('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (args: string[] = [], environment: Record<string, string> = {}) =>
+    (started = new Program(folder, ['serve', ...args], environment));
+  const run = (args: string[], environment: Record<string, string> = {}) =>
+    (started = new Program(folder, args, environment)).end();
+
+  test('the first start makes an installation, shows the password once, and its lines work when pasted', async () => {
+    const first = start();
+    await first.untilRunning();
+    assert.ok(existsSync(join(folder, 'espalier-data/espalier.db')));
+    assert.equal(statSync(join(folder, 'espalier-data/espalier.db')).mode & 0o777, 0o600);
+    assert.equal(statSync(join(folder, 'espalier-data')).mode & 0o777, 0o700);
+    const password = /Password +(\S+)/.exec(first.output)![1]!;
+    const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
+    assert.equal(pasted.length, 2);
+    const answer = execFileSync('sh', ['-c', pasted.join('\n')], { encoding: 'utf8' });
+    assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
+    const { code, errors } = await first.end('SIGTERM');
+    assert.equal(code, 0);
+    assert.equal(errors, '');
+
+    const second = start();
+    const url = await second.untilRunning();
+    assert.ok(!second.output.includes(password));
+    assert.doesNotMatch(second.output, /Password|First start/);
+    const curl = second.output.split('\n').find((line) => /^ +curl/.test(line))!;
+    assert.match(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }), /"openapi":"3.1.0"/);
+    const login = await fetch(`${url}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'admin', password }),
+    });
+    assert.equal(login.status, 200);
+    assert.equal((await second.end('SIGINT')).code, 0);
+  });
+
+  test('an administrator can be given by variables or by a file, and the password is not printed', async () => {
+    writeFileSync(join(folder, 'secret'), 'from a file, with spaces\n');
+    const given = {
+      ESPALIER_ADMIN_USERNAME: 'Root Admin',
+      ESPALIER_ADMIN_PASSWORD_FILE: join(folder, 'secret'),
+    };
+    const server = start([], given);
+    const url = await server.untilRunning();
+    const login = await fetch(`${url}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'Root Admin', password: 'from a file, with spaces' }),
+    });
+    assert.equal(login.status, 200);
+    const { output, errors } = await server.end('SIGTERM');
+    assert.ok(!(output + errors).includes('from a file'));
+  });
+
+  test('a weak given password and listening beyond loopback without TLS are warned of', async () => {
+    const server = start(['--host', '0.0.0.0'], { ESPALIER_ADMIN_PASSWORD: 'short' });
+    await server.untilRunning();
+    const { errors } = await server.end('SIGTERM');
+    assert.match(errors, /warning: Listening on 0\.0\.0\.0 without TLS/);
+    assert.match(errors, /warning: ESPALIER_ADMIN_PASSWORD has fewer than 8 characters/);
+    assert.ok(!errors.includes('short'));
+  });
+
+  test('a port that is taken stops the start with one line, after the password was shown', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const { code, output, errors } = await start(['--port', String(port)]).end();
+    taken.close();
+    assert.equal(code, 1);
+    assert.match(output, /Password +\S+/);
+    assert.match(errors, new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`));
+  });
+
+  test('a bad value stops the start, naming it and what would be accepted', async () => {
+    const { code, output, errors } = await run(['serve'], { ESPALIER_PORT: 'eighty' });
+    assert.equal(code, 1);
+    assert.equal(output, '');
+    assert.equal(
+      errors,
+      'espalier: ESPALIER_PORT is "eighty", which is not usable: it takes a whole number from 0 to 65535.\n',
+    );
+  });
+
+  test('a database that cannot be used stops the start with one line', async () => {
+    writeFileSync(
+      join(folder, 'text.db'),
+      'this is not a database, and long enough to be taken for one'.repeat(100),
+    );
+    for (const url of ['sqlite:text.db', 'sqlite:text.db/below/espalier.db', 'sqlite:.']) {
+      const { code, errors } = await run(['serve', '--database-url', url]);
+      assert.equal(code, 1, url);
+      assert.match(errors, /^espalier: The database .*\n$/, url);
+    }
+  });
+
+  test('an unknown variable and an unknown flag are met with the nearest known one', async () => {
+    const { code, errors } = await run(['serve', '--prot', '1']);
+    assert.equal(code, 1);
+    assert.match(errors, /There is no flag --prot\. Did you mean --port\?/);
+    const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
+    await server.untilRunning();
+    const ended = await server.end('SIGTERM');
+    assert.match(ended.errors, /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/);
+    assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
+  });
+
+  test('--demo plants a tree once, and leaves it alone from then on', async () => {
+    const count = async (args: string[]) => {
+      const server = start(args, { ESPALIER_ADMIN_PASSWORD: 'a good password' });
+      const url = await server.untilRunning();
+      const headers = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ username: 'admin', password: 'a good password' });
+      const login = await fetch(`${url}/login`, { method: 'POST', headers, body });
+      const { authToken } = (await login.json()) as { authToken: string };
+      const below = (depth: number): string =>
+        depth === 0 ? '' : `folders{items{name ${below(depth - 1)}}}`;
+      const answer = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { ...headers, authorization: `Bearer ${authToken}` },
+        body: JSON.stringify({ query: `{folder{${below(5)}}}` }),
+      });
+      const names = (await answer.text()).match(/"name"/g) ?? [];
+      await server.end('SIGTERM');
+      return names.length;
+    };
+    const planted = await count(['--demo']);
+    assert.ok(planted >= 200, String(planted));
+    assert.equal(await count(['--demo']), planted);
+    assert.equal(await count([]), planted);
+  });
+
+  test('help lists every command and every setting, and a wrong command exits with 2', async () => {
+    assert.match((await run([])).output, /serve +Run the server/);
+    assert.match((await run(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
+    assert.match((await run(['--version'])).output, /^\d+\.\d+\.\d+\n$/);
+    const { code, errors } = await run(['sevre']);
+    assert.equal(code, 2);
+    assert.match(errors, /there is no command sevre\. Did you mean serve\?/);
+  });
+});

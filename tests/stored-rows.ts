@@ -1,0 +1,56 @@
+/** What tests do behind the server's back: read and write rows that no endpoint reaches. */
+
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { systemClock } from '../server/src/clock.ts';
+import type { Database } from '../server/src/database/database.ts';
+import { openDatabase } from '../server/src/database/open-database.ts';
+import { sql } from '../server/src/database/statement.ts';
+import { insertFolder } from '../server/src/folders/change-folders.ts';
+import { readRoot } from '../server/src/folders/folders.ts';
+
+export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url, systemClock);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+const selectKeys = sql<object, { privateKey: Uint8Array }>`
+  select private_key as "privateKey" from signing_keys order by created_at desc`;
+
+export async function readPrivateKeys(url: string): Promise<KeyObject[]> {
+  return withDatabase(url, async (database) =>
+    (await database.all(selectKeys, {})).map(({ privateKey }) =>
+      createPrivateKey({ key: Buffer.from(privateKey), format: 'der', type: 'pkcs8' }),
+    ),
+  );
+}
+
+const disable = sql<{ username: string; now: number }>`
+  update users set disabled_at = ${'now'} where username = ${'username'}`;
+
+export async function disableUser(url: string, username: string, now: number): Promise<void> {
+  await withDatabase(url, (database) =>
+    database.transaction((transaction) => transaction.run(disable, { username, now })),
+  );
+}
+
+/** Creates folders under the root, or under the folder with the given id; answers with their ids. */
+export async function plantFolders(
+  url: string,
+  names: readonly string[],
+  parentId?: string,
+): Promise<string[]> {
+  return withDatabase(url, (database) =>
+    database.transaction(async (transaction) => {
+      const parent = parentId ?? (await readRoot(transaction)).id;
+      const ids: string[] = [];
+      for (const name of names) {
+        ids.push(await insertFolder(transaction, { parentId: parent, name }, systemClock.now()));
+      }
+      return ids;
+    }),
+  );
+}
