@@ -14,8 +14,7 @@ import {
   type Endpoint,
   type ObjectSchema,
 } from '@espalier/contract';
-import { environmentName, settingsTable, type Setting } from '../server/src/config.ts';
-import { flagOf } from '../server/src/cli/flags.ts';
+import { environmentName, flagsOf, settingsTable, type Setting } from '../server/src/config.ts';
 import { createSchema } from '../server/src/graph/schema.ts';
 
 const pages: Readonly<Record<string, () => string>> = {
@@ -38,8 +37,10 @@ for (const [path, write] of Object.entries(pages)) {
 
 function configuration(): string {
   const rows = Object.values<Setting<unknown>>(settingsTable).map((setting) => [
-    `\`${environmentName(setting)}\`${setting.isSecret ? ` or \`${environmentName(setting)}_FILE\`` : ''}`,
-    `\`--${flagOf(setting).name}\``,
+    `\`${environmentName(setting)}\`${setting.mayBeFile ? ` or \`${environmentName(setting)}_FILE\`` : ''}`,
+    flagsOf(setting)
+      .map((flag) => `\`--${flag}\``)
+      .join(' or '),
     setting.default ? `\`${setting.default}\`` : 'none',
     `${setting.about} Takes ${setting.accepts}.`,
   ]);

@@ -201,6 +201,12 @@ describe('a secret', () => {
     }
   });
 
+  test('and the name it belongs to can both come from files', () => {
+    const { adminUsername } = settingsFrom({ ESPALIER_ADMIN_USERNAME_FILE: fileWith('gardener\n') });
+    assert.equal(adminUsername, 'gardener');
+    assert.equal(settingsFrom({}, { 'admin-username-file': fileWith('gardener') }).adminUsername, 'gardener');
+  });
+
   test('is never taken from a flag, where the process list would show it', () => {
     assert.equal(settingsFrom({}, { 'admin-password': 'hunter2' }).adminPassword, undefined);
   });

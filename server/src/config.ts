@@ -4,8 +4,8 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { nearestName } from './nearest-name.ts';
+import { basePath, oneOf, origins, text, trustedProxies, wholeNumber, yesOrNo } from './setting-values.ts';
 import { StartError } from './start-error.ts';
 
 export interface Setting<Value> {
@@ -16,19 +16,15 @@ export interface Setting<Value> {
   readonly accepts: string;
   /** As a user would write it; a setting without one is not set unless given. */
   readonly default?: string;
-  /** A secret is never a flag (others could see it in the process list); it can come from a file instead. */
+  /** The value may also be in a file, named by `…_FILE` or `--…-file`. */
+  readonly mayBeFile?: boolean;
+  /** A secret is never shown, and never a flag: others could see it in the process list. */
   readonly isSecret?: boolean;
   /** A switch is a flag without a value. */
   readonly isSwitch?: boolean;
-  /** Throws an Error, or returns undefined, when the text is not acceptable. */
+  /** Undefined when the text is not acceptable. */
   readonly parse: (text: string) => Value | undefined;
 }
-
-const text = (given: string) => given || undefined;
-const yesOrNo = (given: string) =>
-  /^(true|yes|on|1)$/i.test(given) ? true : /^(false|no|off|0)$/i.test(given) ? false : undefined;
-const wholeNumber = (least: number, most: number) => (given: string) =>
-  /^\d{1,15}$/.test(given) && Number(given) >= least && Number(given) <= most ? Number(given) : undefined;
 
 const day = 86_400;
 const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -54,8 +50,7 @@ export const settingsTable = {
       'The path under which everything is served, for a proxy that forwards only a part of its addresses.',
     accepts: 'a path such as / or /tree',
     default: '/',
-    parse: (given) =>
-      /^(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(given) && given ? given.replace(/\/$/, '') : undefined,
+    parse: basePath,
   }),
   databaseUrl: setting({
     name: 'DATABASE_URL',
@@ -106,6 +101,7 @@ export const settingsTable = {
     about: 'The administrator that the first start creates.',
     accepts: 'a user name of 1 to 128 characters, without control characters',
     default: 'admin',
+    mayBeFile: true,
     parse: text,
   }),
   adminPassword: setting({
@@ -113,6 +109,7 @@ export const settingsTable = {
     about:
       'The password of that administrator. Without it, one is generated and shown once. Ignored after the first start.',
     accepts: 'a password',
+    mayBeFile: true,
     isSecret: true,
     parse: text,
   }),
@@ -156,7 +153,7 @@ export const settingsTable = {
     about: 'How much is logged, as JSON lines on standard error.',
     accepts: `one of ${logLevels.join(', ')}`,
     default: 'info',
-    parse: (given) => logLevels.find((level) => level === given.toLowerCase()),
+    parse: oneOf(logLevels),
   }),
 };
 
@@ -180,6 +177,12 @@ export const flagName = ({ name }: { name: string }) => name.toLowerCase().repla
 
 const table: Readonly<Record<string, Setting<unknown>>> = settingsTable;
 const settings = Object.values(table);
+
+/** The flags that give a setting: its value, the file of its value, or both. */
+export function flagsOf(each: Setting<unknown>): string[] {
+  const flag = flagName(each);
+  return [...(each.isSecret ? [] : [flag]), ...(each.mayBeFile ? [`${flag}-file`] : [])];
+}
 
 export interface Sources {
   environment: Readonly<Record<string, string | undefined>>;
@@ -233,19 +236,19 @@ function givenText(
 ): { source: string; text: string } | undefined {
   const variable = environmentName(each);
   const flag = flagName(each);
-  if (each.isSecret) {
-    if (flags[`${flag}-file`] !== undefined) return secretFile(`--${flag}-file`, flags[`${flag}-file`]!);
-    if (environment[`${variable}_FILE`])
-      return secretFile(`${variable}_FILE`, environment[`${variable}_FILE`]!);
-  } else if (flags[flag] !== undefined) {
-    return { source: `--${flag}`, text: flags[flag] };
+  if (!each.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
+  if (each.mayBeFile) {
+    const byFlag = flags[`${flag}-file`];
+    const byVariable = environment[`${variable}_FILE`];
+    if (byFlag !== undefined) return fileText(`--${flag}-file`, byFlag);
+    if (byVariable) return fileText(`${variable}_FILE`, byVariable);
   }
   const text = environment[variable];
   // An empty variable counts as not set, as shells and compose files produce them.
   return text && !isServiceLink(variable, text) ? { source: variable, text } : undefined;
 }
 
-function secretFile(source: string, path: string): { source: string; text: string } {
+function fileText(source: string, path: string): { source: string; text: string } {
   try {
     return { source, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
   } catch (cause) {
@@ -271,7 +274,7 @@ function isServiceLink(name: string, value: string): boolean {
 }
 
 function unknownNames(environment: Sources['environment']): string[] {
-  const known = settings.flatMap(({ name, isSecret }) => (isSecret ? [name, `${name}_FILE`] : [name]));
+  const known = settings.flatMap(({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]));
   return Object.keys(environment)
     .filter((name) => name.startsWith(environmentPrefix) && !isServiceLink(name, environment[name] ?? ''))
     .map((name) => name.slice(environmentPrefix.length))
@@ -281,30 +284,4 @@ function unknownNames(environment: Sources['environment']): string[] {
       const hint = meant ? ` Did you mean ${environmentPrefix}${meant}?` : '';
       return `${environmentPrefix}${name} is not a setting of Espalier and is ignored.${hint}`;
     });
-}
-
-function trustedProxies(given: string): boolean | number | string[] | undefined {
-  const plain = yesOrNo(given);
-  if (plain !== undefined && !/^[01]$/.test(given)) return plain;
-  if (/^\d{1,2}$/.test(given)) return Number(given) || false;
-  const addresses = given.split(',').map((address) => address.trim());
-  return addresses.every(isAddressRange) ? addresses : undefined;
-}
-
-function isAddressRange(given: string): boolean {
-  if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return true;
-  const [address = '', bits, ...more] = given.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
-}
-
-function origins(given: string): string[] | undefined {
-  const list = given
-    .split(',')
-    .map((origin) => origin.trim())
-    .filter(Boolean);
-  const isOrigin = (origin: string) =>
-    origin === '*' || (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin);
-  return list.every(isOrigin) ? list : undefined;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { settingsTable, type Setting } from '../config.ts';
+import { flagsOf, settingsTable, type Setting } from '../config.ts';
 import { StartError } from '../start-error.ts';
-import { flagOf, parseFlags } from './flags.ts';
+import { parseFlags } from './flags.ts';
 
 const settings = Object.values<Setting<unknown>>(settingsTable);
 
@@ -68,15 +68,19 @@ test('a name that every object has is not a flag', () => {
 });
 
 test('every setting has a flag of its own, and it is understood', () => {
-  const flags = settings.map(flagOf);
-  assert.equal(new Set(flags.map(({ name }) => name)).size, settings.length);
-  for (const { name, isSwitch } of flags) {
-    assert.match(name, /^[a-z]+(-[a-z]+)*$/);
-    assert.deepEqual(parseFlags(isSwitch ? [`--${name}`] : [`--${name}`, 'true']), { [name]: 'true' });
+  const names = settings.flatMap(flagsOf);
+  assert.equal(new Set(names).size, names.length);
+  for (const setting of settings) {
+    for (const name of flagsOf(setting)) {
+      assert.match(name, /^[a-z]+(-[a-z]+)*$/);
+      assert.deepEqual(parseFlags(setting.isSwitch ? [`--${name}`] : [`--${name}`, 'true']), {
+        [name]: 'true',
+      });
+    }
   }
 });
 
 test('a secret has no flag but that of its file', () => {
-  assert.deepEqual(flagOf(settingsTable.adminPassword), { name: 'admin-password-file', isSwitch: false });
+  assert.deepEqual(flagsOf(settingsTable.adminPassword), ['admin-password-file']);
   refusedWith(['--admin-password', 'x'], /^There is no flag --admin-password\./);
 });

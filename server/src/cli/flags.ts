@@ -1,6 +1,6 @@
 /** Settings as flags: --port 8080, --port=8080, --demo. */
 
-import { flagName, settingsTable, type Setting } from '../config.ts';
+import { flagsOf, settingsTable, type Setting } from '../config.ts';
 import { nearestName } from '../nearest-name.ts';
 import { StartError } from '../start-error.ts';
 
@@ -9,16 +9,10 @@ interface Flag {
   readonly isSwitch: boolean;
 }
 
-/** A secret can be named as a file only. */
-export function flagOf(setting: Setting<unknown>): Flag {
-  return {
-    name: setting.isSecret ? `${flagName(setting)}-file` : flagName(setting),
-    isSwitch: !!setting.isSwitch,
-  };
-}
-
 export function parseFlags(args: readonly string[]): Record<string, string> {
-  const known = Object.values<Setting<unknown>>(settingsTable).map(flagOf);
+  const known = Object.values<Setting<unknown>>(settingsTable).flatMap((setting) =>
+    flagsOf(setting).map((name): Flag => ({ name, isSwitch: setting.isSwitch === true })),
+  );
   const given: Record<string, string> = {};
   const rest = [...args];
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import {
   environmentName,
+  flagsOf,
   settingsOfProcess,
   settingsTable,
   withoutPassword,
@@ -13,7 +14,7 @@ import {
 } from '../config.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
-import { flagOf, parseFlags } from './flags.ts';
+import { parseFlags } from './flags.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
@@ -106,10 +107,10 @@ function stopOnSignal(server: RunningServer): void {
 
 export function serveHelp(): string {
   const rows = Object.values<Setting<unknown>>(settingsTable).map((setting) => {
-    const { name, isSwitch } = flagOf(setting);
+    const flags = flagsOf(setting).map((flag) => `--${flag}${setting.isSwitch ? '' : ' <value>'}`);
     const byDefault = setting.default ? ` [${setting.default}]` : '';
-    const variable = environmentName(setting) + (setting.isSecret ? ' or …_FILE' : '');
-    return `  --${name}${isSwitch ? '' : ' <value>'}${byDefault}\n      ${setting.about}\n      ${variable}: ${setting.accepts}`;
+    const variable = environmentName(setting) + (setting.mayBeFile ? ' or …_FILE' : '');
+    return `  ${flags.join(', ')}${byDefault}\n      ${setting.about}\n      ${variable}: ${setting.accepts}`;
   });
   return `Usage: espalier serve [flags]
 

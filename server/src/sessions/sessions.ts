@@ -12,6 +12,7 @@ import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
+import { findSpent, recordSpent, sweepSpent } from './spent-tokens.ts';
 
 export interface IssuedPair extends TokenPair {
   readonly expiresInSeconds: number;
@@ -49,10 +50,6 @@ export interface SessionOptions {
   };
 }
 
-/** How long a spent token is recognised as a replay. */
-const spentKeptMs = 7 * 86_400_000;
-const sweepBatch = 1_000;
-
 const insertSession = sql<{ id: string; userId: string; digest: Uint8Array; now: number; expiresAt: number }>`
   insert into sessions (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at)
   values (${'id'}, ${'userId'}, ${'digest'}, ${'now'}, ${'now'}, ${'expiresAt'})`;
@@ -60,21 +57,6 @@ const insertSession = sql<{ id: string; userId: string; digest: Uint8Array; now:
 const rotate = sql<{ id: string; digest: Uint8Array; next: Uint8Array; now: number; expiresAt: number }>`
   update sessions set refresh_digest = ${'next'}, refreshed_at = ${'now'}, refresh_expires_at = ${'expiresAt'}
   where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
-
-const recordSpent = sql<{ digest: Uint8Array; sessionId: string; now: number; successor: Uint8Array | null }>`
-  insert into spent_refresh_tokens (digest, session_id, spent_at, sealed_successor)
-  values (${'digest'}, ${'sessionId'}, ${'now'}, ${'successor'})`;
-
-interface Spent {
-  readonly sessionId: string;
-  readonly spentAt: number;
-  readonly successor: Uint8Array | null;
-  readonly revokedAt: number | null;
-}
-
-const findSpent = sql<{ digest: Uint8Array }, Spent>`
-  select session_id as "sessionId", spent_at as "spentAt", sealed_successor as "successor", revoked_at as "revokedAt"
-  from spent_refresh_tokens join sessions on sessions.id = session_id where digest = ${'digest'}`;
 
 type RevocationReason = 'logout' | 'replay';
 
@@ -89,22 +71,6 @@ const revokeByDigest = sql<{ digest: Uint8Array; now: number; because: Revocatio
 const findSession = sql<{ id: string }, Session>`
   select id, created_at as "createdAt", refreshed_at as "refreshedAt", refresh_expires_at as "expiresAt"
   from sessions where id = ${'id'}`;
-
-const anySpentBefore = sql<{ before: number }, { spentAt: number }>`
-  select spent_at as "spentAt" from spent_refresh_tokens where spent_at < ${'before'} limit 1`;
-
-const forgetSpent = sql<{ before: number; batch: number }>`
-  delete from spent_refresh_tokens where digest in (
-    select digest from spent_refresh_tokens where spent_at < ${'before'} limit ${'batch'})`;
-
-const anySealedBefore = sql<{ before: number }, { spentAt: number }>`
-  select spent_at as "spentAt" from spent_refresh_tokens
-  where spent_at < ${'before'} and sealed_successor is not null limit 1`;
-
-const eraseSealed = sql<{ before: number; batch: number }>`
-  update spent_refresh_tokens set sealed_successor = null where digest in (
-    select digest from spent_refresh_tokens
-    where spent_at < ${'before'} and sealed_successor is not null limit ${'batch'})`;
 
 export function createSessions({
   database,
@@ -168,7 +134,7 @@ export function createSessions({
     if (changed === 0) return undefined;
     const pair = issue(userId, sessionId, refreshToken);
     const successor = settings.refreshRetrySeconds > 0 ? sealSuccessor(pair, old) : null;
-    await transaction.run(recordSpent, { digest, sessionId, now, successor });
+    await recordSpent(transaction, { digest, sessionId, now, successor });
     return pair;
   }
 
@@ -179,7 +145,7 @@ export function createSessions({
     digest: Uint8Array,
   ): Promise<IssuedPair | Refusal> {
     const refusal = new Refusal('INVALID_REFRESH_TOKEN');
-    const spent = await transaction.get(findSpent, { digest });
+    const spent = await findSpent(transaction, digest);
     if (!spent || spent.revokedAt !== null) return refusal;
     const now = clock.now();
     const ageSeconds = (now - spent.spentAt) / 1000;
@@ -221,19 +187,7 @@ export function createSessions({
   }
 
   async function sweep(): Promise<void> {
-    const now = clock.now();
-    await inBatches(anySpentBefore, forgetSpent, now - spentKeptMs);
-    await inBatches(anySealedBefore, eraseSealed, now - settings.refreshRetrySeconds * 1000);
-  }
-
-  async function inBatches(
-    any: typeof anySpentBefore,
-    clear: typeof forgetSpent,
-    before: number,
-  ): Promise<void> {
-    while (await database.get(any, { before })) {
-      await database.transaction((transaction) => transaction.run(clear, { before, batch: sweepBatch }));
-    }
+    await sweepSpent(database, clock.now(), settings.refreshRetrySeconds);
   }
 
   return { logIn, refresh, logOutByAuthToken, logOutByRefreshToken, authenticate, sweep };

@@ -1,0 +1,58 @@
+/** What settings are made of: from the text that an operator wrote to a value, or undefined if it is none. */
+
+import { isIP } from 'node:net';
+
+export function text(given: string): string | undefined {
+  return given || undefined;
+}
+
+export function yesOrNo(given: string): boolean | undefined {
+  if (/^(true|yes|on|1)$/i.test(given)) return true;
+  return /^(false|no|off|0)$/i.test(given) ? false : undefined;
+}
+
+export function wholeNumber(least: number, most: number): (given: string) => number | undefined {
+  return (given) => {
+    const isInRange = /^\d{1,15}$/.test(given) && Number(given) >= least && Number(given) <= most;
+    return isInRange ? Number(given) : undefined;
+  };
+}
+
+export function oneOf<Choice extends string>(
+  choices: readonly Choice[],
+): (given: string) => Choice | undefined {
+  return (given) => choices.find((choice) => choice === given.toLowerCase());
+}
+
+/** Without a slash at its end; a dot or two would be folded away by clients. */
+export function basePath(given: string): string | undefined {
+  return given && /^(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(given) ? given.replace(/\/$/, '') : undefined;
+}
+
+/** None, any, a number of hops, or addresses. */
+export function trustedProxies(given: string): boolean | number | string[] | undefined {
+  const plain = yesOrNo(given);
+  if (plain !== undefined && !/^[01]$/.test(given)) return plain;
+  if (/^\d{1,2}$/.test(given)) return Number(given) || false;
+  const addresses = given.split(',').map((address) => address.trim());
+  return addresses.every(isAddressRange) ? addresses : undefined;
+}
+
+function isAddressRange(given: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(given)) return true;
+  const [address = '', bits, ...more] = given.split('/');
+  const family = isIP(address);
+  if (family === 0 || more.length > 0) return false;
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}
+
+/** Origins as browsers send them, or *. */
+export function origins(given: string): string[] | undefined {
+  const list = given
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter(Boolean);
+  const isOrigin = (origin: string) =>
+    origin === '*' || (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin);
+  return list.every(isOrigin) ? list : undefined;
+}
