@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { endpoints, type Endpoint, type LoginResponse } from '@espalier/contract';
+import { bodies, endpoints, type Endpoint, type LoginResponse } from '@espalier/contract';
 import { databaseKinds } from './databases.ts';
+import { malformedBodies } from './contract/malformed-bodies.ts';
 import { RawConnection } from './raw-connection.ts';
+import { countRows } from './stored-rows.ts';
 import { administrator, problemOf, Testbed } from './testbed.ts';
 
 const [kind] = databaseKinds;
@@ -105,6 +107,19 @@ describe('HTTP', () => {
     assert.equal((await bed.post('/login', administrator)).status, 200);
     connection.close();
     assert.equal(await pending, undefined);
+  });
+
+  test('no malformed request changes a row', async () => {
+    const pair = await bed.logIn();
+    const before = await countRows(bed.database.url);
+    for (const { path, request } of Object.values<Endpoint>(endpoints)) {
+      for (const [, body, headers] of malformedBodies(...bodies[request.body].required)) {
+        const { status } = await bed.postRaw(path, body, headers);
+        assert.ok(status >= 400 && status < 500, `${path} ${status}`);
+      }
+    }
+    assert.deepEqual(await countRows(bed.database.url), before);
+    assert.equal((await bed.refresh(pair)).status, 200);
   });
 
   test('several requests on one connection are answered in order', async () => {

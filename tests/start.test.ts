@@ -154,7 +154,7 @@ describe('espalier serve', () => {
 
   test('an unknown variable and an unknown flag are met with the nearest known one', async () => {
     const { code, errors } = await run(['serve', '--prot', '1']);
-    assert.equal(code, 1);
+    assert.equal(code, 2);
     assert.match(errors, /There is no flag --prot\. Did you mean --port\?/);
     const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
     await server.untilRunning();
@@ -194,6 +194,6 @@ describe('espalier serve', () => {
     assert.match((await run(['--version'])).output, /^\d+\.\d+\.\d+\n$/);
     const { code, errors } = await run(['sevre']);
     assert.equal(code, 2);
-    assert.match(errors, /there is no command sevre\. Did you mean serve\?/);
+    assert.match(errors, /^espalier: There is no command sevre\. Did you mean serve\?/);
   });
 });

@@ -4,7 +4,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { systemClock } from '../server/src/clock.ts';
 import type { Database } from '../server/src/database/database.ts';
 import { openDatabase } from '../server/src/database/open-database.ts';
-import { sql } from '../server/src/database/statement.ts';
+import { sql, type Statement } from '../server/src/database/statement.ts';
 import { insertFolder } from '../server/src/folders/change-folders.ts';
 import { readRoot } from '../server/src/folders/folders.ts';
 
@@ -53,4 +53,20 @@ export async function plantFolders(
       return ids;
     }),
   );
+}
+
+const tables = ['folders', 'sessions', 'settings', 'signing_keys', 'spent_refresh_tokens', 'users'];
+const countOf = (table: string): Statement<object, { count: number }> => ({
+  parts: [`select count(*) as count from ${table}`],
+});
+const revoked = sql<object, { count: number }>`
+  select count(*) as count from sessions where revoked_at is not null`;
+
+/** How many rows each table has, and how many sessions are revoked. */
+export async function countRows(url: string): Promise<Record<string, number>> {
+  return withDatabase(url, async (database) => {
+    const counts: Record<string, number> = { revoked: (await database.get(revoked, {}))!.count };
+    for (const table of tables) counts[table] = (await database.get(countOf(table), {}))!.count;
+    return counts;
+  });
 }

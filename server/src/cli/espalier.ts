@@ -1,7 +1,7 @@
 /** The command line: finds the command, and turns what stops it into one line and an exit code. */
 
 import { nearestName } from '../nearest-name.ts';
-import { StartError } from '../start-error.ts';
+import { StartError, UsageError } from '../start-error.ts';
 import { serve, serveHelp } from './serve.ts';
 import { version } from './version.ts';
 
@@ -30,7 +30,7 @@ export async function main(args: string[]): Promise<void> {
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     console.error(`espalier: ${error.message}`);
-    process.exitCode = 1;
+    process.exitCode = error instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -38,10 +38,9 @@ async function run(name: string, args: string[]): Promise<void> {
   const command = commands[name];
   if (!command) {
     const meant = nearestName(name, Object.keys(commands));
-    console.error(
-      `espalier: there is no command ${name}.${meant ? ` Did you mean ${meant}?` : ''}\n\n${overview()}`,
+    throw new UsageError(
+      `There is no command ${name}.${meant ? ` Did you mean ${meant}?` : ''} espalier help lists them.`,
     );
-    process.exitCode = 2;
   } else if (args.includes('--help') || args.includes('-h')) {
     console.log(command.help());
   } else {

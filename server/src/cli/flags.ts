@@ -2,7 +2,7 @@
 
 import { flagsOf, settingsTable, type Setting } from '../config.ts';
 import { nearestName } from '../nearest-name.ts';
-import { StartError } from '../start-error.ts';
+import { UsageError } from '../start-error.ts';
 
 interface Flag {
   readonly name: string;
@@ -18,9 +18,9 @@ export function parseFlags(args: readonly string[]): Record<string, string> {
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     const [, name = '', joined] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
     const flag = known.find((each) => each.name === name);
-    if (!flag) throw new StartError(unknownFlag(argument, name, known));
+    if (!flag) throw new UsageError(unknownFlag(argument, name, known));
     const value = joined ?? (flag.isSwitch ? 'true' : rest.shift());
-    if (value === undefined) throw new StartError(`--${name} needs a value.`);
+    if (value === undefined) throw new UsageError(`--${name} needs a value.`);
     given[name] = value;
   }
   return given;
