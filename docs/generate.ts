@@ -11,6 +11,9 @@ import {
   endpoints,
   graphCodes,
   refusals,
+  refusalsOf,
+  shownCode,
+  type BodyName,
   type Endpoint,
   type ObjectSchema,
 } from '@espalier/contract';
@@ -70,7 +73,9 @@ An auth token (AT) is sent as \`Authorization: Bearer <AT>\`: the word \`Bearer\
 ${Object.values<Endpoint>(endpoints).map(endpointSection).join('\n')}
 ## Bodies
 
-${(['Credentials', 'RefreshTokenRequest', 'AuthTokenRequest', 'LoginResponse', 'Problem'] as const).map(bodySection).join('\n')}
+${Object.keys(bodies)
+  .map((name) => bodySection(name as BodyName))
+  .join('\n')}
 ## Refusal codes
 
 The four token endpoints refuse with \`application/problem+json\` (RFC 9457); \`code\` is one of these. A body never holds
@@ -86,9 +91,9 @@ ${table(['Code', 'Meaning'], codeRows(graphCodes))}
 
 function endpointSection(endpoint: Endpoint): string {
   const { methods, path, description, authHeader, request, success } = endpoint;
-  const rows = Object.entries(endpoint.refusals).map(([code, { status, when }]) => [
+  const rows = refusalsOf(endpoint).map(([code, { status, when }]) => [
     String(status),
-    `\`${code}\``,
+    `\`${shownCode(endpoint, code)}\``,
     when,
   ]);
   return `## ${methods.toReversed().join(' or ')} ${path}
@@ -107,11 +112,11 @@ function size(bytes: number): string {
   return bytes < 2 ** 20 ? `${bytes / 2 ** 10} KiB` : `${bytes / 2 ** 20} MiB`;
 }
 
-function bodySection(name: keyof typeof bodies): string {
+function bodySection(name: BodyName): string {
   const { properties }: ObjectSchema = bodies[name];
   const rows = Object.entries(properties).map(([field, property]) => [
     `\`${field}\``,
-    [property['type'], property['format']].filter(Boolean).join(', '),
+    [property['type'], property['format']].flat().filter(Boolean).join(', '),
     (property['description'] as string | undefined) ?? `always \`${property['const'] as string}\``,
   ]);
   return `### ${name}\n\n${table(['Field', 'Type', 'Meaning'], rows)}\n`;

@@ -261,6 +261,36 @@ for (const kind of databaseKinds) {
       });
     });
 
+    describe('the size of an answer', () => {
+      test('is bounded at 20,000 folders, and the refusal names the field and what to do', async () => {
+        const [id] = (await plantFolders(bed.database.url, ['Wide'])) as [string];
+        await plantFolders(
+          bed.database.url,
+          Array.from({ length: 4_000 }, (_, place) => `Folder ${place}`),
+          id,
+        );
+        const aliased = (count: number) =>
+          Array.from({ length: count }, (_, place) => `a${place}: folders{items{name}}`).join(' ');
+        const query = (count: number) => `query($id: ID){folder(id: $id){${aliased(count)}}}`;
+        assert.equal((await ask(query(5), { id })).errors, undefined);
+        const { data, errors } = await ask(query(6), { id });
+        assert.deepEqual(data, { folder: null });
+        assert.equal(errors![0]!.extensions.code, 'TOO_EXPENSIVE');
+        assert.match(errors![0]!.message, /folder\.a5\.items .*20000 folders\..*page with/);
+      });
+
+      test('cannot be multiplied by fragments', async () => {
+        const fragments = Array.from(
+          { length: 6 },
+          (_, level) =>
+            `fragment F${level} on Folder{${Array.from({ length: 14 }, (_, at) => `a${at}: folders{items{...F${level + 1}}}`).join(' ')}}`,
+        );
+        const { errors } = await ask(`{folder{...F0}} ${fragments.join(' ')} fragment F6 on Folder{name}`);
+        assert.equal(errors!.length, 1);
+        assert.equal(errors![0]!.extensions.code, 'TOO_EXPENSIVE');
+      });
+    });
+
     describe('statements', () => {
       const countStatements = async (query: string, variables?: Record<string, unknown>) => {
         statements.length = 0;

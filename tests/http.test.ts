@@ -95,6 +95,7 @@ describe('HTTP', () => {
       const shown = JSON.stringify(text.slice(0, 60));
       assert.ok(answer && answer.status >= 400 && answer.status < 500, `${shown}: ${answer?.status}`);
       assert.ok(!/ at .*:\d+:\d+|node_modules/.test(answer.body), shown);
+      if (answer.body) assert.match(answer.head, /application\/(problem\+)?json/, shown);
     }
     assert.equal((await bed.post('/login', administrator)).status, 200);
   });
@@ -107,6 +108,77 @@ describe('HTTP', () => {
     assert.equal((await bed.post('/login', administrator)).status, 200);
     connection.close();
     assert.equal(await pending, undefined);
+  });
+
+  test('a client that sends a body too large reads its refusal to the end, and may go on', async () => {
+    const { authToken } = await bed.logIn();
+    const body = JSON.stringify({ query: '{folder{name}}', more: 'x'.repeat(3_000_000) });
+    const head = (path: string, token: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nAuthorization: Bearer ${token}\r\n`;
+    bed.clock.advanceSeconds(600);
+    for (const [path, token, status] of [
+      ['/login', 'x', 413],
+      ['/login/verify', 'x', 400],
+      ['/graphql', authToken, 401],
+      ['/logout', (await bed.logIn()).authToken, 204],
+    ] as const) {
+      for (const connection of ['close', 'keep-alive']) {
+        const raw = await RawConnection.open(bed.url);
+        const answer = await raw.exchange(`${head(path, token)}Connection: ${connection}\r\n\r\n${body}`);
+        assert.equal(answer?.status, status, `${path} ${connection}`);
+        if (path === '/graphql') assert.match(answer.head, /token-expired: true/);
+        if (connection === 'keep-alive') {
+          const next = await raw.exchange('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n');
+          assert.equal(next?.status, 200, path);
+        }
+        raw.close();
+      }
+    }
+  });
+
+  test('a compressed body is refused in words', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const answer = await bed.postRaw('/login', JSON.stringify(administrator), headers);
+    assert.equal(answer.status, 400);
+    assert.match(problemOf(answer).detail, /without a Content-Encoding/);
+  });
+
+  test('the whole address as request target is understood, as proxies send it', async () => {
+    const connection = await RawConnection.open(bed.url);
+    const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    assert.equal((await connection.exchange(get('http://tree.example/openapi.json')))?.status, 200);
+    assert.equal((await connection.exchange(get('http://tree.example//graphql?query=x')))?.status, 401);
+    assert.equal((await connection.exchange(get('http://tree.example')))?.status, 404);
+    connection.close();
+  });
+
+  test('a challenge tells what is wrong with a bearer token, and nothing of anything else', async () => {
+    const pair = await bed.logIn();
+    const challenge = async (path: string, value: unknown, authorization: string) => {
+      const headers = { 'content-type': 'application/json', authorization };
+      const answer = await bed.postRaw(path, JSON.stringify(value), headers);
+      assert.equal(answer.status, 401);
+      return answer.headers.get('www-authenticate')!;
+    };
+    const plain = 'Bearer realm="espalier"';
+    const wrong = { username: 'admin', password: 'not the password' };
+    assert.equal(await challenge('/login', wrong, `Bearer ${pair.authToken}`), plain);
+    assert.equal(await challenge('/login/refresh', { refreshToken: 'x' }, `Bearer ${pair.authToken}`), plain);
+    assert.equal(await challenge('/graphql', {}, 'Basic YTpi'), plain);
+    assert.match(
+      await challenge('/graphql', {}, 'Bearer x'),
+      /^Bearer realm="espalier", error="invalid_token"/,
+    );
+  });
+
+  test('a refusal is logged under the id that its body names, with the address it came from', async () => {
+    const { requestId } = problemOf(await bed.post('/login', { username: 'admin', password: 'wrong' }));
+    const line = bed.logLines
+      .map((text) => JSON.parse(text) as Record<string, unknown>)
+      .find((each) => each['requestId'] === requestId);
+    assert.equal(line!['code'], 'INVALID_CREDENTIALS');
+    assert.equal(line!['address'], '127.0.0.1');
+    assert.equal(line!['route'], '/login');
   });
 
   test('no malformed request changes a row', async () => {

@@ -36,8 +36,19 @@ for (const kind of databaseKinds) {
         assert.equal((await bed.refresh(next)).status, 401);
       }));
 
+    test('an auth token lives as long as promised to the millisecond, whenever it is made', () =>
+      withBed({}, async (bed) => {
+        bed.clock.advanceSeconds(0.789);
+        const { authToken } = await bed.logIn();
+        bed.clock.advanceSeconds(599.999);
+        assert.equal((await bed.query('{folder{name}}', authToken)).status, 200);
+        bed.clock.advanceSeconds(0.001);
+        assert.equal((await bed.query('{folder{name}}', authToken)).headers.get('token-expired'), 'true');
+      }));
+
     test('an auth token verifies with an independent JWT library', () =>
       withBed({ settings: { ISSUER: 'https://tree.example' } }, async (bed) => {
+        bed.clock.advanceSeconds(0.789);
         const { authToken } = await bed.logIn();
         const [privateKey] = await readPrivateKeys(bed.database.url);
         const { payload } = await jwtVerify(authToken, createPublicKey(privateKey!), {
@@ -162,6 +173,21 @@ for (const kind of databaseKinds) {
         }
         assert.equal((await bed.refresh(first)).status, 200);
       }));
+
+    test('the window outlasts the auth token of the successor and the tolerance', () =>
+      withBed(
+        {
+          settings: { REFRESH_RETRY_SECONDS: '60', REUSE_TOLERANCE_SECONDS: '2', ACCESS_TOKEN_SECONDS: '2' },
+        },
+        async (bed) => {
+          const old = await bed.logIn();
+          const first = (await bed.refresh(old)).json<LoginResponse>();
+          bed.clock.advanceSeconds(30);
+          const again = (await bed.refresh(old)).json<LoginResponse>();
+          assert.deepEqual(again, { ...first, expires_in: 0 });
+          assert.equal((await bed.refresh(first)).status, 200);
+        },
+      ));
 
     test('racing refreshes all get the same successor', () =>
       withRetry(async (bed) => {

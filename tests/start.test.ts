@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
 const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
@@ -115,7 +116,7 @@ describe('espalier serve', () => {
     await server.untilRunning();
     const { errors } = await server.end('SIGTERM');
     assert.match(errors, /warning: Listening on 0\.0\.0\.0 without TLS/);
-    assert.match(errors, /warning: ESPALIER_ADMIN_PASSWORD has fewer than 8 characters/);
+    assert.match(errors, /warning: The given administrator's password has fewer than 8 characters/);
     assert.ok(!errors.includes('short'));
   });
 
@@ -188,10 +189,69 @@ describe('espalier serve', () => {
     assert.equal(await count([]), planted);
   });
 
+  test('TLS files that cannot be used stop the start with one line, before anything is made', async () => {
+    writeFileSync(join(folder, 'rubbish'), 'rubbish');
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+    const other = await generate([{ name: 'commonName', value: 'localhost' }]);
+    writeFileSync(join(folder, 'cert'), cert);
+    writeFileSync(join(folder, 'key'), key);
+    writeFileSync(join(folder, 'other'), other.private);
+    for (const [certFile, keyFile, complaint] of [
+      ['missing', 'key', /ESPALIER_TLS_CERT_FILE names missing, which cannot be read/],
+      ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which holds no certificate/],
+      ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which holds no private key/],
+      ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],
+      ['cert', 'other', /The key in other is not that of the certificate in cert/],
+    ] as const) {
+      const { code, output, errors } = await run([
+        'serve',
+        '--tls-cert-file',
+        certFile,
+        '--tls-key-file',
+        keyFile,
+      ]);
+      assert.equal(code, 1);
+      assert.equal(output, '');
+      assert.match(errors, complaint);
+      assert.equal(errors.split('\n').length, 2);
+      assert.ok(!existsSync(join(folder, 'espalier-data')));
+    }
+  });
+
+  test('it runs from a clone without any flag of Node', () => {
+    assert.match(
+      execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }),
+      /^\d+\.\d+\.\d+\n$/,
+    );
+  });
+
+  test('npm start passes a signal on to the server', async () => {
+    const root = new URL('..', import.meta.url).pathname;
+    const npm = spawn(
+      'npm',
+      ['start', '--', '--port', '0', '--database-url', `sqlite:${join(folder, 'e.db')}`],
+      {
+        cwd: root,
+      },
+    );
+    const closed = once(npm.stdout, 'close');
+    let output = '';
+    npm.stdout.on('data', (text: Buffer) => (output += text.toString()));
+    while (!output.includes('Stop with Ctrl-C.')) await once(npm.stdout, 'data');
+    npm.kill('SIGTERM');
+    // The pipe closes when the last process that holds it has ended.
+    await closed;
+    assert.match(output, /Stopping/);
+  });
+
   test('help lists every command and every setting, and a wrong command exits with 2', async () => {
     assert.match((await run([])).output, /serve +Run the server/);
     assert.match((await run(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
-    assert.match((await run(['--version'])).output, /^\d+\.\d+\.\d+\n$/);
+    assert.match((await run(['help', 'serve'])).output, /--admin-password-file <path>/);
+    for (const args of [['--version'], ['version'], ['serve', '--version']]) {
+      assert.match((await run(args)).output, /^\d+\.\d+\.\d+\n$/);
+    }
+    assert.equal((await run(['constructor'])).code, 2);
     const { code, errors } = await run(['sevre']);
     assert.equal(code, 2);
     assert.match(errors, /^espalier: There is no command sevre\. Did you mean serve\?/);

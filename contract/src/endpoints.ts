@@ -4,9 +4,14 @@
  */
 
 import type { BodyName } from './bodies.ts';
-import type { RefusalCode } from './refusals.ts';
+import { toGraphCode, type RefusalCode } from './refusals.ts';
 
 export type AuthHeader = 'none' | 'optional' | 'required';
+
+export interface EndpointRefusal {
+  readonly status: number;
+  readonly when: string;
+}
 
 export interface Endpoint {
   readonly methods: readonly ('GET' | 'POST')[];
@@ -25,9 +30,7 @@ export interface Endpoint {
   readonly tellsExpiry: boolean;
   /** How a refusal is written: as a problem document or as GraphQL errors. */
   readonly refusalFormat: 'problem' | 'graphql';
-  readonly refusals: Readonly<
-    Partial<Record<RefusalCode, { readonly status: number; readonly when: string }>>
-  >;
+  readonly refusals: Readonly<Partial<Record<RefusalCode, EndpointRefusal>>>;
 }
 
 const tokenBodyLimitBytes = 16 * 1024;
@@ -99,7 +102,7 @@ export const endpoints = {
       },
       INVALID_REFRESH_TOKEN: { status: 400, when: 'No Authorization header, and the RT is invalid' },
       INVALID_AUTH_TOKEN: { status: 401, when: 'The AT is invalid or expired' },
-      TOO_LARGE: tooLarge,
+      TOO_LARGE: { ...tooLarge, when: 'No Authorization header, and a body over 16 KiB' },
       UNAVAILABLE: overloaded,
     },
   },
@@ -156,6 +159,7 @@ const statusAnywhere: Readonly<Record<RefusalCode, number>> = {
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
+  TOO_EXPENSIVE: 400,
   TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   UNAVAILABLE: 503,
@@ -165,4 +169,14 @@ const statusAnywhere: Readonly<Record<RefusalCode, number>> = {
 /** The one place where a refusal becomes a status. */
 export function statusOf(endpoint: Endpoint | undefined, code: RefusalCode): number {
   return endpoint?.refusals[code]?.status ?? statusAnywhere[code];
+}
+
+/** How a refusal's code stands in the answer. */
+export function shownCode(endpoint: Endpoint | undefined, code: RefusalCode): string {
+  return endpoint?.refusalFormat === 'graphql' ? toGraphCode(code) : code;
+}
+
+/** The refusals of an endpoint, in the order of the table. */
+export function refusalsOf({ refusals }: Endpoint): [RefusalCode, EndpointRefusal][] {
+  return Object.entries(refusals) as [RefusalCode, EndpointRefusal][];
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { bodies } from './bodies.ts';
-import { endpoints, type Endpoint } from './endpoints.ts';
+import { endpoints, refusalsOf, shownCode, type Endpoint } from './endpoints.ts';
 import { openApiDocument } from './openapi.ts';
 
 interface Operation {
@@ -50,8 +50,9 @@ for (const { name, method, endpoint, operation } of operations) {
     const refused = Object.values(endpoint.refusals).map(({ status }) => status);
     const expected = [...new Set([endpoint.success.status, ...refused])].map(String).sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
-    for (const [code, { status, when }] of Object.entries(endpoint.refusals)) {
-      assert.ok(operation.responses[status]!.description.includes(`\`${code}\`: ${when}`), `${name} ${code}`);
+    for (const [code, { status, when }] of refusalsOf(endpoint)) {
+      const expectedText = `\`${shownCode(endpoint, code)}\`: ${when}`;
+      assert.ok(operation.responses[status]!.description.includes(expectedText), `${name} ${code}`);
     }
   });
 }

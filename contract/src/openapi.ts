@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the service, made from the endpoint table. */
 
 import { bodies, type BodyName } from './bodies.ts';
-import { endpoints, type Endpoint } from './endpoints.ts';
+import { endpoints, refusalsOf, shownCode, type Endpoint } from './endpoints.ts';
 
 export function openApiDocument(service: { url: string; version: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -67,7 +67,8 @@ function requestBody({ request }: Endpoint) {
   };
 }
 
-function responses({ success, refusals, refusalFormat, tellsExpiry }: Endpoint) {
+function responses(endpoint: Endpoint) {
+  const { success, refusalFormat, tellsExpiry } = endpoint;
   const answers: Record<string, object> = {
     [success.status]: {
       description: success.description,
@@ -76,9 +77,9 @@ function responses({ success, refusals, refusalFormat, tellsExpiry }: Endpoint) 
       }),
     },
   };
-  for (const [status, group] of Map.groupBy(Object.entries(refusals), ([, refusal]) => refusal.status)) {
+  for (const [status, group] of Map.groupBy(refusalsOf(endpoint), ([, refusal]) => refusal.status)) {
     answers[status] = {
-      description: group.map(([code, refusal]) => `\`${code}\`: ${refusal.when}`).join('; '),
+      description: group.map(([code, { when }]) => `\`${shownCode(endpoint, code)}\`: ${when}`).join('; '),
       ...(status === 401 && { headers: tellsExpiry ? { ...challenge, ...expiry } : challenge }),
       ...(status === 503 && { headers: retryAfter }),
       content: refusalFormat === 'problem' ? problemContent : graphContent,

@@ -11,6 +11,7 @@ export const refusals = {
   NOT_FOUND: 'There is nothing here',
   METHOD_NOT_ALLOWED: 'This address does not take that method',
   NOT_ACCEPTABLE: 'None of the accepted media types can be answered',
+  TOO_EXPENSIVE: 'The answer would be too large',
   TOO_LARGE: 'The request body is too large',
   UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type',
   UNAVAILABLE: 'The service cannot do this right now',
@@ -23,6 +24,8 @@ export type RefusalCode = keyof typeof refusals;
 export const graphCodes = {
   BAD_INPUT: 'An argument, a variable or the request itself cannot be used; the message says which and why',
   NOT_FOUND: 'What the operation names does not exist, or the viewer may not see it',
+  TOO_EXPENSIVE:
+    'The answer would hold too many folders; the message names the field and says how to ask for fewer',
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
   UNAVAILABLE: 'The service cannot do this right now; try again later',
   INTERNAL: 'The service failed; the cause is in its log under the request id',

@@ -3,19 +3,29 @@
 
 import { existsSync } from 'node:fs';
 
-const needed = [22, 13];
+// A clone runs from its sources, a published package holds only what was built from them.
+const source = new URL('../src/cli/espalier.ts', import.meta.url);
+const isClone = existsSync(source);
+const needed = isClone ? [22, 18] : [22, 13];
 const [major, minor] = process.versions.node.split('.').map(Number);
 
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   console.error(
     `Espalier needs Node ${needed.join('.')} or newer, and this is Node ${process.versions.node}.\n` +
-      'In a clone of the repository, use the npm scripts: npm install brings the right Node with it, and npm start uses it.\n' +
-      'Elsewhere, install a newer Node from https://nodejs.org/',
+      (isClone
+        ? 'Use the npm scripts: npm install brings the right Node with it, and npm start uses it.'
+        : 'Install a newer Node from https://nodejs.org/'),
   );
   process.exit(1);
 }
 
-// A clone runs from its sources, a published package holds only what was built from them.
-const source = new URL('../src/cli/espalier.ts', import.meta.url);
-const { main } = await import(existsSync(source) ? source.href : '../dist/cli/espalier.js');
+if (isClone && !process.execArgv.includes('--conditions=espalier-source')) {
+  const { registerHooks } = await import('node:module');
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, { ...context, conditions: [...context.conditions, 'espalier-source'] }),
+  });
+}
+
+const { main } = await import(isClone ? source.href : '../dist/cli/espalier.js');
 await main(process.argv.slice(2));

@@ -62,7 +62,7 @@ const badValues: Record<string, string[]> = {
   HOST: ['two words', '[::1]', 'http://localhost'],
   PORT: ['-1', '65536', '80.5', '8e3', ' 80', 'http', '0x50'],
   BASE_PATH: ['tree', '/.', '/..', '/a/../b', '//', '/a//b', '/a b', '/a?b', '/%41'],
-  DATABASE_URL: ['espalier.db', 'sqlite:'],
+  DATABASE_URL: ['espalier.db', 'sqlite:', 'sqlite::memory:'],
   ACCESS_TOKEN_SECONDS: ['0', '86401', '10m', '-5'],
   REFRESH_TOKEN_SECONDS: ['0', '315360001', '60d'],
   REUSE_TOLERANCE_SECONDS: ['-1', '86401'],

@@ -57,7 +57,7 @@ export const settingsTable = {
     about: 'Where the data is kept. The file and its folder are created if missing.',
     accepts: 'sqlite: followed by the path of a file',
     default: 'sqlite:./espalier-data/espalier.db',
-    parse: (given) => (/^sqlite:.+$/.test(given) ? given : undefined),
+    parse: (given) => (/^sqlite:(?!:memory:).+$/.test(given) ? given : undefined),
   }),
   accessTokenSeconds: setting({
     name: 'ACCESS_TOKEN_SECONDS',
@@ -123,7 +123,7 @@ export const settingsTable = {
   }),
   tlsCertFile: setting({
     name: 'TLS_CERT_FILE',
-    about: 'A PEM file with the certificate chain, to serve https and wss directly. Needs the key too.',
+    about: 'A PEM file with the certificate chain, to serve https directly. Needs the key too.',
     accepts: 'the path of a PEM file',
     parse: text,
   }),
@@ -136,7 +136,7 @@ export const settingsTable = {
   trustProxy: setting({
     name: 'TRUST_PROXY',
     about:
-      'Which proxies in front may tell the client address by X-Forwarded-For: none (false), any (true), so many hops, or these addresses.',
+      'Which proxies in front may tell the client address (it is in the log) by X-Forwarded-For: none (false), any (true), so many hops, or these addresses.',
     accepts: 'true, false, a number of hops, or a comma-separated list of addresses or CIDR ranges',
     default: 'false',
     parse: trustedProxies,

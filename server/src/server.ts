@@ -10,6 +10,7 @@ import { openDatabase } from './database/open-database.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { createGraph } from './graph/graph.ts';
 import { createApp } from './http/app.ts';
+import { readTlsFiles } from './http/tls-files.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { readSigningKeys } from './sessions/signing-keys.ts';
@@ -37,6 +38,7 @@ const sweepEveryMs = 10_000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { settings, clock, log, version, onStatement } = options;
+  const tls = readTlsFiles(settings);
   const database = await openDatabase(settings.databaseUrl, clock, onStatement ? { onStatement } : {});
   try {
     const passwords = createPasswords();
@@ -53,7 +55,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       reader: database,
       onBug: (err) => log.error({ err }, 'a graph field failed'),
     });
-    const app = await createApp({ sessions, graph, log, version, settings });
+    const app = await createApp({ sessions, graph, log, version, tls, settings });
     await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
 
     const sweeping = setInterval(() => {

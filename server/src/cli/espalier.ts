@@ -22,11 +22,8 @@ const commands: Readonly<Record<string, Command>> = {
 
 /** Wrong usage exits with 2, whatever else stops a command with 1. */
 export async function main(args: string[]): Promise<void> {
-  const [name = 'help', ...rest] = args;
   try {
-    if (name === '--version' || name === '-v') console.log(version());
-    else if (name === 'help' || name === '--help' || name === '-h') console.log(overview());
-    else await run(name, rest);
+    await run(args);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     console.error(`espalier: ${error.message}`);
@@ -34,17 +31,19 @@ export async function main(args: string[]): Promise<void> {
   }
 }
 
-async function run(name: string, args: string[]): Promise<void> {
-  const command = commands[name];
-  if (!command) {
-    const meant = nearestName(name, Object.keys(commands));
-    throw new UsageError(
-      `There is no command ${name}.${meant ? ` Did you mean ${meant}?` : ''} espalier help lists them.`,
-    );
-  } else if (args.includes('--help') || args.includes('-h')) {
-    console.log(command.help());
+async function run([name = 'help', ...args]: string[]): Promise<void> {
+  const asks = (...flags: string[]) => [name, ...args].some((argument) => flags.includes(argument));
+  if (asks('--version', '-v')) {
+    console.log(version());
+  } else if (name === 'help' || asks('--help', '-h')) {
+    const about = [name, ...args].find((argument) => Object.hasOwn(commands, argument));
+    console.log(about ? commands[about]!.help() : overview());
+  } else if (Object.hasOwn(commands, name)) {
+    await commands[name]!.run(args);
   } else {
-    await command.run(args);
+    const meant = nearestName(name, Object.keys(commands));
+    const hint = meant ? ` Did you mean ${meant}?` : '';
+    throw new UsageError(`There is no command ${name}.${hint} espalier help lists them.`);
   }
 }
 

@@ -30,5 +30,5 @@ export function parseFlags(args: readonly string[]): Record<string, string> {
 function unknownFlag(argument: string, name: string, known: readonly Flag[]): string {
   const names = known.map((flag) => flag.name);
   const meant = names.find((each) => each === `${name}-file`) ?? nearestName(name, names);
-  return `There is no flag ${name ? `--${name}` : argument}.${meant ? ` Did you mean --${meant}?` : ''} espalier serve --help lists them.`;
+  return `${name ? `There is no flag --${name}.` : `${argument || 'An empty argument'} is not a flag.`}${meant ? ` Did you mean --${meant}?` : ''} espalier serve --help lists them.`;
 }

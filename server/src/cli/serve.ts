@@ -21,7 +21,7 @@ const shortestPassword = 8;
 
 export async function serve(args: string[]): Promise<void> {
   const { settings, warnings } = settingsOfProcess(parseFlags(args));
-  for (const warning of [...warnings, ...dangers(settings)]) console.error(`warning: ${warning}`);
+  for (const warning of [...warnings, ...dangers(settings)]) warn(warning);
   let administrator: NewAdministrator | undefined;
   const server = await startServer({
     settings,
@@ -31,6 +31,11 @@ export async function serve(args: string[]): Promise<void> {
     onNewAdministrator: (created) => {
       administrator = created;
       console.log(welcome(created, settings));
+      if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
+        warn(
+          `The given administrator's password has fewer than ${shortestPassword} characters: easy to guess.`,
+        );
+      }
     },
   });
   console.log(addresses(server, settings));
@@ -38,16 +43,17 @@ export async function serve(args: string[]): Promise<void> {
   stopOnSignal(server);
 }
 
-function dangers({ host, tlsCertFile, trustProxy, adminPassword }: Settings): string[] {
+function warn(text: string): void {
+  console.error(`warning: ${text}`);
+}
+
+function dangers({ host, tlsCertFile, trustProxy }: Settings): string[] {
   const isLoopback = host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
   const found = [];
   if (!isLoopback && !tlsCertFile && trustProxy === false) {
     found.push(
       `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`,
     );
-  }
-  if (adminPassword !== undefined && [...adminPassword].length < shortestPassword) {
-    found.push(`ESPALIER_ADMIN_PASSWORD has fewer than ${shortestPassword} characters: easy to guess.`);
   }
   return found;
 }
@@ -74,7 +80,12 @@ Espalier ${version()} is running
 function howToTry({ url }: RunningServer, administrator: NewAdministrator | undefined): string {
   const json = `-H 'Content-Type: application/json'`;
   if (!administrator?.generatedPassword) {
-    return `\nTry it:\n\n  curl -s ${url}/openapi.json\n\nStop with Ctrl-C.`;
+    return `
+Log in with your user name and password at ${url}/login; what else there is:
+
+  curl -s ${url}/openapi.json
+
+Stop with Ctrl-C.`;
   }
   const { username, generatedPassword } = administrator;
   const body = JSON.stringify({ username, password: generatedPassword }).replaceAll("'", `'\\''`);
@@ -93,6 +104,7 @@ function stopOnSignal(server: RunningServer): void {
   const stop = () => {
     if (isStopping) process.exit(1);
     isStopping = true;
+    console.log('\nStopping; a second Ctrl-C does not wait for requests in flight.');
     server.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -105,9 +117,14 @@ function stopOnSignal(server: RunningServer): void {
   process.on('SIGTERM', stop);
 }
 
+function valueOf(flag: string, { isSwitch }: Setting<unknown>): string {
+  if (isSwitch) return '';
+  return flag.endsWith('-file') ? ' <path>' : ' <value>';
+}
+
 export function serveHelp(): string {
   const rows = Object.values<Setting<unknown>>(settingsTable).map((setting) => {
-    const flags = flagsOf(setting).map((flag) => `--${flag}${setting.isSwitch ? '' : ' <value>'}`);
+    const flags = flagsOf(setting).map((flag) => `--${flag}${valueOf(flag, setting)}`);
     const byDefault = setting.default ? ` [${setting.default}]` : '';
     const variable = environmentName(setting) + (setting.mayBeFile ? ' or …_FILE' : '');
     return `  ${flags.join(', ')}${byDefault}\n      ${setting.about}\n      ${variable}: ${setting.accepts}`;

@@ -21,8 +21,9 @@ import type { Part, Statement } from './statement.ts';
 /** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
 const applicationId = 0x45535041;
 const busyTimeoutMs = 20;
-const busyRetries = 200;
 const busyPauseMs = 5;
+/** How long a transaction waits for other processes, from when it was asked for. */
+const busyDeadlineMs = 5_000;
 
 export function openSqlite(path: string, { onStatement }: DatabaseOptions): Database {
   const file = resolve(path);
@@ -50,9 +51,10 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
     },
     all: read.all,
     get: read.get,
-    transaction: (work) =>
-      nextTurn(async () => {
-        await begin(control);
+    transaction: (work) => {
+      const deadline = performance.now() + busyDeadlineMs;
+      return nextTurn(async () => {
+        await begin(control, deadline);
         try {
           // Not awaited when it is already there: the whole transaction then happens in one go.
           const pending = work(transaction);
@@ -63,7 +65,8 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
           if (writer.inTransaction) control.rollback.run();
           throw asRefusal(error);
         }
-      }),
+      });
+    },
     close: () => {
       reader.close();
       writer.close();
@@ -86,7 +89,7 @@ function createPrivately(file: string): void {
 function connect(file: string, options: { readonly: boolean }): Connection {
   try {
     const connection = new BetterSqlite(file, { ...options, timeout: busyTimeoutMs });
-    if (!options.readonly) claim(connection);
+    if (!options.readonly) claim(connection, file);
     connection.pragma('synchronous = full');
     connection.pragma('foreign_keys = on');
     return connection;
@@ -99,10 +102,12 @@ function connect(file: string, options: { readonly: boolean }): Connection {
 }
 
 /** Marks a new file as ours, and touches no other program's. */
-function claim(connection: Connection): void {
+function claim(connection: Connection, file: string): void {
   const isNew = connection.pragma('page_count', { simple: true }) === 0;
   if (!isNew && connection.pragma('application_id', { simple: true }) !== applicationId) {
-    throw new StartError('The database file is of another program. Give Espalier a database of its own.');
+    throw new StartError(
+      `The database file ${file} is of another program. Give Espalier a database of its own.`,
+    );
   }
   if (isNew) connection.pragma(`application_id = ${applicationId}`);
   connection.pragma('journal_mode = wal');
@@ -117,13 +122,13 @@ function transactionControl(writer: Connection) {
 }
 
 /** Another process may be writing: wait for it, and let other requests through in between. */
-async function begin(control: ReturnType<typeof transactionControl>): Promise<void> {
-  for (let attempt = 0; ; attempt++) {
+async function begin(control: ReturnType<typeof transactionControl>, deadline: number): Promise<void> {
+  for (;;) {
     try {
       control.begin.run();
       return;
     } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || attempt === busyRetries) throw asRefusal(error);
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > deadline) throw asRefusal(error);
       await delay(busyPauseMs);
     }
   }

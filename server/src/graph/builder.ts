@@ -2,11 +2,13 @@
 
 import SchemaBuilder from '@pothos/core';
 import type { Reader } from '../database/database.ts';
+import type { FolderBudget } from './folder-budget.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface GraphContext {
   readonly reader: Reader;
   readonly viewer: Viewer;
+  readonly budget: FolderBudget;
 }
 
 export interface GraphTypes {

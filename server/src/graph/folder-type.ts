@@ -1,5 +1,6 @@
 /** The graph's types of the tree: Node, Folder and its connection. */
 
+import { whenDone } from '../database/database.ts';
 import { toCursor } from '../folders/cursor.ts';
 import type { Builder } from './builder.ts';
 import { FolderConnection, type FolderEdge } from './folder-connection.ts';
@@ -40,11 +41,14 @@ export function defineFolder(builder: Builder) {
   Connection.implement({
     description: 'A list of folders, or a page of it.',
     fields: (t) => ({
-      edges: t.field({ type: [Edge], resolve: (connection) => connection.edges }),
+      edges: t.field({
+        type: [Edge],
+        resolve: ({ edges }, _, { budget }, info) => whenDone(edges, (all) => budget.spend(all, info)),
+      }),
       items: t.field({
         type: [Folder],
         description: 'The nodes of the edges.',
-        resolve: (connection) => connection.items,
+        resolve: ({ items }, _, { budget }, info) => whenDone(items, (all) => budget.spend(all, info)),
       }),
       pageInfo: t.field({ type: PageInfo, resolve: (connection) => connection }),
       totalCount: t.int({

@@ -11,6 +11,8 @@ import { toGraphCode, type GraphRequest } from '@espalier/contract';
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { createDocuments, operationKind } from './documents.ts';
+import type { GraphContext } from './builder.ts';
+import { FolderBudget } from './folder-budget.ts';
 import { coded } from './graph-error.ts';
 import { createSchema } from './schema.ts';
 import type { Viewer } from './viewer.ts';
@@ -57,7 +59,7 @@ export function createGraph({ reader, onBug }: GraphOptions): Graph {
         document,
         operationName,
         variableValues: variables,
-        contextValue: { reader, viewer },
+        contextValue: { reader, viewer, budget: new FolderBudget() } satisfies GraphContext,
       });
       return whenDone(result, toResult);
     },

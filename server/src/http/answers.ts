@@ -1,10 +1,12 @@
 /** Turns a refusal into an answer: its status by the endpoint, its form by the endpoint, and never a stack. */
 
 import { STATUS_CODES } from 'node:http';
-import { statusOf, toGraphCode, type Endpoint, type Problem } from '@espalier/contract';
+import type { Socket } from 'node:net';
+import { shownCode, statusOf, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
+import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
 
 declare module 'fastify' {
@@ -13,14 +15,32 @@ declare module 'fastify' {
   }
 }
 
+const problemMediaType = 'application/problem+json; charset=utf-8';
 const realm = 'Bearer realm="espalier"';
 
 /** For Fastify's error handler: anything that was thrown. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
   const refusal = toRefusal(error);
-  if (refusal.code === 'INTERNAL') log.error({ requestId: request.id, err: refusal.cause }, 'request failed');
-  else if (refusal.cause) log.warn({ requestId: request.id, err: refusal.cause }, refusal.message);
-  answerRefusal(refusal, request, reply);
+  logRefusal(refusal, request, log);
+  drainBody(request.raw, () => {
+    // Fastify would close the connection for what the client may still send; by now it has sent it.
+    if (request.raw.readableEnded) reply.removeHeader('connection');
+    answerRefusal(refusal, request, reply);
+  });
+}
+
+function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, log: Logger): void {
+  const facts = {
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url,
+    address: request.ip,
+    code,
+    ...(cause !== undefined && { err: cause }),
+  };
+  if (code === 'INTERNAL') log.error(facts, 'request failed');
+  else if (cause !== undefined) log.warn(facts, message);
+  else log.info(facts, 'request refused');
 }
 
 function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
@@ -34,27 +54,52 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
   if (retryAfterSeconds) reply.header('retry-after', String(retryAfterSeconds));
   if (endpoint?.refusalFormat === 'graphql') {
     const mediaType = acceptedMediaType(request.headers.accept) ?? 'application/json';
-    const extensions = { code: toGraphCode(refusal.code), requestId: request.id };
+    const extensions = { code: shownCode(endpoint, refusal.code), requestId: request.id };
     reply.header('content-type', `${mediaType}; charset=utf-8`);
     reply.send(JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
     return;
   }
-  const problem: Problem = {
-    type: 'about:blank',
-    title: STATUS_CODES[status] ?? '',
-    status,
-    detail: refusal.message,
-    code: refusal.code,
-    requestId: request.id,
-  };
-  reply.header('content-type', 'application/problem+json; charset=utf-8').send(JSON.stringify(problem));
+  reply
+    .header('content-type', problemMediaType)
+    .send(problemText(status, refusal.code, refusal.message, request.id));
 }
 
-/** RFC 6750 §3.1: who sent no token is told of the scheme only, who sent one also what is wrong. */
-function challenge(refusal: Refusal, request: FastifyRequest): string {
-  return request.headers.authorization === undefined
-    ? realm
-    : `${realm}, error="invalid_token", error_description="${refusal.message}"`;
+function problemText(status: number, code: RefusalCode, detail: string, requestId: string): string {
+  const title = STATUS_CODES[status] ?? '';
+  const problem: Problem = { type: 'about:blank', title, status, detail, code, requestId };
+  return JSON.stringify(problem);
+}
+
+/** For what is not even HTTP, so that there is no request to answer: the connection ends with it. */
+export function answerBrokenRequest(
+  { code }: NodeJS.ErrnoException,
+  socket: Socket,
+  requestId: string,
+): void {
+  if (code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const body = problemText(status, 'BAD_INPUT', 'This is not a request that can be read.', requestId);
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Content-Type: ${problemMediaType}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}
+
+/** RFC 6750 §3.1: only who sent a bearer token is told what is wrong with it. */
+function challenge({ code, message }: Refusal, request: FastifyRequest): string {
+  const isBearer = /^bearer\b/i.test(request.headers.authorization ?? '');
+  return isBearer && code === 'INVALID_AUTH_TOKEN'
+    ? `${realm}, error="invalid_token", error_description="${message}"`
+    : realm;
 }
 
 function toRefusal(error: unknown): Refusal {

@@ -1,7 +1,6 @@
 /** The HTTP side of the service: a Fastify app with the endpoints of the contract, and nothing of what they do. */
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import cors from '@fastify/cors';
 import { openApiDocument } from '@espalier/contract';
 import fastify, { type FastifyInstance, type onResponseHookHandler } from 'fastify';
@@ -9,9 +8,9 @@ import type { Logger } from 'pino';
 import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { StartError } from '../start-error.ts';
-import { answerError } from './answers.ts';
+import { answerBrokenRequest, answerError } from './answers.ts';
 import { addGraphRoute } from './graph-route.ts';
+import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
 
 export interface AppOptions {
@@ -19,13 +18,13 @@ export interface AppOptions {
   readonly graph: Graph;
   readonly log: Logger;
   readonly version: string;
+  /** For https; without it, plain http. */
+  readonly tls: TlsFiles | undefined;
   readonly settings: {
     /** Without a slash at its end. */
     readonly basePath: string;
     readonly trustProxy: boolean | number | string[];
     readonly corsOrigins: readonly string[];
-    readonly tlsCertFile: string | undefined;
-    readonly tlsKeyFile: string | undefined;
   };
 }
 
@@ -36,26 +35,29 @@ export async function createApp({
   graph,
   log,
   version,
+  tls,
   settings,
 }: AppOptions): Promise<FastifyInstance> {
-  const { basePath, trustProxy, corsOrigins, tlsCertFile, tlsKeyFile } = settings;
+  const { basePath, trustProxy, corsOrigins } = settings;
+  const nextRequestId = requestIds();
   const app = fastify({
     // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
     logger: false,
-    genReqId: requestIds(),
-    rewriteUrl: ({ url = '/' }) => foldSlashes(url),
+    genReqId: nextRequestId,
+    rewriteUrl: ({ url = '/' }) => foldSlashes(pathOf(url)),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
-    https: tlsCertFile && tlsKeyFile ? { cert: readPem(tlsCertFile), key: readPem(tlsKeyFile) } : null,
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
+    https: tls ?? null,
   }) as unknown as FastifyInstance;
 
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
   app.setNotFoundHandler(() => {
     throw new Refusal(
       'NOT_FOUND',
-      'There is nothing at this address. GET /openapi.json lists what there is.',
+      `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
     );
   });
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
@@ -70,6 +72,7 @@ export async function createApp({
       methods: ['GET', 'POST'],
       exposedHeaders: ['token-expired', 'WWW-Authenticate', 'Retry-After'],
       maxAge: 600,
+      strictPreflight: false,
     });
   }
 
@@ -77,7 +80,9 @@ export async function createApp({
     (routes, _, done) => {
       addTokenRoutes(routes, sessions);
       addGraphRoute(routes, graph, sessions);
-      routes.get('/openapi.json', () => openApiDocument({ url: basePath || '/', version }));
+      routes.get('/openapi.json', { exposeHeadRoute: true }, () =>
+        openApiDocument({ url: basePath || '/', version }),
+      );
       done();
     },
     { prefix: basePath },
@@ -96,6 +101,11 @@ function logRequest(log: Logger): onResponseHookHandler {
   };
 }
 
+/** A proxy may send the whole address (RFC 9112 §3.2.2). */
+function pathOf(url: string): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
+}
+
 /** Contract §4 rule 4: clients may double a slash. Only the path is folded, never the query. */
 function foldSlashes(url: string): string {
   const end = url.indexOf('?');
@@ -108,12 +118,4 @@ function requestIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');
   let count = 0;
   return () => `${prefix}-${(++count).toString(36)}`;
-}
-
-function readPem(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new StartError(`The TLS file ${file} cannot be read: ${(cause as Error).message}.`, { cause });
-  }
 }

@@ -93,7 +93,8 @@ function toGraphRequest({
   }
   return {
     query,
-    operationName: operationName ?? null,
+    // Some clients send an empty name for none.
+    operationName: operationName || null,
     variables: optionalObject(variables, 'variables'),
     extensions: optionalObject(extensions, 'extensions'),
   };

@@ -34,6 +34,12 @@ export function readJsonObject(request: FastifyRequest): Record<string, unknown>
   if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
   }
+  if (request.headers['content-encoding'] !== undefined) {
+    throw new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The body must be sent as it is, without a Content-Encoding.',
+    );
+  }
   const value = parseJson(request.body as Buffer | undefined);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Refusal('BAD_INPUT', 'The body must be a JSON object.');

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
 import type { IssuedPair, Sessions } from '../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from './bearer.ts';
+import { drainBody } from './drain-body.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 
@@ -25,6 +26,7 @@ export function addTokenRoutes(app: FastifyInstance, sessions: Sessions): void {
     const authToken = optionalBearer(request);
     if (authToken === undefined) return;
     await sessions.logOutByAuthToken(authToken);
+    await new Promise<void>((resolve) => drainBody(request.raw, resolve));
     return reply.code(endpoints.logout.success.status).send();
   };
 

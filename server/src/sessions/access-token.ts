@@ -16,6 +16,7 @@ export interface AccessToken {
   readonly expiresAt: number;
 }
 
+/** Times in seconds; with fractions (RFC 7519 §2), so that a token lives exactly as long as promised. */
 interface Claims {
   readonly iss: string;
   readonly sub: string;
@@ -58,21 +59,22 @@ export function createAccessTokens({
 
   return {
     issue(userId, sessionId) {
-      const now = Math.floor(clock.now() / 1000);
-      const exp = now + lifetimeSeconds;
+      const now = clock.now();
+      const expiresAt = now + lifetimeSeconds * 1000;
       const claims: Claims = {
         iss: issuer,
         sub: userId,
         sid: sessionId,
         jti: randomUUID(),
-        iat: now,
-        nbf: now,
-        exp,
+        iat: now / 1000,
+        // Whole seconds, rounded down: other services that verify may count in whole seconds themselves.
+        nbf: Math.floor(now / 1000),
+        exp: expiresAt / 1000,
       };
       const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
       const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
       const token = `${signed}.${signature.toString('base64url')}`;
-      authentic.set(token, { userId, sessionId, expiresAt: exp * 1000 });
+      authentic.set(token, { userId, sessionId, expiresAt });
       return token;
     },
 
@@ -91,7 +93,7 @@ export function createAccessTokens({
       if (claims.iss !== issuer || Math.max(claims.nbf, claims.iat) * 1000 > clock.now() + clockSkewMs) {
         return undefined;
       }
-      const read = { userId: claims.sub, sessionId: claims.sid, expiresAt: claims.exp * 1000 };
+      const read = { userId: claims.sub, sessionId: claims.sid, expiresAt: Math.round(claims.exp * 1000) };
       authentic.set(token, read);
       return read;
     },

@@ -152,8 +152,9 @@ export function createSessions({
     if (spent.successor && ageSeconds <= settings.refreshRetrySeconds) {
       const successor = openSuccessor(spent.successor, old);
       const token = successor && accessTokens.read(successor.authToken);
-      if (token && token.expiresAt > now) {
-        return { ...successor, expiresInSeconds: Math.floor((token.expiresAt - now) / 1000) };
+      if (token) {
+        const leftMs = Math.max(0, token.expiresAt - now);
+        return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000) };
       }
     }
     if (ageSeconds > settings.reuseToleranceSeconds) {
