@@ -6,7 +6,7 @@
 
 import { crc32 } from 'node:zlib';
 import { Refusal } from '../refusal.ts';
-import { isFolderId } from './folder-id.ts';
+import { bytesOf, folderIdOf } from './folder-id.ts';
 import { sortKey } from './sort-key.ts';
 
 export interface Position {
@@ -18,7 +18,7 @@ const checksumBytes = 4;
 const idBytes = 16;
 
 export function toCursor(parentId: string, folder: { id: string; name: string }): string {
-  const place = Buffer.concat([Buffer.from(folder.id.replaceAll('-', ''), 'hex'), sortKey(folder.name)]);
+  const place = Buffer.concat([bytesOf(folder.id), sortKey(folder.name)]);
   return Buffer.concat([checksum(parentId, place), place]).toString('base64url');
 }
 
@@ -29,11 +29,10 @@ export function fromCursor(parentId: string, cursor: string, argument: string): 
     bytes.length > checksumBytes + idBytes &&
     bytes.toString('base64url') === cursor &&
     checksum(parentId, place).equals(bytes.subarray(0, checksumBytes));
-  const id = place.toString('hex', 0, idBytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-  if (!isOurs || !isFolderId(id)) {
+  if (!isOurs) {
     throw new Refusal('BAD_INPUT', `\`${argument}\` is not a cursor of this list of folders.`);
   }
-  return { id, sortKey: place.subarray(idBytes) };
+  return { id: folderIdOf(place.subarray(0, idBytes)), sortKey: place.subarray(idBytes) };
 }
 
 function checksum(parentId: string, place: Uint8Array): Buffer {
