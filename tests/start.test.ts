@@ -164,6 +164,20 @@ describe('espalier serve', () => {
     assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
   });
 
+  test('several first starts at once make one installation, and all of them serve it', async () => {
+    const programs = Array.from({ length: 4 }, () => new Program(folder, ['serve']));
+    try {
+      await Promise.all(programs.map((each) => each.untilRunning()));
+      assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
+      assert.deepEqual(
+        programs.map(({ errors }) => errors),
+        ['', '', '', ''],
+      );
+    } finally {
+      await Promise.all(programs.map((each) => each.end('SIGTERM')));
+    }
+  });
+
   test('--demo plants a tree once, and leaves it alone from then on', async () => {
     const count = async (args: string[]) => {
       const server = start(args, { ESPALIER_ADMIN_PASSWORD: 'a good password' });

@@ -20,6 +20,8 @@ import type { Part, Statement } from './statement.ts';
 
 /** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
 const applicationId = 0x45535041;
+/** While a file is opened, nobody else is served yet: other processes that open it may be waited for. */
+const openTimeoutMs = 5_000;
 const busyTimeoutMs = 20;
 const busyPauseMs = 5;
 /** How long a transaction waits for other processes, from when it was asked for. */
@@ -88,10 +90,11 @@ function createPrivately(file: string): void {
 
 function connect(file: string, options: { readonly: boolean }): Connection {
   try {
-    const connection = new BetterSqlite(file, { ...options, timeout: busyTimeoutMs });
+    const connection = new BetterSqlite(file, { ...options, timeout: openTimeoutMs });
     if (!options.readonly) claim(connection, file);
     connection.pragma('synchronous = full');
     connection.pragma('foreign_keys = on');
+    connection.pragma(`busy_timeout = ${busyTimeoutMs}`);
     return connection;
   } catch (cause) {
     if (cause instanceof StartError) throw cause;
