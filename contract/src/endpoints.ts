@@ -6,8 +6,6 @@
 import type { BodyName } from './bodies.ts';
 import { toGraphCode, type RefusalCode } from './refusals.ts';
 
-export type AuthHeader = 'none' | 'optional' | 'required';
-
 export interface EndpointRefusal {
   readonly status: number;
   readonly when: string;
@@ -19,7 +17,7 @@ export interface Endpoint {
   readonly summary: string;
   readonly description: string;
   /** Whether the request carries `Authorization: Bearer <AT>`. */
-  readonly authHeader: AuthHeader;
+  readonly authHeader: 'none' | 'optional' | 'required';
   readonly request: { readonly body: BodyName; readonly isRequired: boolean; readonly limitBytes: number };
   readonly success: {
     readonly status: 200 | 204;
@@ -147,8 +145,6 @@ export const endpoints = {
     },
   },
 } as const satisfies Record<string, Endpoint>;
-
-export type EndpointName = keyof typeof endpoints;
 
 /** What any address may answer besides. */
 const statusAnywhere: Readonly<Record<RefusalCode, number>> = {

@@ -171,7 +171,7 @@ export type Settings = {
     : ValueOf<Table[K]> | undefined;
 };
 
-export const environmentPrefix = 'ESPALIER_';
+const environmentPrefix = 'ESPALIER_';
 export const environmentName = ({ name }: { name: string }) => environmentPrefix + name;
 export const flagName = ({ name }: { name: string }) => name.toLowerCase().replaceAll('_', '-');
 

@@ -21,7 +21,8 @@ const shortestPassword = 8;
 
 export async function serve(args: string[]): Promise<void> {
   const { settings, warnings } = settingsOfProcess(parseFlags(args));
-  for (const warning of [...warnings, ...dangers(settings)]) warn(warning);
+  warnings.forEach(warn);
+  warnIfExposed(settings);
   let administrator: NewAdministrator | undefined;
   const server = await startServer({
     settings,
@@ -47,15 +48,12 @@ function warn(text: string): void {
   console.error(`warning: ${text}`);
 }
 
-function dangers({ host, tlsCertFile, trustProxy }: Settings): string[] {
+function warnIfExposed({ host, tlsCertFile, trustProxy }: Settings): void {
   const isLoopback = host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-  const found = [];
-  if (!isLoopback && !tlsCertFile && trustProxy === false) {
-    found.push(
-      `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`,
-    );
-  }
-  return found;
+  if (isLoopback || tlsCertFile || trustProxy !== false) return;
+  warn(
+    `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`,
+  );
 }
 
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {

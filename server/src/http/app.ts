@@ -78,11 +78,10 @@ export async function createApp({
 
   await app.register(
     (routes, _, done) => {
+      const document = openApiDocument({ url: basePath || '/', version });
       addTokenRoutes(routes, sessions);
       addGraphRoute(routes, graph, sessions);
-      routes.get('/openapi.json', { exposeHeadRoute: true }, () =>
-        openApiDocument({ url: basePath || '/', version }),
-      );
+      routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);
       done();
     },
     { prefix: basePath },

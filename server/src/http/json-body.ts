@@ -9,6 +9,7 @@ import {
 } from '@espalier/contract';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
+import { isUtf8Charset } from './media-types.ts';
 
 interface RequestBodies {
   Credentials: Credentials;
@@ -69,7 +70,7 @@ function isJson(contentType: string | undefined): boolean {
   return (
     mediaType === 'application/json' &&
     parameters.every(
-      (parameter) => !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter),
+      (parameter) => !parameter.startsWith('charset=') || isUtf8Charset(parameter.slice('charset='.length)),
     )
   );
 }

@@ -47,7 +47,12 @@ function toRange(text: string, place: number): Range & { charset: string | undef
 }
 
 function isUtf8Range({ charset }: { charset: string | undefined }): boolean {
-  return charset === undefined || /^"?utf-?8"?$/.test(charset);
+  return charset === undefined || isUtf8Charset(charset);
+}
+
+/** The value of a charset parameter, in lower case. */
+export function isUtf8Charset(charset: string): boolean {
+  return /^"?utf-?8"?$/.test(charset);
 }
 
 function weightOf(given: string | undefined): number {
