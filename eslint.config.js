@@ -5,7 +5,7 @@ import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
 
 const ground = ['clock.ts', 'refusal.ts', 'start-error.ts'];
-const domain = ['database', 'accounts', 'sessions', 'folders'];
+const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
 
 /** Each part of the server, and the parts it may import from. There is no arrow back up. */
 const mayImport = {
@@ -16,9 +16,11 @@ const mayImport = {
   'setting-values.ts': [],
   'config.ts': ['nearest-name.ts', 'setting-values.ts', 'start-error.ts'],
   database: ground,
-  accounts: [...ground, 'database'],
-  sessions: [...ground, 'database', 'accounts'],
-  folders: [...ground, 'database'],
+  journal: [...ground, 'database'],
+  accounts: [...ground, 'database', 'journal'],
+  sessions: [...ground, 'database', 'journal', 'accounts'],
+  access: [...ground, 'database', 'journal', 'accounts'],
+  folders: [...ground, 'database', 'journal', 'access'],
   graph: [...ground, ...domain],
   http: [...ground, 'database/database.ts', 'graph', 'sessions'],
   'first-start.ts': [...ground, ...domain],

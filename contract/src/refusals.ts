@@ -9,9 +9,12 @@ export const refusals = {
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
   INVALID_REFRESH_TOKEN: 'The refresh token is not valid',
   NOT_FOUND: 'There is nothing here',
+  FORBIDDEN: 'This is not allowed to you',
+  CONFLICT: 'It does not fit what is there',
+  CYCLE: 'A folder cannot be inside itself',
   METHOD_NOT_ALLOWED: 'This address does not take that method',
   NOT_ACCEPTABLE: 'None of the accepted media types can be answered',
-  TOO_EXPENSIVE: 'The answer would be too large',
+  TOO_EXPENSIVE: 'The request asks for too much at once',
   TOO_LARGE: 'The request body is too large',
   UNSUPPORTED_MEDIA_TYPE: 'The request body has an unsupported media type',
   UNAVAILABLE: 'The service cannot do this right now',
@@ -24,8 +27,12 @@ export type RefusalCode = keyof typeof refusals;
 export const graphCodes = {
   BAD_INPUT: 'An argument, a variable or the request itself cannot be used; the message says which and why',
   NOT_FOUND: 'What the operation names does not exist, or the viewer may not see it',
+  FORBIDDEN: 'The viewer may see it, but not do this to it',
+  CONFLICT:
+    'A name that is not free, a stale `expectedVersion` (the current one is in `extensions.version`), or a state that does not allow it',
+  CYCLE: 'A folder cannot be moved into itself or into what is inside it',
   TOO_EXPENSIVE:
-    'The answer would hold too many folders; the message names the field and says how to ask for fewer',
+    'The query costs too much; `extensions` name the `field`, its `price` and the `budget`, and the message says how to ask for less',
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
   UNAVAILABLE: 'The service cannot do this right now; try again later',
   INTERNAL: 'The service failed; the cause is in its log under the request id',

@@ -10,6 +10,8 @@ export interface RefusalDetails {
   retryAfterSeconds?: number;
   /** The methods that the address takes instead. */
   allow?: readonly string[];
+  /** For programs, beside the code: the current version of a folder, the price of a query. */
+  facts?: Readonly<Record<string, string | number>>;
 }
 
 export class Refusal extends Error {

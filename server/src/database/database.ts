@@ -19,20 +19,23 @@ export interface Transaction extends Reader {
 }
 
 export interface Database extends Reader {
-  /** The names under which migrations find the dialect's column types. */
-  readonly columnTypes: ColumnTypes;
+  /** What migrations must leave to the dialect. */
+  readonly dialect: Dialect;
   /** Commits when `work` is done and synced; rolls back when it throws. Writers stand in one line. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   close(): PromiseOrValue<void>;
 }
 
-export interface ColumnTypes {
+export interface Dialect {
+  /** The names of column types. Text is compared byte by byte. */
   readonly id: string;
   readonly text: string;
   readonly bytes: string;
   readonly integer: string;
   /** Ends a table's definition. */
   readonly tableEnd: string;
+  /** The definitions behind `possibleMatches`: they keep up with the folders by themselves. */
+  readonly searchIndex: readonly string[];
 }
 
 export interface DatabaseOptions {

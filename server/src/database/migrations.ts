@@ -2,12 +2,12 @@
 
 import type { Clock } from '../clock.ts';
 import { StartError } from '../start-error.ts';
-import type { ColumnTypes, Database, Transaction } from './database.ts';
+import type { Database, Dialect, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
 interface Migration {
   readonly name: string;
-  readonly statements: (types: ColumnTypes) => readonly string[];
+  readonly statements: (dialect: Dialect) => readonly string[];
 }
 
 /** The number of a migration is its place, counted from 1. Never edit one that has been released. */
@@ -68,6 +68,64 @@ export const migrations: readonly Migration[] = [
       `create index folders_in_order on folders (parent_id, sort_key, id)`,
     ],
   },
+  {
+    name: 'details of folders, trash, search, groups, grants and the journal counter',
+    statements: ({ id, text, integer, tableEnd, searchIndex }) => [
+      ...[
+        `title ${text}`,
+        `icon ${text}`,
+        `description ${text}`,
+        `properties ${text}`,
+        // Numbered and folded for search; folders of before are filled in at the next start.
+        `number ${integer}`,
+        `folded_name ${text}`,
+        `folded_title ${text}`,
+        // A folder that was taken off the tree has no parent; it remembers when, from where and why.
+        `detached_at ${integer}`,
+        `detached_from ${id}`,
+        `detached_because ${text} check (detached_because in ('delete', 'import'))`,
+      ].map((column) => `alter table folders add column ${column}`),
+      `create unique index folders_by_number on folders (number)`,
+      `create index folders_not_numbered on folders (id) where number is null`,
+      `create index folders_root on folders (id) where parent_id is null and detached_at is null`,
+      `create index folders_detached on folders (detached_at, id) where detached_at is not null`,
+      // Ids grow with time: the order of ids is the order of creation.
+      `create index folders_by_creation on folders (parent_id, id)`,
+      `create index folders_by_update on folders (parent_id, updated_at, id)`,
+      `create index folders_by_folded_name on folders (folded_name, id)`,
+      `create index folders_by_folded_title on folders (folded_title, id) where folded_title is not null`,
+      ...searchIndex,
+      `create table user_groups (
+        id ${id} primary key,
+        name ${text} not null,
+        name_key ${text} not null unique,
+        created_at ${integer} not null
+      ) ${tableEnd}`,
+      `create table group_members (
+        group_id ${id} not null references user_groups (id) on delete cascade,
+        user_id ${id} not null references users (id) on delete cascade,
+        primary key (group_id, user_id)
+      ) ${tableEnd}`,
+      `create index group_members_by_user on group_members (user_id, group_id)`,
+      `create table grants (
+        folder_id ${id} not null references folders (id) on delete cascade,
+        subject_id ${id} not null,
+        subject_kind ${text} not null check (subject_kind in ('user', 'group')),
+        level ${integer} not null check (level between 0 and 3),
+        granted_at ${integer} not null,
+        primary key (folder_id, subject_id)
+      ) ${tableEnd}`,
+      `create index grants_by_subject on grants (subject_id, folder_id)`,
+      `create table journal_counter (
+        only ${integer} primary key check (only = 1),
+        number ${integer} not null,
+        access_number ${integer} not null
+      ) ${tableEnd}`,
+      `insert into journal_counter (only, number, access_number) values (1, 0, 0)`,
+      `alter table sessions add column address ${text}`,
+      `alter table sessions add column agent ${text}`,
+    ],
+  },
 ];
 
 const lastTaken = sql<
@@ -80,7 +138,7 @@ const remember = sql<{ number: number; name: string; now: number }>`
 /** Takes the steps that are missing, all or none. Safe when several processes start at once: one does it. */
 export async function migrate(database: Database, clock: Clock): Promise<void> {
   await database.transaction(async (transaction) => {
-    const taken = await stepsTaken(transaction, database.columnTypes);
+    const taken = await stepsTaken(transaction, database.dialect);
     if (taken > migrations.length) {
       throw new StartError(
         `The database is of a newer Espalier (schema ${taken}; this program knows ${migrations.length}). Start the newer program, or restore a backup made by this one.`,
@@ -89,13 +147,13 @@ export async function migrate(database: Database, clock: Clock): Promise<void> {
     for (const [place, migration] of migrations.entries()) {
       const number = place + 1;
       if (number <= taken) continue;
-      for (const text of migration.statements(database.columnTypes)) await transaction.define(text);
+      for (const text of migration.statements(database.dialect)) await transaction.define(text);
       await transaction.run(remember, { number, name: migration.name, now: clock.now() });
     }
   });
 }
 
-async function stepsTaken(transaction: Transaction, types: ColumnTypes): Promise<number> {
+async function stepsTaken(transaction: Transaction, types: Dialect): Promise<number> {
   const tables = await transaction.tableNames();
   if (tables.includes('espalier_migrations')) return (await transaction.get(lastTaken, {}))?.number ?? 0;
   if (tables.length > 0) {

@@ -12,6 +12,12 @@ export type Part =
       readonly name: string;
       readonly table: string;
       readonly choice: Statement;
+    }
+  | {
+      readonly kind: 'possible-matches';
+      readonly text: string;
+      readonly after: string;
+      readonly limit: string;
     };
 
 export interface Statement<Parameters = unknown, Row = unknown> {
@@ -49,4 +55,13 @@ export function list(name: string): Part {
  */
 export function chosenForEach(name: string, table: string, choice: Statement): Part {
   return { kind: 'chosen-for-each', name, table, choice };
+}
+
+/**
+ * A table `possible` with the column `number`: in ascending order the numbers of at most `limit` folders after the
+ * number `after` whose folded name or title may hold `text`, which has at least three characters. An index answers,
+ * and may name too many: the caller compares.
+ */
+export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
+  return { kind: 'possible-matches', ...names };
 }

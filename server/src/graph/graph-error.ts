@@ -3,6 +3,10 @@
 import type { GraphCode } from '@espalier/contract';
 import type { GraphQLError, GraphQLFormattedError } from 'graphql';
 
-export function coded(error: GraphQLError, code: GraphCode): GraphQLFormattedError {
-  return { ...error.toJSON(), extensions: { code } };
+export function coded(
+  error: GraphQLError,
+  code: GraphCode,
+  facts?: Readonly<Record<string, string | number>>,
+): GraphQLFormattedError {
+  return { ...error.toJSON(), extensions: { code, ...facts } };
 }

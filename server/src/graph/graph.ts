@@ -74,7 +74,7 @@ export function createGraph({ reader, onBug }: GraphOptions): Graph {
 
   function fieldError(error: GraphQLError): GraphQLFormattedError {
     const cause = error.originalError;
-    if (cause instanceof Refusal) return coded(error, toGraphCode(cause.code));
+    if (cause instanceof Refusal) return coded(error, toGraphCode(cause.code), cause.details.facts);
     onBug(cause ?? error);
     return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
   }

@@ -1,0 +1,83 @@
+/** Everybody's access, kept while nothing changes it: one number tells whether what is known is still true. */
+
+import { LRUCache } from 'lru-cache';
+import { whenDone, type Database, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { readAccessNumber } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
+import type { AccessLevel } from './access-level.ts';
+import { Access } from './access.ts';
+import { Ancestry } from './ancestry.ts';
+
+export interface AccessBook {
+  /**
+   * What the user may see and do. Inside a transaction, ask it, and before the transaction changes any access: it is
+   * then the state that the change is judged by. Refuses a user who is disabled or gone.
+   */
+  accessOf(userId: string, transaction?: Reader): PromiseOrValue<Access>;
+}
+
+interface Known {
+  readonly number: number;
+  readonly access: Access;
+}
+
+/** Counted in folders that are remembered. */
+const mostRemembered = 1_000_000;
+
+const findPerson = sql<{ id: string }, { isAdministrator: number; disabledAt: number | null }>`
+  select is_administrator as "isAdministrator", disabled_at as "disabledAt" from users where id = ${'id'}`;
+
+const findGroupIds = sql<{ userId: string }, { id: string }>`
+  select group_id as id from group_members where user_id = ${'userId'}`;
+
+const findGrants = sql<{ userId: string }, { folderId: string; level: AccessLevel }>`
+  select folder_id as "folderId", max(level) as level from grants
+  where subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'})
+  group by folder_id`;
+
+export function createAccessBook(database: Database): AccessBook {
+  const known = new LRUCache<string, Known>({
+    maxSize: mostRemembered,
+    sizeCalculation: ({ access }) => access.size,
+  });
+
+  return {
+    accessOf(userId, transaction) {
+      const reader = transaction ?? database;
+      return whenDone(readAccessNumber(reader), (number) => {
+        const found = known.get(userId);
+        if (found?.number === number) return found.access;
+        return whenDone(readAccess(reader, userId), (access) => {
+          // What a transaction saw may never be committed.
+          if (!transaction) known.set(userId, { number, access });
+          return access;
+        });
+      });
+    },
+  };
+}
+
+/** The access of any user, disabled or not; undefined if there is none with this id. */
+export async function readAccess(reader: Reader, userId: string): Promise<Access> {
+  const person = await reader.get(findPerson, { id: userId });
+  if (!person || person.disabledAt !== null) {
+    throw new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
+  }
+  return readAccessOf(reader, userId, person.isAdministrator === 1);
+}
+
+async function readAccessOf(reader: Reader, userId: string, isAdministrator: boolean): Promise<Access> {
+  const ancestry = await Ancestry.begin(reader);
+  const { rootId } = ancestry;
+  const groupIds = (await reader.all(findGroupIds, { userId })).map(({ id }) => id);
+  const facts = { userId, groupIds, isAdministrator, rootId };
+  if (isAdministrator) return new Access({ ...facts, grants: [] });
+  const rows = await reader.all(findGrants, { userId });
+  await ancestry.load(rows.map(({ folderId }) => folderId));
+  const grants = rows.flatMap(({ folderId, level }) => {
+    const way = ancestry.wayTo(folderId);
+    return way ? [{ way, level }] : [];
+  });
+  return new Access({ ...facts, grants });
+}

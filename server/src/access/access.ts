@@ -1,0 +1,94 @@
+/**
+ * What one person may see and do, at one moment: the one place that decides it, for queries, changes, search and
+ * counts alike. A grant holds for the whole subtree until a deeper one says otherwise; the folders on the way to
+ * something readable are passages, of which only the name is shown.
+ */
+
+import { accessLevels, type AccessLevel } from './access-level.ts';
+
+const { NONE, READ, MANAGE } = accessLevels;
+
+/** Which children of a folder somebody sees: all, all but these, or only these. */
+export interface ChildRule {
+  readonly except?: readonly string[];
+  readonly only?: readonly string[];
+}
+
+export interface AccessFacts {
+  readonly userId: string;
+  readonly groupIds: readonly string[];
+  readonly isAdministrator: boolean;
+  /** The user's grants: the way from the root to the folder, and the highest level given there. */
+  readonly grants: readonly { readonly way: readonly string[]; readonly level: AccessLevel }[];
+  readonly rootId: string;
+}
+
+const allChildren: ChildRule = {};
+
+export class Access {
+  readonly userId: string;
+  readonly isAdministrator: boolean;
+  /** The user and the user's groups: whom a grant can be for to concern this user. */
+  readonly subjectIds: ReadonlySet<string>;
+  readonly #granted = new Map<string, AccessLevel>();
+  readonly #passages: Set<string>;
+  /** Of a folder, the children that have a grant, or lead to one. */
+  readonly #remarkable = new Map<string, Set<string>>();
+
+  constructor({ userId, groupIds, isAdministrator, grants, rootId }: AccessFacts) {
+    this.userId = userId;
+    this.isAdministrator = isAdministrator;
+    this.subjectIds = new Set([userId, ...groupIds]);
+    this.#passages = new Set([rootId]);
+    if (isAdministrator) return;
+    for (const { way, level } of grants) {
+      this.#granted.set(way.at(-1)!, level);
+      if (level >= READ) way.slice(0, -1).forEach((id) => this.#passages.add(id));
+      way.forEach((id, place) => place > 0 && this.#remark(way[place - 1]!, id));
+    }
+  }
+
+  /** How much memory it takes, roughly. */
+  get size(): number {
+    return 1 + this.#granted.size + this.#passages.size;
+  }
+
+  get managesSomething(): boolean {
+    return this.isAdministrator || [...this.#granted.values()].includes(MANAGE);
+  }
+
+  /** The level on a folder whose parent has the level `inherited`. */
+  levelOf(id: string, inherited: AccessLevel): AccessLevel {
+    return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? inherited);
+  }
+
+  /** The level at the end of a way that starts at the root. */
+  levelAlong(way: readonly string[]): AccessLevel {
+    if (this.isAdministrator) return MANAGE;
+    for (let place = way.length - 1; place >= 0; place--) {
+      const level = this.#granted.get(way[place]!);
+      if (level !== undefined) return level;
+    }
+    return NONE;
+  }
+
+  /** Whether a folder on which the user has this level is seen: read, or at least passed through. */
+  isVisible(id: string, level: AccessLevel): boolean {
+    return level >= READ || this.#passages.has(id);
+  }
+
+  /** Which children of a folder with this level are seen. */
+  childRule(id: string, level: AccessLevel): ChildRule {
+    if (this.isAdministrator) return allChildren;
+    const remarkable = [...(this.#remarkable.get(id) ?? [])];
+    if (level < READ) return { only: remarkable.filter((child) => this.isVisible(child, this.levelOf(child, NONE))) };
+    const hidden = remarkable.filter((child) => !this.isVisible(child, this.levelOf(child, level)));
+    return hidden.length > 0 ? { except: hidden } : allChildren;
+  }
+
+  #remark(parentId: string, childId: string): void {
+    const known = this.#remarkable.get(parentId);
+    if (known) known.add(childId);
+    else this.#remarkable.set(parentId, new Set([childId]));
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Where folders are: the way from the root down to each. Any number of folders costs one statement, and an ancestor
+ * that they share is read once.
+ */
+
+import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { list, sql } from '../database/statement.ts';
+
+interface Step {
+  readonly id: string;
+  readonly parentId: string | null;
+}
+
+const findRootId = sql<object, { id: string }>`
+  select id from folders where parent_id is null and detached_at is null`;
+
+const climb = sql<{ ids: readonly string[] }, Step>`
+  with recursive up (id, parent_id) as (
+    select id, parent_id from folders where id in (select value from ${list('ids')})
+    union
+    select folders.id, folders.parent_id from up join folders on folders.id = up.parent_id
+  )
+  select id, parent_id as "parentId" from up`;
+
+export class Ancestry {
+  readonly #reader: Reader;
+  readonly rootId: string;
+  readonly #parentIds = new Map<string, string | null>();
+
+  static begin(reader: Reader): PromiseOrValue<Ancestry> {
+    return whenDone(reader.get(findRootId, {}), (root) => {
+      if (!root) throw new Error('The tree has no root.');
+      return new Ancestry(reader, root.id);
+    });
+  }
+
+  constructor(reader: Reader, rootId: string) {
+    this.#reader = reader;
+    this.rootId = rootId;
+    this.#parentIds.set(rootId, null);
+  }
+
+  /** To be awaited before `wayTo` is asked for these folders. */
+  load(ids: readonly string[]): PromiseOrValue<void> {
+    const unknown = ids.filter((id) => !this.#parentIds.has(id));
+    if (unknown.length === 0) return;
+    return whenDone(this.#reader.all(climb, { ids: unknown }), (steps) => {
+      for (const { id, parentId } of steps) this.#parentIds.set(id, parentId);
+    });
+  }
+
+  /** For what is known already from reading the tree downwards. */
+  note(id: string, parentId: string | null): void {
+    this.#parentIds.set(id, parentId);
+  }
+
+  /** The ids from the root to the folder itself; undefined if it is not, or no longer, on the tree. */
+  wayTo(id: string): readonly string[] | undefined {
+    const way = [id];
+    for (let at = id; at !== this.rootId; ) {
+      const parentId = this.#parentIds.get(at);
+      if (!parentId) return undefined;
+      way.push(parentId);
+      at = parentId;
+    }
+    return way.reverse();
+  }
+}
