@@ -2,6 +2,7 @@
 
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { createAccessBook } from './access/access-book.ts';
 import { createPasswords } from './accounts/passwords.ts';
 import type { Clock } from './clock.ts';
 import type { Settings } from './config.ts';
@@ -52,7 +53,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     const sessions = createSessions({ database, clock, passwords, accessTokens, settings });
     const graph = createGraph({
-      reader: database,
+      database,
+      clock,
+      passwords,
+      accessBook: createAccessBook(database),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
     });
     const app = await createApp({ sessions, graph, log, version, tls, settings });

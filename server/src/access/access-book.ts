@@ -48,7 +48,7 @@ export function createAccessBook(database: Database): AccessBook {
       return whenDone(readAccessNumber(reader), (number) => {
         const found = known.get(userId);
         if (found?.number === number) return found.access;
-        return whenDone(readAccess(reader, userId), (access) => {
+        return whenDone(readViewerAccess(reader, userId), (access) => {
           // What a transaction saw may never be committed.
           if (!transaction) known.set(userId, { number, access });
           return access;
@@ -58,16 +58,16 @@ export function createAccessBook(database: Database): AccessBook {
   };
 }
 
-/** The access of any user, disabled or not; undefined if there is none with this id. */
-export async function readAccess(reader: Reader, userId: string): Promise<Access> {
+async function readViewerAccess(reader: Reader, userId: string): Promise<Access> {
   const person = await reader.get(findPerson, { id: userId });
   if (!person || person.disabledAt !== null) {
     throw new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
   }
-  return readAccessOf(reader, userId, person.isAdministrator === 1);
+  return readAccess(reader, userId, person.isAdministrator === 1);
 }
 
-async function readAccessOf(reader: Reader, userId: string, isAdministrator: boolean): Promise<Access> {
+/** Read anew, for any user. */
+export async function readAccess(reader: Reader, userId: string, isAdministrator: boolean): Promise<Access> {
   const ancestry = await Ancestry.begin(reader);
   const { rootId } = ancestry;
   const groupIds = (await reader.all(findGroupIds, { userId })).map(({ id }) => id);

@@ -81,7 +81,8 @@ export class Access {
   childRule(id: string, level: AccessLevel): ChildRule {
     if (this.isAdministrator) return allChildren;
     const remarkable = [...(this.#remarkable.get(id) ?? [])];
-    if (level < READ) return { only: remarkable.filter((child) => this.isVisible(child, this.levelOf(child, NONE))) };
+    if (level < READ)
+      return { only: remarkable.filter((child) => this.isVisible(child, this.levelOf(child, NONE))) };
     const hidden = remarkable.filter((child) => !this.isVisible(child, this.levelOf(child, level)));
     return hidden.length > 0 ? { except: hidden } : allChildren;
   }

@@ -57,7 +57,7 @@ export class Ancestry {
   /** The ids from the root to the folder itself; undefined if it is not, or no longer, on the tree. */
   wayTo(id: string): readonly string[] | undefined {
     const way = [id];
-    for (let at = id; at !== this.rootId; ) {
+    for (let at = id; at !== this.rootId;) {
       const parentId = this.#parentIds.get(at);
       if (!parentId) return undefined;
       way.push(parentId);

@@ -238,7 +238,12 @@ function trigramQuery(text: string): string {
   const letters = [...text];
   const trigrams = new Set<string>();
   for (let start = 0; start + 3 <= letters.length && trigrams.size < mostTrigrams; start++) {
-    trigrams.add(`"${letters.slice(start, start + 3).join('').replaceAll('"', '""')}"`);
+    trigrams.add(
+      `"${letters
+        .slice(start, start + 3)
+        .join('')
+        .replaceAll('"', '""')}"`,
+    );
   }
   return [...trigrams].join(' AND ');
 }

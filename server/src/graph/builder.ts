@@ -1,13 +1,26 @@
 /** The schema builder, and what every resolver is handed. */
 
 import SchemaBuilder from '@pothos/core';
-import type { Reader } from '../database/database.ts';
+import type { AccessBook } from '../access/access-book.ts';
+import type { Access } from '../access/access.ts';
+import type { Passwords } from '../accounts/passwords.ts';
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
 import type { FolderBudget } from './folder-budget.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface GraphContext {
-  readonly reader: Reader;
+/** What the graph works with, for every request the same. */
+export interface GraphServices {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly accessBook: AccessBook;
+  readonly passwords: Passwords;
+}
+
+export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
+  /** What the viewer may see and do; a mutation renews it. */
+  access: Access;
   readonly budget: FolderBudget;
 }
 

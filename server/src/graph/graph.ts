@@ -8,10 +8,10 @@ import {
   type GraphQLFormattedError,
 } from 'graphql';
 import { toGraphCode, type GraphRequest } from '@espalier/contract';
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { createDocuments, operationKind } from './documents.ts';
-import type { GraphContext } from './builder.ts';
+import type { GraphContext, GraphServices } from './builder.ts';
 import { FolderBudget } from './folder-budget.ts';
 import { coded } from './graph-error.ts';
 import { createSchema } from './schema.ts';
@@ -23,8 +23,7 @@ export interface GraphResult {
   readonly body: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] };
 }
 
-export interface GraphOptions {
-  readonly reader: Reader;
+export interface GraphOptions extends GraphServices {
   /** Told of what should not have happened; the client learns only that it did. */
   readonly onBug: (error: unknown) => void;
 }
@@ -37,7 +36,7 @@ export interface Graph {
   ): PromiseOrValue<GraphResult>;
 }
 
-export function createGraph({ reader, onBug }: GraphOptions): Graph {
+export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   const schema = createSchema();
   const documents = createDocuments(schema);
 
@@ -54,14 +53,11 @@ export function createGraph({ reader, onBug }: GraphOptions): Graph {
         const error = new GraphQLError(`This schema has no ${kind}s.`);
         return { isExecuted: false, body: { errors: [coded(error, 'GRAPHQL_VALIDATION_FAILED')] } };
       }
-      const result = execute({
-        schema,
-        document,
-        operationName,
-        variableValues: variables,
-        contextValue: { reader, viewer, budget: new FolderBudget() } satisfies GraphContext,
+      return whenDone(services.accessBook.accessOf(viewer.userId), (access) => {
+        const contextValue: GraphContext = { ...services, viewer, access, budget: new FolderBudget() };
+        const result = execute({ schema, document, operationName, variableValues: variables, contextValue });
+        return whenDone(result, toResult);
       });
-      return whenDone(result, toResult);
     },
   };
 

@@ -37,11 +37,11 @@ export function defineViewer(builder: Builder) {
     fields: (t) => ({
       user: t.field({
         type: UserType,
-        resolve: async ({ userId }, _, { reader }) => present(await readUser(reader, userId)),
+        resolve: async ({ userId }, _, { database }) => present(await readUser(database, userId)),
       }),
       session: t.field({
         type: SessionType,
-        resolve: async ({ sessionId }, _, { reader }) => present(await readSession(reader, sessionId)),
+        resolve: async ({ sessionId }, _, { database }) => present(await readSession(database, sessionId)),
       }),
       tokenExpiresAt: t.expose('tokenExpiresAt', {
         type: 'DateTime',
