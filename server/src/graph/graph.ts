@@ -4,17 +4,22 @@ import {
   execute,
   GraphQLError,
   OperationTypeNode,
+  type ExecutionArgs,
   type ExecutionResult,
   type GraphQLFormattedError,
 } from 'graphql';
 import { toGraphCode, type GraphRequest } from '@espalier/contract';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import { viewTree } from '../folders/folders.ts';
 import { Refusal } from '../refusal.ts';
-import { createDocuments, operationKind } from './documents.ts';
+import { Budget } from './price/budget.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
-import { FolderBudget } from './folder-budget.ts';
+import { createDocuments, operationKind } from './documents.ts';
+import { ElementFields } from './price/element-fields.ts';
 import { coded } from './graph-error.ts';
+import { withLocations } from './locations.ts';
 import { createSchema } from './schema.ts';
+import { areNestedTooDeeply, mostVariableLevels } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface GraphResult {
@@ -38,7 +43,8 @@ export interface Graph {
 
 export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   const schema = createSchema();
-  const documents = createDocuments(schema);
+  const documents = createDocuments(schema, services.limits);
+  const elementFields = new ElementFields();
 
   return {
     run({ query, operationName, variables }, viewer, limits) {
@@ -53,18 +59,28 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
         const error = new GraphQLError(`This schema has no ${kind}s.`);
         return { isExecuted: false, body: { errors: [coded(error, 'GRAPHQL_VALIDATION_FAILED')] } };
       }
+      if (variables && areNestedTooDeeply(variables)) return toResult({ errors: [nestedTooDeeply()] }, query);
       return whenDone(services.accessBook.accessOf(viewer.userId), (access) => {
-        const contextValue: GraphContext = { ...services, viewer, access, budget: new FolderBudget() };
-        const result = execute({ schema, document, operationName, variableValues: variables, contextValue });
-        return whenDone(result, toResult);
+        const budget = new Budget(services.limits, elementFields);
+        const view = viewTree(services.database, access);
+        const contextValue: GraphContext = { ...services, viewer, access, view, budget };
+        const result = tryExecute({
+          schema,
+          document,
+          operationName,
+          variableValues: variables,
+          contextValue,
+        });
+        return whenDone(result, (done) => toResult(done, query));
       });
     },
   };
 
-  function toResult({ data, errors }: ExecutionResult): GraphResult {
+  function toResult({ data, errors }: ExecutionResult, query: string): GraphResult {
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, body: { data } };
-    const shown = errors.map((error) => (isExecuted ? fieldError(error) : coded(error, 'BAD_INPUT')));
+    const formatted = errors.map((error) => (isExecuted ? fieldError(error) : requestError(error)));
+    const shown = withLocations(formatted, query);
     return { isExecuted, body: isExecuted ? { errors: shown, data } : { errors: shown } };
   }
 
@@ -74,4 +90,25 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
     onBug(cause ?? error);
     return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
   }
+}
+
+/** Input is coerced by recursion; what exhausts the stack is the caller's mistake. */
+function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResult> {
+  try {
+    return execute(request);
+  } catch (error) {
+    if (error instanceof RangeError) return { errors: [nestedTooDeeply()] };
+    throw error;
+  }
+}
+
+/** graphql-js passes on as it is whatever a variable's coercion threw. */
+function requestError(error: Error): GraphQLFormattedError {
+  if (error instanceof GraphQLError) return coded(error, 'BAD_INPUT');
+  if (error instanceof RangeError) return coded(nestedTooDeeply(), 'BAD_INPUT');
+  throw error;
+}
+
+function nestedTooDeeply(): GraphQLError {
+  return new GraphQLError(`The variables are nested too deeply: at most ${mostVariableLevels} levels.`);
 }

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { buildSchema, type GraphQLFormattedError } from 'graphql';
+import { createDocuments } from './documents.ts';
+import type { Limits } from './price/limits.ts';
+
+const schema = buildSchema(`
+  type Query { folder(id: ID): Folder }
+  type Folder { id: ID!, name: String!, folders(first: Int): [Folder!]! }
+`);
+const limits: Limits = {
+  maxQueryCharacters: 100_000,
+  maxTokens: 5_000,
+  maxFields: 500,
+  maxDepth: 64,
+  maxFolders: 20_000,
+  maxValues: 400_000,
+  maxTextBytes: 1_000_000,
+  maxPageSize: 20_000,
+  maxExportFolders: 100_000,
+  maxImportFolders: 100_000,
+  trashDays: 30,
+};
+const documents = createDocuments(schema, limits);
+const errorsOf = (query: string) => documents.check(query).errors ?? [];
+const repeat = (count: number, write: (place: number) => string) =>
+  Array.from({ length: count }, (_, place) => write(place)).join(' ');
+
+test('a good query is worked out once', () => {
+  const first = documents.check('{folder{name}}');
+  assert.ok(first.document);
+  assert.equal(documents.check('{folder{name}}').document, first.document);
+});
+
+test('a refused query is not kept', () => {
+  for (const query of ['{', '{nothing}', `{folder{${repeat(600, (at) => `a${at}: name`)}}}`]) {
+    const { errors } = documents.check(query);
+    assert.ok(errors);
+    assert.notEqual(documents.check(query).errors, errors);
+  }
+});
+
+test('a refused query never becomes a good one, nor the other way round', () => {
+  const strict = createDocuments(schema, { ...limits, maxFields: 1 });
+  assert.ok(strict.check('{folder{name}}').errors);
+  assert.ok(strict.check('{folder{name}}').errors);
+  assert.ok(documents.check('{folder{name}}').document);
+});
+
+describe('what is too much is refused before it is validated', () => {
+  const cases: readonly [string, string, object][] = [
+    [
+      'characters',
+      `{folder{name}}${' '.repeat(100_000)}`,
+      { field: 'query', price: 100_014, budget: 100_000 },
+    ],
+    ['tokens', `{${'a '.repeat(10_000)}}`, { field: 'query', price: 5_001, budget: 5_000 }],
+    [
+      'fields',
+      `{folder{${repeat(600, (at) => `a${at}: nothing`)}}}`,
+      { field: 'folder', price: 601, budget: 500 },
+    ],
+    [
+      'depth',
+      `${'{folder'.repeat(100)}{name}${'}'.repeat(100)}`,
+      { field: `folder${'.folder'.repeat(7)}…`, price: 101, budget: 64 },
+    ],
+    ['repetition', `{folder{${'name '.repeat(300)}}}`, { field: 'name', price: 45_151, budget: 10_000 }],
+    [
+      'nesting that exhausts the stack',
+      `{folder(id: ${'['.repeat(2_450)}${']'.repeat(2_450)}){name}}`,
+      { field: 'query', price: 65, budget: 64 },
+    ],
+  ];
+  for (const [what, query, facts] of cases) {
+    test(what, () => {
+      const [error, ...more] = errorsOf(query);
+      assert.deepEqual(error!.extensions, { code: 'TOO_EXPENSIVE', ...facts });
+      assert.match(error!.message, /\. (Give|Select|Ask) .*\.$/, 'it says what to do');
+      assert.deepEqual(more, []);
+    });
+  }
+});
+
+test('circular fragments are left to validation', () => {
+  for (const body of ['...A', 'name folders{...A}', 'folders{...A} folders{id ...A}']) {
+    const [error] = errorsOf(`{folder{...A}} fragment A on Folder{${body}}`);
+    assert.equal(error!.extensions!['code'], 'GRAPHQL_VALIDATION_FAILED');
+    assert.match(error!.message, /Cannot spread fragment "A" within itself/);
+  }
+});
+
+test('no more than twenty errors are told, and that there are more', () => {
+  const errors = errorsOf(`{folder{${repeat(100, (at) => `nothing${at}`)}}}`);
+  assert.equal(errors.length, 21);
+  assert.match(errors[20]!.message, /Too many validation errors/);
+});
+
+describe('the place of an error', () => {
+  const placesOf = (errors: readonly GraphQLFormattedError[]) => errors.map(({ locations }) => locations);
+
+  test('is the line and the column of the text, whatever ends a line', () => {
+    assert.deepEqual(placesOf(errorsOf('{a\n  b\r\n   c\r d}')), [
+      [{ line: 1, column: 2 }],
+      [{ line: 2, column: 3 }],
+      [{ line: 3, column: 4 }],
+      [{ line: 4, column: 2 }],
+    ]);
+    assert.deepEqual(placesOf(errorsOf('{\n  folder{\n')), [[{ line: 3, column: 1 }]]);
+  });
+
+  test('is told for five fields at most', () => {
+    const [error] = errorsOf(`{folder(${'id: 1 '.repeat(50)}){name}}`);
+    assert.equal(error!.locations!.length, 5);
+  });
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { buildSchema, execute, parse, type GraphQLResolveInfo } from 'graphql';
+import { Refusal } from '../../refusal.ts';
+import { Budget } from './budget.ts';
+import { ElementFields } from './element-fields.ts';
+
+const schema = buildSchema(`
+  type Query { folder: Folder! }
+  interface Node { id: ID! }
+  type Folder implements Node { id: ID!, name: String!, text: String!, folders: Connection!, tags: [String!]! }
+  type Connection { items: [Folder!]!, nodes: [Node!]!, pageInfo: PageInfo! }
+  type PageInfo { hasNextPage: Boolean! }
+`);
+
+const limits = { maxFolders: 10, maxValues: 50, maxTextBytes: 10, maxPageSize: 5 };
+let budget: Budget;
+beforeEach(() => void (budget = new Budget(limits, new ElementFields())));
+
+/** What a resolver is told of each field of this name. */
+function infosOf(query: string, fieldName: string): GraphQLResolveInfo[] {
+  const infos: GraphQLResolveInfo[] = [];
+  const folder: Record<string, unknown> = {
+    id: '1',
+    name: 'a',
+    text: 'b',
+    tags: ['x'],
+    __typename: 'Folder',
+  };
+  folder['folders'] = { items: [folder], nodes: [folder], pageInfo: { hasNextPage: false } };
+  const { errors } = execute({
+    schema,
+    document: parse(query),
+    rootValue: { folder },
+    fieldResolver: (source: Record<string, unknown>, _, __, info) => {
+      if (info.fieldName === fieldName) infos.push(info);
+      return source[info.fieldName];
+    },
+  }) as { errors?: unknown };
+  assert.equal(errors, undefined);
+  return infos;
+}
+
+const infoOf = (query: string, fieldName = 'items') => infosOf(query, fieldName)[0]!;
+const plain = () => infoOf('{folder{folders{items{name}}}}');
+
+function refusalOf(work: () => unknown): Refusal {
+  try {
+    work();
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.equal(error.code, 'TOO_EXPENSIVE');
+    return error;
+  }
+  assert.fail('it was not refused');
+}
+
+const many = (length: number) => Array.from({ length }, (_, place) => place);
+
+describe('folders', () => {
+  test('are passed on until there are too many together', () => {
+    const info = infoOf('{folder{a: folders{items{name}}}}');
+    const six = many(6);
+    assert.equal(budget.spend(six, info), six);
+    assert.equal(budget.foldersLeft, 4);
+    const { message, details } = refusalOf(() => budget.spend(many(5), info));
+    assert.deepEqual(details.facts, { field: 'folder.a.items', price: 11, budget: 10 });
+    assert.match(
+      message,
+      /^With folder\.a\.items the answer would hold 11 folders or more; .* 10 folders\. .*page with/,
+    );
+    assert.equal(budget.foldersLeft, 0);
+  });
+
+  test('that were not read to the end are refused with one more than allowed', () => {
+    const { facts } = budget.exceeded(plain()).details;
+    assert.deepEqual(facts, { field: 'folder.folders.items', price: 11, budget: 10 });
+  });
+
+  test('exactly as many as allowed are no refusal', () => {
+    assert.equal(budget.spend(many(10), plain()).length, 10);
+    assert.equal(budget.spend([], plain()).length, 0);
+    assert.equal(budget.foldersLeft, 0);
+  });
+});
+
+describe('values', () => {
+  /** How many values each element of a list of six has, read from the refusal. */
+  const valuesOf = (query: string, fieldName?: string) => {
+    const counting = new Budget({ ...limits, maxValues: 0 }, new ElementFields());
+    const { details } = refusalOf(() => counting.spend(many(6), infoOf(query, fieldName)));
+    return Number(details.facts!['price']) / 6;
+  };
+
+  test('are the fields selected of each element', () => {
+    assert.equal(valuesOf('{folder{folders{items{name}}}}'), 1);
+    assert.equal(valuesOf('{folder{folders{items{id name a: name __typename}}}}'), 4);
+    assert.equal(valuesOf('{folder{tags}}', 'tags'), 1);
+  });
+
+  test('count the same field once, however often fragments repeat it', () => {
+    const query = `{folder{folders{items{...A ...B ...A name}}}}
+      fragment A on Folder{name ... on Node{id}} fragment B on Folder{id name}`;
+    assert.equal(valuesOf(query), 2);
+  });
+
+  test('do not count what lies in a list within: that pays for itself', () => {
+    assert.equal(valuesOf('{folder{folders{items{name folders{items{id name text}}}}}}'), 3);
+    assert.equal(valuesOf('{folder{folders{items{folders{pageInfo{hasNextPage}}}}}}'), 3);
+    assert.equal(valuesOf('{folder{folders{items{tags}}}}'), 1);
+  });
+
+  test('are counted through an interface', () => {
+    assert.equal(valuesOf('{folder{folders{nodes{id ... on Folder{name text}}}}}', 'nodes'), 3);
+  });
+
+  test('are refused with the field, the price and the budget', () => {
+    const info = infoOf('{folder{folders{items{id name text a: id b: id c: id}}}}');
+    budget.spend(many(8), info);
+    const { message, details } = refusalOf(() => budget.spend(many(1), info));
+    assert.deepEqual(details.facts, { field: 'folder.folders.items', price: 54, budget: 50 });
+    assert.match(message, /54 values; it may hold 50\. Select fewer/);
+  });
+
+  test('are counted once for a field of a document', () => {
+    const known = new ElementFields();
+    const info = plain();
+    assert.equal(known.count(info), 1);
+    const unreadable = { ...info, fragments: null!, schema: null! };
+    assert.equal(known.count(unreadable), 1);
+  });
+});
+
+describe('text', () => {
+  test('is passed on until it is too long together; none costs nothing', () => {
+    const info = infoOf('{folder{t: text}}', 'text');
+    assert.equal(budget.spendText('Füße', info), 'Füße');
+    assert.equal(budget.spendText(null, info), null);
+    assert.equal(budget.spendText(undefined, info), undefined);
+    const { message, details } = refusalOf(() => budget.spendText('12345', info));
+    assert.deepEqual(details.facts, { field: 'folder.t', price: 11, budget: 10 });
+    assert.match(message, /11 bytes of text; it may hold 10/);
+  });
+});
+
+describe('pages', () => {
+  test('of any size up to the largest are good, and so is none', () => {
+    for (const size of [null, undefined, 0, 1, 5]) budget.checkPage(size, 'first', plain());
+  });
+
+  test('that are larger are refused with the argument', () => {
+    const info = infoOf('{folder{folders{items{name}}}}', 'folders');
+    const { message, details } = refusalOf(() => budget.checkPage(6, 'last', info));
+    assert.deepEqual(details.facts, { field: 'folder.folders', price: 6, budget: 5 });
+    assert.match(message, /^`last` of folder\.folders is 6; a page may have 5/);
+  });
+});

@@ -1,0 +1,95 @@
+/**
+ * What one answer may hold, counted while it is made. A short query can ask for a long answer: how long, only the tree
+ * knows. Lists and long texts pay before they enter the answer.
+ */
+
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Refusal } from '../../refusal.ts';
+import type { ElementFields, Selected } from './element-fields.ts';
+import type { Limits } from './limits.ts';
+import { tooExpensive, toFieldPath } from './too-expensive.ts';
+
+export type BudgetLimits = Pick<Limits, 'maxFolders' | 'maxValues' | 'maxTextBytes' | 'maxPageSize'>;
+export type Place = Pick<GraphQLResolveInfo, 'path'>;
+
+export class Budget {
+  readonly #limits: BudgetLimits;
+  readonly #elementFields: ElementFields;
+  #folders = 0;
+  #values = 0;
+  #textBytes = 0;
+
+  constructor(limits: BudgetLimits, elementFields: ElementFields) {
+    this.#limits = limits;
+    this.#elementFields = elementFields;
+  }
+
+  /** Who reads this many and one more has read enough to be refused. */
+  get foldersLeft(): number {
+    return Math.max(0, this.#limits.maxFolders - this.#folders);
+  }
+
+  /** Passes a list on, unless it is too long together with what the answer holds already. */
+  spend<T>(list: readonly T[], info: Place & Selected): readonly T[] {
+    const { maxFolders, maxValues } = this.#limits;
+    this.#folders += list.length;
+    if (this.#folders > maxFolders) throw this.#tooManyFolders(this.#folders, info);
+    if (list.length > 0) this.#values += list.length * this.#elementFields.count(info);
+    if (this.#values > maxValues) {
+      const field = fieldNames(info);
+      throw tooExpensive(
+        `With ${field} the answer would hold ${this.#values} values; it may hold ${maxValues}. Select fewer fields of each folder, or fewer folders at a time: page with \`first\` and \`after\`.`,
+        { field, price: this.#values, budget: maxValues },
+      );
+    }
+    return list;
+  }
+
+  /** For whoever stopped reading at one more than `foldersLeft`. */
+  exceeded(info: Place): Refusal {
+    return this.#tooManyFolders(this.#limits.maxFolders + 1, info);
+  }
+
+  #tooManyFolders(price: number, info: Place): Refusal {
+    const { maxFolders } = this.#limits;
+    const field = fieldNames(info);
+    return tooExpensive(
+      `With ${field} the answer would hold ${price} folders or more; it may hold ${maxFolders} folders. Ask for fewer at a time: page with \`first\` and \`after\`.`,
+      { field, price, budget: maxFolders },
+    );
+  }
+
+  /** Passes a text of any length on, unless the answer holds too much text already. */
+  spendText<T extends string | null | undefined>(text: T, info: Place): T {
+    if (typeof text !== 'string') return text;
+    const { maxTextBytes } = this.#limits;
+    this.#textBytes += Buffer.byteLength(text);
+    if (this.#textBytes > maxTextBytes) {
+      const field = fieldNames(info);
+      throw tooExpensive(
+        `With ${field} the answer would hold ${this.#textBytes} bytes of text; it may hold ${maxTextBytes}. Ask for the long texts of fewer folders at a time.`,
+        { field, price: this.#textBytes, budget: maxTextBytes },
+      );
+    }
+    return text;
+  }
+
+  /** Refuses a page that is larger than any may be, however few folders there are. */
+  checkPage(size: number | null | undefined, argumentName: string, info: Place): void {
+    const { maxPageSize } = this.#limits;
+    if (typeof size !== 'number' || size <= maxPageSize) return;
+    const field = fieldNames(info);
+    throw tooExpensive(
+      `\`${argumentName}\` of ${field} is ${size}; a page may have ${maxPageSize}. Ask for smaller pages.`,
+      { field, price: size, budget: maxPageSize },
+    );
+  }
+}
+
+function fieldNames({ path }: Place): string {
+  const names: string[] = [];
+  for (let at: GraphQLResolveInfo['path'] | undefined = path; at; at = at.prev) {
+    if (typeof at.key === 'string') names.unshift(at.key);
+  }
+  return toFieldPath(names);
+}

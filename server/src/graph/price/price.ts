@@ -1,0 +1,191 @@
+/**
+ * What a query costs by its text alone: its fields with fragments expanded, and how deep they are nested. Judged before
+ * validation, whose own cost grows with both. How many folders it meets is counted while it runs (`budget.ts`).
+ */
+
+import {
+  getNamedType,
+  Kind,
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type InlineFragmentNode,
+  type NamedTypeNode,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
+import { fieldTypeOf } from './field-type.ts';
+import { weightOf } from './field-weights.ts';
+import { isAboutSchema, type SchemaSizes } from './schema-sizes.ts';
+import { tooExpensive, toFieldPath, type Excess } from './too-expensive.ts';
+
+export interface Price {
+  readonly fields: number;
+  readonly depth: number;
+  /** What an answer about the schema itself would hold: the only lists whose lengths are known beforehand. */
+  readonly schemaValues: number;
+}
+
+type Definition = OperationDefinitionNode | FragmentDefinitionNode;
+type ParentType = GraphQLNamedType | undefined;
+
+interface TypedField {
+  readonly node: FieldNode;
+  /** Of what it is a field. */
+  readonly type: ParentType;
+}
+
+const nothing: Price = { fields: 0, depth: 0, schemaValues: 0 };
+
+/** Fragments that double each other reach any number; from here on it does not matter which. */
+const mostCounted = 1_000_000_000;
+
+/** Throws a Refusal if the document is over a budget. It need not be valid. */
+export function checkPrice(
+  schema: GraphQLSchema,
+  sizes: SchemaSizes,
+  document: DocumentNode,
+  budgets: Price,
+): void {
+  const prices = new Prices(schema, sizes, document);
+  for (const definition of prices.definitions) {
+    const price = prices.ofDefinition(definition);
+    for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
+      if (price[measure] <= budgets[measure]) continue;
+      const field = prices.dearestField(definition, measure);
+      throw refuse(measure, { field, price: price[measure], budget: budgets[measure] });
+    }
+  }
+}
+
+function refuse(measure: keyof Price, excess: Excess) {
+  const { field, price, budget } = excess;
+  const messages: Record<keyof Price, string> = {
+    fields: `The query selects ${price} fields, most of them in ${field}; it may select ${budget}, counted with fragments expanded and costly fields weighted. Select fewer, or send several queries.`,
+    depth: `The query is nested ${price} levels deep in ${field}; it may have ${budget}. Ask for what lies deeper by the id of a folder, in another query.`,
+    schemaValues: `The query asks for up to ${price} values of the schema, most of them in ${field}; an answer may hold ${budget}. Ask for less at a time.`,
+  };
+  return tooExpensive(messages[measure], excess);
+}
+
+class Prices {
+  /** Unused fragments too: validation compares their fields like all others. */
+  readonly definitions: readonly Definition[];
+  readonly #schema: GraphQLSchema;
+  readonly #sizes: SchemaSizes;
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+  readonly #known = new Map<SelectionSetNode, Price>();
+
+  constructor(schema: GraphQLSchema, sizes: SchemaSizes, { definitions }: DocumentNode) {
+    const operations = definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION);
+    const fragments = definitions.filter((each) => each.kind === Kind.FRAGMENT_DEFINITION);
+    this.definitions = [...operations, ...fragments];
+    this.#schema = schema;
+    this.#sizes = sizes;
+    this.#fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  }
+
+  ofDefinition(definition: Definition): Price {
+    return this.#ofSet(definition.selectionSet, this.#typeOf(definition));
+  }
+
+  /** The innermost field that makes up more than half of the price; if there is none, the operation or fragment. */
+  dearestField(definition: Definition, measure: keyof Price): string {
+    const names: string[] = [];
+    const seen = new Set<SelectionSetNode>();
+    const half = this.ofDefinition(definition)[measure] / 2;
+    let set: SelectionSetNode | undefined = definition.selectionSet;
+    let type = this.#typeOf(definition);
+    while (set) {
+      const found: TypedField | undefined = this.#fieldsOf(set, type, seen).find(
+        (each) => this.#ofField(each)[measure] > half,
+      );
+      if (!found) break;
+      names.push(found.node.alias?.value ?? found.node.name.value);
+      set = found.node.selectionSet;
+      type = this.#typeBelow(found);
+    }
+    return toFieldPath(names.length > 0 ? names : [nameOf(definition)]);
+  }
+
+  #ofSet(set: SelectionSetNode, type: ParentType): Price {
+    const known = this.#known.get(set);
+    if (known) return known;
+    // A fragment within itself counts once; validation will report it.
+    this.#known.set(set, nothing);
+    let total = nothing;
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        total = plus(total, this.#ofField({ node: selection, type }));
+      } else {
+        const inner = this.#inside(selection, type);
+        if (inner) total = plus(total, this.#ofSet(inner.set, inner.type));
+      }
+    }
+    this.#known.set(set, total);
+    return total;
+  }
+
+  #ofField(field: TypedField): Price {
+    const { node, type } = field;
+    const below = node.selectionSet ? this.#ofSet(node.selectionSet, this.#typeBelow(field)) : nothing;
+    const isMutation = type !== undefined && type === this.#schema.getMutationType();
+    const own = { fields: weightOf(node.name.value, isMutation), depth: below.depth + 1, schemaValues: 0 };
+    if (!isAboutSchema(type)) return plus(own, below);
+    const schemaValues = below.schemaValues * this.#sizes.lengthOf(node.name.value) + 1;
+    return plus({ ...own, schemaValues }, { ...below, schemaValues: 0 });
+  }
+
+  /** The fields of a selection set and of the fragments in it, each fragment once. */
+  #fieldsOf(set: SelectionSetNode, type: ParentType, seen: Set<SelectionSetNode>): TypedField[] {
+    if (seen.has(set)) return [];
+    seen.add(set);
+    return set.selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [{ node: selection, type }];
+      const inner = this.#inside(selection, type);
+      return inner ? this.#fieldsOf(inner.set, inner.type, seen) : [];
+    });
+  }
+
+  #inside(
+    fragment: InlineFragmentNode | FragmentSpreadNode,
+    type: ParentType,
+  ): { set: SelectionSetNode; type: ParentType } | undefined {
+    if (fragment.kind === Kind.INLINE_FRAGMENT) {
+      const { selectionSet, typeCondition } = fragment;
+      return { set: selectionSet, type: typeCondition ? this.#typeNamed(typeCondition) : type };
+    }
+    const definition = this.#fragments.get(fragment.name.value);
+    return definition && { set: definition.selectionSet, type: this.#typeNamed(definition.typeCondition) };
+  }
+
+  #typeOf(definition: Definition): ParentType {
+    return definition.kind === Kind.OPERATION_DEFINITION
+      ? (this.#schema.getRootType(definition.operation) ?? undefined)
+      : this.#typeNamed(definition.typeCondition);
+  }
+
+  #typeNamed({ name }: NamedTypeNode): ParentType {
+    return this.#schema.getType(name.value);
+  }
+
+  #typeBelow({ node, type }: TypedField): ParentType {
+    return getNamedType(fieldTypeOf(this.#schema, type, node.name.value));
+  }
+}
+
+function plus(a: Price, b: Price): Price {
+  return {
+    fields: Math.min(a.fields + b.fields, mostCounted),
+    depth: Math.max(a.depth, b.depth),
+    schemaValues: Math.min(a.schemaValues + b.schemaValues, mostCounted),
+  };
+}
+
+function nameOf(definition: Definition): string {
+  if (definition.kind === Kind.FRAGMENT_DEFINITION) return definition.name.value;
+  return definition.name?.value ?? definition.operation;
+}

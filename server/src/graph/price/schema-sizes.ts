@@ -1,0 +1,44 @@
+/** How long the lists are that an introspection query meets. Nested in each other, they multiply. */
+
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql';
+
+export interface SchemaSizes {
+  /** Of the list that a field of an introspection type holds; 1 if it holds none. */
+  lengthOf(fieldName: string): number;
+}
+
+export function isAboutSchema(type: GraphQLNamedType | undefined): boolean {
+  return type !== undefined && isIntrospectionType(type);
+}
+
+/** The longest list of each kind; and as many types as would hold all fields if each had as many as the largest. */
+export function measureSchema(schema: GraphQLSchema): SchemaSizes {
+  const types = Object.values(schema.getTypeMap());
+  const withFields = types.filter((type) => isObjectType(type) || isInterfaceType(type));
+  const inputs = types.filter(isInputObjectType);
+  const fields = withFields.map((type) => Object.values(type.getFields()));
+  const mostFields = longest(fields);
+  const lengths: Readonly<Record<string, number>> = {
+    types: Math.ceil(fields.flat().length / mostFields),
+    fields: mostFields,
+    args: longest(fields.flat().map(({ args }) => args)),
+    inputFields: longest(inputs.map((type) => Object.keys(type.getFields()))),
+    enumValues: longest(types.filter(isEnumType).map((type) => type.getValues())),
+    interfaces: longest(withFields.map((type) => type.getInterfaces())),
+    possibleTypes: longest(types.filter(isInterfaceType).map((type) => schema.getPossibleTypes(type))),
+    directives: schema.getDirectives().length,
+  };
+  return { lengthOf: (fieldName) => (Object.hasOwn(lengths, fieldName) ? lengths[fieldName]! : 1) };
+}
+
+function longest(lists: readonly (readonly unknown[])[]): number {
+  return lists.reduce((most, { length }) => Math.max(most, length), 1);
+}
