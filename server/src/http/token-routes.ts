@@ -5,20 +5,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
 import type { IssuedPair, Sessions } from '../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from './bearer.ts';
+import { clientOf } from './client-of.ts';
 import { drainBody } from './drain-body.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 
 export function addTokenRoutes(app: FastifyInstance, sessions: Sessions): void {
   addEndpoint(app, endpoints.login, async (request, reply) => {
-    const { username, password } = readBody(request, 'Credentials');
-    return answerPair(reply, await sessions.logIn(username, password));
+    const credentials = readBody(request, 'Credentials');
+    return answerPair(reply, await sessions.logIn(credentials, clientOf(request)));
   });
 
   addEndpoint(app, endpoints.refresh, async (request, reply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');
     const authToken = requiredBearer(request);
-    return answerPair(reply, await sessions.refresh({ authToken, refreshToken }));
+    return answerPair(reply, await sessions.refresh({ authToken, refreshToken }, clientOf(request)));
   });
 
   // Contract §4 rule 1: the AT takes precedence. With one, the body is not even read.

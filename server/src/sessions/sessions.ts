@@ -7,27 +7,28 @@ import { randomUUID } from 'node:crypto';
 import { checkCredentials, recordLogin } from '../accounts/accounts.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, Reader, Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
+import { revokeByDigest, revokeById } from './revocation.ts';
 import { findSpent, recordSpent, sweepSpent } from './spent-tokens.ts';
 
 export interface IssuedPair extends TokenPair {
   readonly expiresInSeconds: number;
 }
 
-export interface Session {
-  readonly id: string;
-  readonly createdAt: number;
-  readonly refreshedAt: number;
-  readonly expiresAt: number;
+/** Where a login or a refresh came from, for its user to recognise. */
+export interface Client {
+  readonly address: string | null;
+  /** What the program calls itself. */
+  readonly agent: string | null;
 }
 
 export interface Sessions {
-  logIn(username: string, password: string): Promise<IssuedPair>;
-  refresh(pair: TokenPair): Promise<IssuedPair>;
+  logIn(credentials: { username: string; password: string }, client: Client): Promise<IssuedPair>;
+  refresh(pair: TokenPair, client: Client): Promise<IssuedPair>;
   /** Revokes the login of an auth token that is valid. */
   logOutByAuthToken(authToken: string): Promise<void>;
   logOutByRefreshToken(refreshToken: string): Promise<void>;
@@ -50,27 +51,24 @@ export interface SessionOptions {
   };
 }
 
-const insertSession = sql<{ id: string; userId: string; digest: Uint8Array; now: number; expiresAt: number }>`
-  insert into sessions (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at)
-  values (${'id'}, ${'userId'}, ${'digest'}, ${'now'}, ${'now'}, ${'expiresAt'})`;
+interface SessionStart extends Client {
+  readonly id: string;
+  readonly userId: string;
+  readonly digest: Uint8Array;
+  readonly now: number;
+  readonly expiresAt: number;
+}
 
-const rotate = sql<{ id: string; digest: Uint8Array; next: Uint8Array; now: number; expiresAt: number }>`
-  update sessions set refresh_digest = ${'next'}, refreshed_at = ${'now'}, refresh_expires_at = ${'expiresAt'}
+const insertSession = sql<SessionStart>`
+  insert into sessions
+    (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at, address, agent)
+  values
+    (${'id'}, ${'userId'}, ${'digest'}, ${'now'}, ${'now'}, ${'expiresAt'}, ${'address'}, ${'agent'})`;
+
+const rotate = sql<Omit<SessionStart, 'userId'> & { next: Uint8Array }>`
+  update sessions set refresh_digest = ${'next'}, refreshed_at = ${'now'}, refresh_expires_at = ${'expiresAt'},
+    address = ${'address'}, agent = ${'agent'}
   where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
-
-type RevocationReason = 'logout' | 'replay';
-
-const revokeById = sql<{ id: string; now: number; because: RevocationReason }>`
-  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
-  where id = ${'id'} and revoked_at is null`;
-
-const revokeByDigest = sql<{ digest: Uint8Array; now: number; because: RevocationReason }>`
-  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
-  where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
-
-const findSession = sql<{ id: string }, Session>`
-  select id, created_at as "createdAt", refreshed_at as "refreshedAt", refresh_expires_at as "expiresAt"
-  from sessions where id = ${'id'}`;
 
 export function createSessions({
   database,
@@ -86,8 +84,8 @@ export function createSessions({
     expiresInSeconds: settings.accessTokenSeconds,
   });
 
-  async function logIn(username: string, password: string): Promise<IssuedPair> {
-    const credentials = await checkCredentials(database, passwords, { username, password });
+  async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedPair> {
+    const credentials = await checkCredentials(database, passwords, given);
     if (!credentials) throw new Refusal('INVALID_CREDENTIALS');
     const id = randomUUID();
     const refreshToken = newRefreshToken();
@@ -96,19 +94,20 @@ export function createSessions({
     await database.transaction(async (transaction) => {
       if (!(await recordLogin(transaction, credentials, now))) throw new Refusal('INVALID_CREDENTIALS');
       const { userId } = credentials;
-      await transaction.run(insertSession, { id, userId, digest, now, expiresAt: refreshExpiry(now) });
+      const expiresAt = refreshExpiry(now);
+      await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
     });
     return issue(credentials.userId, id, refreshToken);
   }
 
-  async function refresh(old: TokenPair): Promise<IssuedPair> {
+  async function refresh(old: TokenPair, client: Client): Promise<IssuedPair> {
     const token = accessTokens.read(old.authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
     // The answer to a replay is a refusal, and yet what it changes is committed: it is returned, not thrown.
     const outcome = await database.transaction(
       async (transaction) =>
-        (await exchange(transaction, token, old, digest)) ?? explain(transaction, old, digest),
+        (await exchange(transaction, token, old, { digest, ...client })) ?? explain(transaction, old, digest),
     );
     if (outcome instanceof Refusal) throw outcome;
     return outcome;
@@ -119,7 +118,7 @@ export function createSessions({
     transaction: Transaction,
     { userId, sessionId }: AccessToken,
     old: TokenPair,
-    digest: Uint8Array,
+    { digest, ...client }: Client & { digest: Uint8Array },
   ): Promise<IssuedPair | undefined> {
     const now = clock.now();
     const refreshToken = newRefreshToken();
@@ -130,6 +129,7 @@ export function createSessions({
       next,
       now,
       expiresAt: refreshExpiry(now),
+      ...client,
     });
     if (changed === 0) return undefined;
     const pair = issue(userId, sessionId, refreshToken);
@@ -158,7 +158,7 @@ export function createSessions({
       }
     }
     if (ageSeconds > settings.reuseToleranceSeconds) {
-      await transaction.run(revokeById, { id: spent.sessionId, now, because: 'replay' });
+      await revokeById(transaction, spent.sessionId, { because: 'replay', now });
     }
     return refusal;
   }
@@ -175,16 +175,16 @@ export function createSessions({
   async function logOutByAuthToken(authToken: string): Promise<void> {
     const { sessionId } = authenticate(authToken);
     await database.transaction((transaction) =>
-      transaction.run(revokeById, { id: sessionId, now: clock.now(), because: 'logout' }),
+      revokeById(transaction, sessionId, { because: 'logout', now: clock.now() }),
     );
   }
 
   async function logOutByRefreshToken(refreshToken: string): Promise<void> {
     const digest = digestOf(refreshToken);
     const revoked = await database.transaction((transaction) =>
-      transaction.run(revokeByDigest, { digest, now: clock.now(), because: 'logout' }),
+      revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() }),
     );
-    if (revoked === 0) throw new Refusal('INVALID_REFRESH_TOKEN');
+    if (!revoked) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 
   async function sweep(): Promise<void> {
@@ -192,8 +192,4 @@ export function createSessions({
   }
 
   return { logIn, refresh, logOutByAuthToken, logOutByRefreshToken, authenticate, sweep };
-}
-
-export async function readSession(reader: Reader, id: string): Promise<Session | undefined> {
-  return reader.get(findSession, { id });
 }

@@ -1,0 +1,117 @@
+/** Changing groups, and who is in them. For administrators. */
+
+import {
+  addToGroup,
+  createGroup,
+  deleteGroup,
+  removeFromGroup,
+  updateGroup,
+} from '../../accounts/change-groups.ts';
+import { requireGroup, type Group as GroupRow } from '../../accounts/groups.ts';
+import type { Builder } from '../builder.ts';
+import { changeAsAdministrator } from '../change.ts';
+import type { PeopleTypes } from './people-types.ts';
+
+const nameDescription =
+  '1 to 128 characters without control characters; unique, without regard to upper and lower case.';
+
+export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTypes, 'Group'>): void {
+  const CreateGroupInput = builder.inputType('CreateGroupInput', {
+    fields: (t) => ({ name: t.string({ required: true, description: nameDescription }) }),
+  });
+  const UpdateGroupInput = builder.inputType('UpdateGroupInput', {
+    description: 'What is not given stays as it is.',
+    fields: (t) => ({ id: t.id({ required: true }), name: t.string({ description: nameDescription }) }),
+  });
+  const DeleteGroupInput = builder.inputType('DeleteGroupInput', {
+    fields: (t) => ({ id: t.id({ required: true }) }),
+  });
+  const membershipInput = (name: string) =>
+    builder.inputType(name, {
+      fields: (t) => ({
+        groupId: t.id({ required: true }),
+        userIds: t.idList({ required: true, description: 'At most 1,000 at a time.' }),
+      }),
+    });
+  const AddToGroupInput = membershipInput('AddToGroupInput');
+  const RemoveFromGroupInput = membershipInput('RemoveFromGroupInput');
+
+  const groupPayload = (name: string) =>
+    builder.objectRef<{ readonly group: GroupRow }>(name).implement({
+      fields: (t) => ({ group: t.field({ type: Group, resolve: ({ group }) => group }) }),
+    });
+  const CreateGroupPayload = groupPayload('CreateGroupPayload');
+  const UpdateGroupPayload = groupPayload('UpdateGroupPayload');
+  const DeleteGroupPayload = builder
+    .objectRef<{ readonly deletedGroupId: string }>('DeleteGroupPayload')
+    .implement({ fields: (t) => ({ deletedGroupId: t.exposeID('deletedGroupId') }) });
+  const AddToGroupPayload = builder
+    .objectRef<{ readonly group: GroupRow; readonly added: number }>('AddToGroupPayload')
+    .implement({
+      fields: (t) => ({
+        group: t.field({ type: Group, resolve: ({ group }) => group }),
+        added: t.exposeInt('added', { description: 'How many were not in the group before.' }),
+      }),
+    });
+  const RemoveFromGroupPayload = builder
+    .objectRef<{ readonly group: GroupRow; readonly removed: number }>('RemoveFromGroupPayload')
+    .implement({
+      fields: (t) => ({
+        group: t.field({ type: Group, resolve: ({ group }) => group }),
+        removed: t.exposeInt('removed', { description: 'How many were in the group.' }),
+      }),
+    });
+
+  builder.mutationFields((t) => ({
+    createGroup: t.field({
+      type: CreateGroupPayload,
+      description: 'For administrators. CONFLICT if the name is taken.',
+      args: { input: t.arg({ type: CreateGroupInput, required: true }) },
+      resolve: (_, { input }, context) =>
+        changeAsAdministrator(context, async (transaction) => {
+          const id = await createGroup(transaction, input, context.clock.now());
+          return { group: await requireGroup(transaction, id) };
+        }),
+    }),
+    updateGroup: t.field({
+      type: UpdateGroupPayload,
+      description: 'For administrators. CONFLICT if the name is taken.',
+      args: { input: t.arg({ type: UpdateGroupInput, required: true }) },
+      resolve: (_, { input: { id, ...changes } }, context) =>
+        changeAsAdministrator(context, async (transaction) => {
+          await updateGroup(transaction, id, changes);
+          return { group: await requireGroup(transaction, id) };
+        }),
+    }),
+    deleteGroup: t.field({
+      type: DeleteGroupPayload,
+      description: "For administrators. Deletes the group's grants too; its members stay users.",
+      args: { input: t.arg({ type: DeleteGroupInput, required: true }) },
+      resolve: (_, { input: { id } }, context) =>
+        changeAsAdministrator(context, async (transaction) => {
+          await deleteGroup(transaction, id);
+          return { deletedGroupId: id };
+        }),
+    }),
+    addToGroup: t.field({
+      type: AddToGroupPayload,
+      description: 'For administrators. Adds all of the users, or none if one of them does not exist.',
+      args: { input: t.arg({ type: AddToGroupInput, required: true }) },
+      resolve: (_, { input }, context) =>
+        changeAsAdministrator(context, async (transaction) => ({
+          added: await addToGroup(transaction, input),
+          group: await requireGroup(transaction, input.groupId),
+        })),
+    }),
+    removeFromGroup: t.field({
+      type: RemoveFromGroupPayload,
+      description: 'For administrators. Whoever is not in the group is passed over.',
+      args: { input: t.arg({ type: RemoveFromGroupInput, required: true }) },
+      resolve: (_, { input }, context) =>
+        changeAsAdministrator(context, async (transaction) => ({
+          removed: await removeFromGroup(transaction, input),
+          group: await requireGroup(transaction, input.groupId),
+        })),
+    }),
+  }));
+}

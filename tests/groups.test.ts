@@ -1,0 +1,118 @@
+/** Groups: finding and changing them, who is in them, and what a member may do. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { PeopleBed } from './people-bed.ts';
+import { countGrants, grantManage } from './stored-grants.ts';
+
+const groupNames = 'query($text: String){groups(text: $text){items{name} totalCount}}';
+
+for (const kind of databaseKinds) {
+  describe(`groups on ${kind.name}`, () => {
+    let people: PeopleBed;
+    before(async () => {
+      people = await PeopleBed.start(kind);
+    });
+    after(() => people.stop());
+
+    test('are created, renamed, found, listed in order and deleted; their members stay', async () => {
+      const [b, a] = [await people.createGroup('list B'), await people.createGroup('List a')];
+      const listed = await people.ask(groupNames, { text: 'LIST ' });
+      assert.deepEqual(listed, {
+        groups: { items: [{ name: 'List a' }, { name: 'list B' }], totalCount: 2 },
+      });
+      await people.run('updateGroup', { id: b, name: 'LIST b' }, 'group{name}');
+      const find = 'query($id: ID, $name: String){group(id: $id, name: $name){name}}';
+      assert.deepEqual(await people.ask(find, { name: 'list b' }), { group: { name: 'LIST b' } });
+      const person = await people.createUser();
+      await people.run('addToGroup', { groupId: a, userIds: [person.id] }, 'added');
+      assert.deepEqual(await people.run('deleteGroup', { id: a }, 'deletedGroupId'), { deletedGroupId: a });
+      assert.deepEqual(await people.ask(find, { id: a }), { group: null });
+      assert.ok((await people.logIn(person)).authToken);
+      assert.match(await people.refusal(find), /^BAD_INPUT: Give `id` or `name`/);
+    });
+
+    test('a name that is taken, in any case, or that cannot be is refused', async () => {
+      const id = await people.createGroup('Gardeners');
+      const other = await people.createGroup('Pickers');
+      const taken = 'CONFLICT: The group name "GARDENERS" is taken.';
+      assert.equal(await people.runRefused('createGroup', { name: 'GARDENERS' }), taken);
+      assert.equal(await people.runRefused('updateGroup', { id: other, name: 'GARDENERS' }), taken);
+      for (const name of ['', '\u0007', 'x'.repeat(129)]) {
+        assert.match(await people.runRefused('createGroup', { name }), /^BAD_INPUT: A group name has/);
+        assert.match(await people.runRefused('updateGroup', { id, name }), /^BAD_INPUT: A group name has/);
+      }
+    });
+
+    test('members are added and removed, twice as well as once, and paged by name', async () => {
+      const groupId = await people.createGroup('Members');
+      const persons = [];
+      for (const username of ['member c', 'Member B', 'member a'])
+        persons.push(await people.createUser({ username }));
+      const userIds = persons.map(({ id }) => id);
+      const add = (ids: string[]) => people.run('addToGroup', { groupId, userIds: ids }, 'added group{name}');
+      assert.deepEqual(await add(userIds.slice(0, 2)), { added: 2, group: { name: 'Members' } });
+      assert.deepEqual(await add([...userIds, ...userIds]), { added: 1, group: { name: 'Members' } });
+      const query = `query($id: ID, $after: String){group(id: $id){members(first: 2, after: $after){
+        items{username groups{name}} pageInfo{hasNextPage endCursor} totalCount}}}`;
+      interface Members {
+        group: {
+          members: {
+            items: { username: string; groups: { name: string }[] }[];
+            pageInfo: { endCursor: string | null };
+            totalCount: number;
+          };
+        };
+      }
+      const first = (await people.ask<Members>(query, { id: groupId })).group.members;
+      assert.deepEqual(
+        first.items.map(({ username }) => username),
+        ['member a', 'Member B'],
+      );
+      assert.equal(first.totalCount, 3);
+      const rest = await people.ask<Members>(query, { id: groupId, after: first.pageInfo.endCursor });
+      assert.deepEqual(rest.group.members.items, [{ username: 'member c', groups: [{ name: 'Members' }] }]);
+      const removal = { groupId, userIds: [userIds[0]!, randomUUID(), 'x'] };
+      assert.deepEqual(await people.run('removeFromGroup', removal, 'removed'), { removed: 1 });
+      assert.deepEqual(await people.run('removeFromGroup', removal, 'removed'), { removed: 0 });
+    });
+
+    test('all are added or none, and no more than 1,000 at a time', async () => {
+      const groupId = await people.createGroup('All or none');
+      const { id } = await people.createUser();
+      for (const unknown of [randomUUID(), 'x', '\0']) {
+        assert.match(
+          await people.runRefused('addToGroup', { groupId, userIds: [id, unknown] }),
+          /^NOT_FOUND/,
+        );
+      }
+      const many = { groupId, userIds: Array<string>(1_001).fill(id) };
+      for (const name of ['addToGroup', 'removeFromGroup']) {
+        assert.match(await people.runRefused(name, many), /^BAD_INPUT: `userIds` takes at most 1000/);
+      }
+      assert.deepEqual(await people.run('addToGroup', { groupId, userIds: many.userIds.slice(1) }, 'added'), {
+        added: 1,
+      });
+    });
+
+    test('what a group may do, a member may from joining to leaving, and nobody when it is deleted', async () => {
+      const groupId = await people.createGroup('Managers');
+      await grantManage(people.bed.database.url, groupId, 'group');
+      const person = await people.createUser();
+      const { authToken } = await people.logIn(person);
+      const mayList = async () => !(await people.body('{groups{totalCount}}', {}, authToken)).errors;
+      const membership = { groupId, userIds: [person.id] };
+      assert.equal(await mayList(), false);
+      await people.run('addToGroup', membership, 'added');
+      assert.equal(await mayList(), true);
+      await people.run('removeFromGroup', membership, 'removed');
+      assert.equal(await mayList(), false);
+      await people.run('addToGroup', membership, 'added');
+      await people.run('deleteGroup', { id: groupId }, 'deletedGroupId');
+      assert.equal(await mayList(), false);
+      assert.equal(await countGrants(people.bed.database.url, groupId), 0);
+    });
+  });
+}

@@ -1,0 +1,297 @@
+/** Passwords and logins: changing one, seeing and ending the others, and no secret in any answer or log line. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { LoginResponse } from '@espalier/contract';
+import { databaseKinds } from './databases.ts';
+import { PeopleBed, type Person } from './people-bed.ts';
+import { administrator } from './testbed.ts';
+
+interface SessionView {
+  id: string;
+  createdAt: string;
+  refreshedAt: string;
+  expiresAt: string;
+  address: string | null;
+  agent: string | null;
+  isCurrent: boolean;
+  user: { id: string };
+}
+
+const sessionFields = 'id createdAt refreshedAt expiresAt address agent isCurrent user{id}';
+const ownSessions = `{viewer{sessions{${sessionFields}}}}`;
+const sessionPage = `query($userId: ID, $first: Int, $after: String){
+  sessions(userId: $userId, first: $first, after: $after){
+    items{id user{username}} pageInfo{hasNextPage hasPreviousPage endCursor} totalCount}}`;
+
+interface SessionConnection {
+  items: { id: string; user: { username: string } }[];
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
+  totalCount: number;
+}
+
+for (const kind of databaseKinds) {
+  describe(`one's own account on ${kind.name}`, () => {
+    let people: PeopleBed;
+    before(async () => {
+      people = await PeopleBed.start(kind);
+    });
+    after(() => people.stop());
+
+    const isAlive = async (pair: LoginResponse) => (await people.bed.refresh(pair)).status === 200;
+    const sessionsOf = async ({ authToken }: LoginResponse) =>
+      (await people.ask<{ viewer: { sessions: SessionView[] } }>(ownSessions, {}, authToken)).viewer.sessions;
+    const idOf = async (pair: LoginResponse) =>
+      (await sessionsOf(pair)).find(({ isCurrent }) => isCurrent)!.id;
+    const logInFrom = async (agent: string, { username, password }: Person) => {
+      const headers = { 'content-type': 'application/json', 'user-agent': agent };
+      const answer = await people.bed.postRaw('/login', JSON.stringify({ username, password }), headers);
+      return answer.json<LoginResponse>();
+    };
+
+    describe('passwords', () => {
+      test("a changed password ends the user's other sessions, not this one, and nobody else's", async () => {
+        const person = await people.createUser();
+        const bystander = await people.logIn(await people.createUser());
+        const [here, ...elsewhere] = [
+          await people.logIn(person),
+          await people.logIn(person),
+          await people.logIn(person),
+        ];
+        const newPassword = 'a different cabin';
+        const input = { oldPassword: person.password, newPassword };
+        const changed = await people.run('changePassword', input, 'endedSessions', here.authToken);
+        assert.deepEqual(changed, { endedSessions: 2 });
+        for (const pair of elsewhere) assert.equal(await isAlive(pair), false);
+        assert.deepEqual(await people.statuses(person, here), { graph: 200, refresh: 200, login: 401 });
+        assert.ok((await people.logIn({ ...person, password: newPassword })).authToken);
+        assert.equal(await isAlive(bystander), true);
+      });
+
+      test('the old password is asked for', async () => {
+        const person = await people.createUser();
+        const { authToken } = await people.logIn(person);
+        for (const oldPassword of [
+          '',
+          'wrong password',
+          person.password.toUpperCase(),
+          administrator.password,
+        ]) {
+          const input = { oldPassword, newPassword: 'a different cabin' };
+          assert.equal(
+            await people.runRefused('changePassword', input, authToken),
+            'FORBIDDEN: The old password is wrong.',
+          );
+        }
+        assert.ok((await people.logIn(person)).authToken);
+      });
+
+      test('of changes racing with the same old password, one wins', async () => {
+        const person = await people.createUser();
+        const { authToken } = await people.logIn(person);
+        const query = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
+        const racing = Array.from({ length: 4 }, (_, place) => {
+          const input = { oldPassword: person.password, newPassword: `racing cabin ${place}` };
+          return people.body(query, { input }, authToken);
+        });
+        const won = (await Promise.all(racing)).filter(({ errors }) => !errors);
+        assert.equal(won.length, 1);
+      });
+
+      test('a bad password is refused wherever one is set, without repeating it', async () => {
+        const person = await people.createUser({ username: 'annabelle' });
+        const { authToken } = await people.logIn(person);
+        const bad = ['short', 'PassWord1', 'Annabelle', 'x'.repeat(129), 'walnut cabin\ud800'];
+        for (const password of bad) {
+          const refusals = [
+            await people.runRefused('createUser', { username: 'Annabelle', password }),
+            await people.runRefused('resetPassword', { userId: person.id, password }),
+            await people.runRefused(
+              'changePassword',
+              { oldPassword: person.password, newPassword: password },
+              authToken,
+            ),
+          ];
+          for (const refusal of refusals) {
+            assert.match(refusal, /^BAD_INPUT/, password);
+            assert.ok(!refusal.includes(password));
+          }
+        }
+        assert.ok((await people.logIn(person)).authToken);
+      });
+
+      test('an administrator resets a password: the old one and all sessions end', async () => {
+        const person = await people.createUser();
+        const pair = await people.logIn(person);
+        const password = 'given by the house';
+        const input = { userId: person.id, password };
+        assert.deepEqual(await people.run('resetPassword', input, 'endedSessions'), { endedSessions: 1 });
+        const { refresh, login } = await people.statuses(person, pair);
+        assert.deepEqual({ refresh, login }, { refresh: 401, login: 401 });
+        assert.ok((await people.logIn({ ...person, password })).authToken);
+      });
+
+      test('an administrator does not get around the own old password by resetting it', async () => {
+        const { viewer } = await people.ask<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
+        const input = { userId: viewer.user.id, password: 'a different cabin' };
+        assert.match(await people.runRefused('resetPassword', input), /^CONFLICT.*changePassword/);
+      });
+    });
+
+    describe('sessions', () => {
+      test('show the device, the address and the last use, the newest login first', async () => {
+        const person = await people.createUser();
+        const phone = await logInFrom('Phone/1.0', person);
+        people.bed.clock.advanceSeconds(60);
+        const laptop = await logInFrom(`Lap\ttop\x85 ${'x'.repeat(300)}`, person);
+        people.bed.clock.advanceSeconds(60);
+        const headers = { 'content-type': 'application/json', 'user-agent': 'Phone/2.0' };
+        await people.bed.postRaw('/login/refresh', JSON.stringify({ refreshToken: phone.refreshToken }), {
+          ...headers,
+          authorization: `Bearer ${phone.authToken}`,
+        });
+        const [second, first, ...more] = await sessionsOf(laptop);
+        assert.deepEqual(more, []);
+        assert.equal(second!.agent, `Laptop ${'x'.repeat(248)}`);
+        assert.equal(second!.isCurrent, true);
+        assert.equal(second!.refreshedAt, second!.createdAt);
+        assert.equal(first!.agent, 'Phone/2.0');
+        assert.equal(first!.isCurrent, false);
+        assert.equal(Date.parse(first!.refreshedAt) - Date.parse(first!.createdAt), 120_000);
+        for (const { address, user } of [first!, second!]) {
+          assert.equal(address, '127.0.0.1');
+          assert.equal(user.id, person.id);
+        }
+      });
+
+      test('behind a trusted proxy the address is the one it tells, if it is one', async () => {
+        const proxied = await PeopleBed.start(kind, { settings: { TRUST_PROXY: 'true' } });
+        const { bed } = proxied;
+        const addressFor = async (forwarded: string) => {
+          const headers = { 'content-type': 'application/json', 'x-forwarded-for': forwarded };
+          const login = await bed.postRaw('/login', JSON.stringify(administrator), headers);
+          const { authToken } = login.json<LoginResponse>();
+          return proxied.ask('{viewer{session{address}}}', {}, authToken);
+        };
+        assert.deepEqual(await addressFor('2001:db8::7'), {
+          viewer: { session: { address: '2001:db8::7' } },
+        });
+        assert.deepEqual(await addressFor('<b>not an address'), { viewer: { session: { address: null } } });
+        await proxied.stop();
+      });
+
+      test('that ended or expired are not shown', async () => {
+        const person = await people.createUser();
+        const gone = await people.logIn(person);
+        await people.bed.post('/logout', {}, gone.authToken);
+        const own = await people.logIn(person);
+        assert.equal((await sessionsOf(own)).length, 1);
+        const short = await PeopleBed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '300' } });
+        short.bed.clock.advanceSeconds(300);
+        const count = await short.ask('{viewer{sessions{id}} sessions{totalCount items{id}}}');
+        assert.deepEqual(count, { viewer: { sessions: [] }, sessions: { totalCount: 0, items: [] } });
+        await short.stop();
+      });
+
+      test('are ended one by one, all others, or all', async () => {
+        const person = await people.createUser();
+        const [here, one, two] = [
+          await people.logIn(person),
+          await people.logIn(person),
+          await people.logIn(person),
+        ];
+        const id = await idOf(one);
+        const revoked = await people.run('revokeSession', { id }, 'revokedSessionId', here.authToken);
+        assert.deepEqual(revoked, { revokedSessionId: id });
+        assert.equal(await isAlive(one), false);
+        assert.match(await people.runRefused('revokeSession', { id }, here.authToken), /^NOT_FOUND/);
+        const others = await people.run(
+          'revokeSessions',
+          { keepCurrent: true },
+          'endedSessions',
+          here.authToken,
+        );
+        assert.deepEqual(others, { endedSessions: 1 });
+        assert.equal(await isAlive(two), false);
+        assert.deepEqual(await people.run('revokeSessions', {}, 'endedSessions', here.authToken), {
+          endedSessions: 1,
+        });
+        assert.equal(await isAlive(here), false);
+        assert.ok((await people.logIn(person)).authToken);
+      });
+
+      test("somebody else's are not there for a user, and an administrator sees and ends them", async () => {
+        const person = await people.createUser();
+        const pairs = [await people.logIn(person), await people.logIn(person)];
+        const stranger = await people.logIn(await people.createUser());
+        const id = await idOf(pairs[0]!);
+        assert.match(await people.runRefused('revokeSession', { id }, stranger.authToken), /^NOT_FOUND/);
+        const input = { userId: person.id };
+        assert.match(await people.runRefused('revokeSessions', input, stranger.authToken), /^FORBIDDEN/);
+        const seen = await people.ask<{ user: { sessions: { id: string }[] } }>(
+          'query($userId: ID){user(id: $userId){sessions{id}}}',
+          input,
+        );
+        assert.ok(seen.user.sessions.some((session) => session.id === id));
+        await people.run('revokeSession', { id }, 'revokedSessionId');
+        assert.equal(await isAlive(pairs[0]!), false);
+        assert.deepEqual(await people.run('revokeSessions', input, 'endedSessions'), { endedSessions: 1 });
+        assert.equal(await isAlive(pairs[1]!), false);
+        assert.equal(await isAlive(stranger), true);
+      });
+
+      test('administrators page through all, or those of one user, the newest first', async () => {
+        const person = await people.createUser();
+        const ids: string[] = [];
+        for (let count = 0; count < 5; count++) {
+          // Two at the same instant: then the id decides.
+          if (count % 2) people.bed.clock.advanceSeconds(1);
+          ids.unshift(await idOf(await people.logIn(person)));
+        }
+        const page = async (variables: Record<string, unknown>) =>
+          (await people.ask<{ sessions: SessionConnection }>(sessionPage, variables)).sessions;
+        const seen: string[] = [];
+        for (let after: string | null = null, more = true; more;) {
+          const part: SessionConnection = await page({ userId: person.id, first: 2, after });
+          assert.equal(part.totalCount, 5);
+          assert.equal(part.pageInfo.hasPreviousPage, seen.length > 0);
+          seen.push(...part.items.map(({ id }) => id));
+          ({ hasNextPage: more, endCursor: after } = part.pageInfo);
+        }
+        assert.deepEqual(seen.toSorted(), ids.toSorted());
+        assert.equal(seen.at(-1), ids.at(-1));
+        const everybodys = await page({});
+        const names = new Set(everybodys.items.map(({ user }) => user.username));
+        assert.ok(names.has(person.username) && names.size > 1);
+        const { pageInfo } = await page({ userId: person.id, first: 1 });
+        assert.match(await people.refusal(sessionPage, { after: pageInfo.endCursor }), /^BAD_INPUT/);
+      });
+    });
+
+    test('no password, hash or token is in an answer or a log line', async () => {
+      const person = await people.createUser({ password: 'secret walnut one' });
+      const pair = await people.logIn(person);
+      const texts: string[] = [];
+      const send = async (query: string, variables: Record<string, unknown>, authToken: string) =>
+        void texts.push((await people.bed.query(query, authToken, variables)).text);
+      const change = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
+      const given = { oldPassword: person.password, newPassword: 'secret walnut two' };
+      await send(change, { input: { ...given, oldPassword: 'secret walnut none' } }, pair.authToken);
+      await send(change, { input: given }, pair.authToken);
+      await send(change, { input: { ...given, newPassword: 7 } }, pair.authToken);
+      const reset = 'mutation($input: ResetPasswordInput!){resetPassword(input: $input){endedSessions}}';
+      await send(reset, { input: { userId: person.id, password: 'secret walnut three' } }, people.authToken);
+      await send('{users{items{id username sessions{id agent address}}}}', {}, people.authToken);
+      const everything = [...texts, ...people.bed.logLines].join('\n');
+      for (const secret of [
+        'secret walnut',
+        '$argon2',
+        pair.authToken,
+        pair.refreshToken,
+        people.authToken,
+      ]) {
+        assert.ok(!everything.includes(secret), secret);
+      }
+    });
+  });
+}

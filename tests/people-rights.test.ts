@@ -1,0 +1,141 @@
+/** Who may see and change people: what everybody else is refused, and what is not even there for them. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { PeopleBed } from './people-bed.ts';
+import { grantManage } from './stored-grants.ts';
+
+const details = 'id username isAdministrator isDisabled createdAt lastLoginAt groups{name} sessions{id}';
+const groupNames = 'query($text: String){groups(text: $text){items{name} totalCount}}';
+
+for (const kind of databaseKinds) {
+  describe(`rights about people on ${kind.name}`, () => {
+    let people: PeopleBed;
+    before(async () => {
+      people = await PeopleBed.start(kind);
+    });
+    after(() => people.stop());
+
+    const unknownId = randomUUID();
+    const password = 'walnut cabin 74';
+
+    test('only administrators list and change: everybody else is refused, and nothing happens', async () => {
+      const person = await people.createUser();
+      const other = await people.createUser();
+      const groupId = await people.createGroup('Untouchable');
+      const { authToken } = await people.logIn(person);
+      const count = async () => people.ask('{users{totalCount} groups{totalCount}}');
+      const before = await count();
+      for (const query of ['{users{totalCount}}', '{groups{totalCount}}', '{sessions{totalCount}}']) {
+        assert.match(await people.refusal(query, {}, authToken), /^FORBIDDEN/, query);
+      }
+      const changes: [string, Record<string, unknown>][] = [
+        ['createUser', { username: 'intruder', password }],
+        ['updateUser', { id: other.id, username: 'intruder' }],
+        ['updateUser', { id: person.id, isAdministrator: true }],
+        ['resetPassword', { userId: other.id, password }],
+        ['deleteUser', { id: other.id }],
+        ['createGroup', { name: 'intruders' }],
+        ['updateGroup', { id: groupId, name: 'intruders' }],
+        ['deleteGroup', { id: groupId }],
+        ['addToGroup', { groupId, userIds: [person.id] }],
+        ['removeFromGroup', { groupId, userIds: [other.id] }],
+        ['revokeSessions', { userId: other.id }],
+      ];
+      for (const [name, input] of changes) {
+        assert.match(await people.runRefused(name, input, authToken), /^FORBIDDEN/, name);
+      }
+      assert.deepEqual(await count(), before);
+      assert.deepEqual(await people.statuses(other, await people.logIn(other)), {
+        graph: 200,
+        refresh: 200,
+        login: 200,
+      });
+    });
+
+    test('what names nothing is NOT_FOUND', async () => {
+      const changes: [string, Record<string, unknown>][] = [
+        ['updateUser', { id: unknownId, username: 'x' }],
+        ['updateUser', { id: 'x', username: 'x' }],
+        ['resetPassword', { userId: unknownId, password }],
+        ['deleteUser', { id: unknownId }],
+        ['deleteUser', { id: '\0' }],
+        ['updateGroup', { id: unknownId, name: 'x' }],
+        ['deleteGroup', { id: unknownId }],
+        ['addToGroup', { groupId: unknownId, userIds: [] }],
+        ['removeFromGroup', { groupId: unknownId, userIds: [] }],
+        ['revokeSession', { id: unknownId }],
+        ['revokeSession', { id: '\0' }],
+        ['revokeSessions', { userId: unknownId }],
+      ];
+      for (const [name, input] of changes) {
+        assert.match(await people.runRefused(name, input), /^NOT_FOUND/, name);
+      }
+      const sessions = 'query($userId: ID){sessions(userId: $userId){totalCount}}';
+      for (const userId of [unknownId, 'x'])
+        assert.match(await people.refusal(sessions, { userId }), /^NOT_FOUND/);
+    });
+
+    test('others see of people only themselves, and of groups only their own', async () => {
+      const person = await people.createUser();
+      const other = await people.createUser();
+      const groupId = await people.createGroup('Mine');
+      await people.createGroup('Not mine');
+      await people.run('addToGroup', { groupId, userIds: [person.id] }, 'added');
+      const { authToken } = await people.logIn(person);
+      const query = `query($me: ID, $other: ID, $name: String){
+        me: user(id: $me){id} other: user(id: $other){id} named: user(username: $name){id}
+        mine: group(name: "Mine"){id} notMine: group(name: "Not mine"){id}}`;
+      const variables = { me: person.id, other: other.id, name: other.username };
+      assert.deepEqual(await people.ask(query, variables, authToken), {
+        me: { id: person.id },
+        other: null,
+        named: null,
+        mine: { id: groupId },
+        notMine: null,
+      });
+    });
+
+    test('who manages a folder finds others by name and groups, but sees no details and no list', async () => {
+      const manager = await people.createUser();
+      const other = await people.createUser();
+      const groupId = await people.createGroup('Found');
+      await grantManage(people.bed.database.url, manager.id, 'user');
+      const { authToken } = await people.logIn(manager);
+      const found = await people.body<{ user: Record<string, unknown>; group: unknown }>(
+        `query($username: String, $id: ID){user(username: $username){${details}} group(id: $id){name members{totalCount}}}`,
+        { username: other.username, id: groupId },
+        authToken,
+      );
+      assert.deepEqual(found.data, {
+        user: {
+          id: other.id,
+          username: other.username,
+          isAdministrator: null,
+          isDisabled: null,
+          createdAt: null,
+          lastLoginAt: null,
+          groups: null,
+          sessions: null,
+        },
+        group: { name: 'Found', members: null },
+      });
+      assert.deepEqual(
+        found.errors!.map(({ path, extensions }) => [path!.join('.'), extensions.code]),
+        [
+          'user.isAdministrator',
+          'user.isDisabled',
+          'user.createdAt',
+          'user.lastLoginAt',
+          'user.groups',
+          'user.sessions',
+          'group.members',
+        ].map((path) => [path, 'FORBIDDEN']),
+      );
+      assert.ok(await people.ask(groupNames, { text: 'Found' }, authToken));
+      assert.match(await people.refusal('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
+    });
+  });
+}

@@ -1,0 +1,268 @@
+/** Users: finding, creating, changing and deleting them, and what a change does at once. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { PeopleBed, type Person } from './people-bed.ts';
+import { countGrants, grantManage } from './stored-grants.ts';
+
+interface Connection {
+  edges: { cursor: string; node: { username: string } }[];
+  items: { username: string }[];
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
+  totalCount: number;
+}
+
+const details = 'id username isAdministrator isDisabled createdAt lastLoginAt groups{name} sessions{id}';
+const userPage = `query($text: String, $first: Int, $after: String){users(text: $text, first: $first, after: $after){
+  edges{cursor node{username}} items{username} pageInfo{hasNextPage hasPreviousPage endCursor} totalCount}}`;
+
+for (const kind of databaseKinds) {
+  describe(`users on ${kind.name}`, () => {
+    let people: PeopleBed;
+    const statements: string[] = [];
+
+    before(async () => {
+      people = await PeopleBed.start(kind, { onStatement: (text) => void statements.push(text) });
+    });
+    after(() => people.stop());
+
+    const page = async (variables: Record<string, unknown>) =>
+      (await people.ask<{ users: Connection }>(userPage, variables)).users;
+    const namesOf = ({ items }: Connection) => items.map(({ username }) => username);
+    const stillThere = async ({ id }: Person) =>
+      (await people.ask<{ user: unknown }>('query($id: ID){user(id: $id){id}}', { id })).user !== null;
+
+    test('whom an administrator creates can log in and sees themself', async () => {
+      const anna = await people.createUser({ username: 'Anna', password: 'walnut cabin 72' });
+      const { authToken } = await people.logIn({ ...anna, username: 'ANNA' });
+      const { viewer } = await people.ask<{ viewer: { user: Record<string, unknown> } }>(
+        `{viewer{user{${details}}}}`,
+        {},
+        authToken,
+      );
+      const { createdAt, lastLoginAt, sessions, ...rest } = viewer.user;
+      assert.deepEqual(rest, {
+        id: anna.id,
+        username: 'Anna',
+        isAdministrator: false,
+        isDisabled: false,
+        groups: [],
+      });
+      assert.equal(createdAt, new Date(people.bed.clock.now()).toISOString());
+      assert.equal(lastLoginAt, createdAt);
+      assert.equal((sessions as unknown[]).length, 1);
+    });
+
+    test('a user is found by id and by name in any case; exactly one of them must be given', async () => {
+      const { id } = await people.createUser({ username: 'Zo\u00eb' });
+      const find = 'query($id: ID, $username: String){user(id: $id, username: $username){username}}';
+      for (const given of [{ id }, { username: 'zo\u00eb' }, { username: 'ZOE\u0308' }]) {
+        assert.deepEqual(await people.ask(find, given), { user: { username: 'Zoë' } });
+      }
+      for (const given of [
+        { id: 'x' },
+        { id: randomUUID() },
+        { id: '\0' },
+        { username: 'nobody' },
+        { username: '\0' },
+      ]) {
+        assert.deepEqual(await people.ask(find, given), { user: null });
+      }
+      for (const given of [{}, { id, username: 'zoë' }]) {
+        assert.match(await people.refusal(find, given), /^BAD_INPUT: Give `id` or `username`/);
+      }
+    });
+
+    test('are listed in the order of their names without regard to case, page by page', async () => {
+      for (const username of ['page-b', 'Page-A', 'page-C', 'PAGE-d', 'page-e'])
+        await people.createUser({ username });
+      const names = ['Page-A', 'page-b', 'page-C', 'PAGE-d', 'page-e'];
+      const seen: string[] = [];
+      for (let after: string | null = null, more = true; more;) {
+        const part: Connection = await page({ text: 'page-', first: 2, after });
+        assert.equal(part.totalCount, 5);
+        assert.equal(part.pageInfo.hasPreviousPage, seen.length > 0);
+        assert.deepEqual(
+          namesOf(part),
+          part.edges.map(({ node }) => node.username),
+        );
+        seen.push(...namesOf(part));
+        ({ hasNextPage: more, endCursor: after } = part.pageInfo);
+      }
+      assert.deepEqual(seen, names);
+      const { edges } = await page({ text: 'page-', first: 2 });
+      await people.createUser({ username: 'page-b2' });
+      assert.deepEqual(namesOf(await page({ text: 'page-', first: 2, after: edges[1]!.cursor })), [
+        'page-b2',
+        'page-C',
+      ]);
+      assert.deepEqual(await page({ text: 'page-', first: 0 }), {
+        edges: [],
+        items: [],
+        pageInfo: { hasNextPage: true, hasPreviousPage: false, endCursor: null },
+        totalCount: 6,
+      });
+    });
+
+    test('are searched by a part of the name, in any case, every sign as it is', async () => {
+      for (const username of ['100% Übel', 'under_score', 'underscore', 'bang!'])
+        await people.createUser({ username });
+      const found = async (text: string) => namesOf(await page({ text }));
+      assert.deepEqual(await found('% ÜB'), ['100% Übel']);
+      assert.deepEqual(await found('U\u0308BEL'), ['100% Übel']);
+      assert.deepEqual(await found('R_S'), ['under_score']);
+      assert.deepEqual(await found('g!'), ['bang!']);
+      for (const nobody of ['\0', 'x'.repeat(129), '\ud800', 'nobody at all', '%%']) {
+        assert.deepEqual(await found(nobody), []);
+      }
+      assert.equal((await page({ text: '' })).totalCount, (await page({})).totalCount);
+    });
+
+    test('a page of wrong size and a cursor of elsewhere are refused', async () => {
+      const [edge] = (await page({ first: 1 })).edges;
+      const cursor = edge!.cursor;
+      const { groups } = await people
+        .createGroup('Cursors')
+        .then(() => people.ask<{ groups: { edges: { cursor: string }[] } }>('{groups{edges{cursor}}}'));
+      const refused = [
+        { first: -1 },
+        { first: 1001 },
+        { after: '' },
+        { after: 'rubbish' },
+        { after: `${cursor}A` },
+        { after: `B${cursor.slice(1)}` },
+        { after: cursor, text: 'a' },
+        { after: groups.edges[0]!.cursor },
+      ];
+      for (const variables of refused) {
+        assert.match(await people.refusal(userPage, variables), /^BAD_INPUT/, JSON.stringify(variables));
+      }
+    });
+
+    test('a name that is taken, in any case, or that cannot be is refused', async () => {
+      const { id } = await people.createUser({ username: 'Taken' });
+      const other = await people.createUser();
+      const password = 'walnut cabin 73';
+      const taken = 'CONFLICT: The user name "tAKEN" is taken.';
+      assert.equal(await people.runRefused('createUser', { username: 'tAKEN', password }), taken);
+      assert.equal(await people.runRefused('updateUser', { id: other.id, username: 'tAKEN' }), taken);
+      for (const username of ['', 'a\nb', 'x'.repeat(129), '\ud800']) {
+        assert.match(
+          await people.runRefused('createUser', { username, password }),
+          /^BAD_INPUT: A user name has/,
+        );
+        assert.match(await people.runRefused('updateUser', { id, username }), /^BAD_INPUT: A user name has/);
+      }
+      const { user } = await people.run<{ user: unknown }>(
+        'updateUser',
+        { id, username: 'TAKEN' },
+        'user{username}',
+      );
+      assert.deepEqual(user, { username: 'TAKEN' });
+    });
+
+    test('of users racing for one name, exactly one gets it', async () => {
+      const racers = await Promise.all(Array.from({ length: 6 }, () => people.createUser()));
+      const renames = racers.map(({ id }, place) =>
+        people.body('mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}', {
+          input: { id, username: place % 2 ? 'Winner' : 'wINNER' },
+        }),
+      );
+      const codes = (await Promise.all(renames)).map(({ errors }) => errors?.[0]?.extensions.code ?? 'won');
+      assert.deepEqual(codes.toSorted(), [...Array<string>(5).fill('CONFLICT'), 'won']);
+    });
+
+    test('a rename changes the name to log in with, and nothing else', async () => {
+      const person = await people.createUser();
+      const pair = await people.logIn(person);
+      await people.run('updateUser', { id: person.id, username: 'renamed' }, 'user{id}');
+      assert.deepEqual(await people.statuses(person, pair), { graph: 200, refresh: 200, login: 401 });
+      assert.ok((await people.logIn({ ...person, username: 'renamed' })).authToken);
+    });
+
+    test('who is disabled is out at once everywhere, and may log in again when enabled', async () => {
+      const person = await people.createUser();
+      const pair = await people.logIn(person);
+      const disabled = await people.run(
+        'updateUser',
+        { id: person.id, isDisabled: true },
+        'user{isDisabled sessions{id}}',
+      );
+      assert.deepEqual(disabled, { user: { isDisabled: true, sessions: [] } });
+      assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
+      await people.run('updateUser', { id: person.id, isDisabled: false }, 'user{id}');
+      assert.equal((await people.bed.refresh(pair)).status, 401);
+      assert.ok((await people.logIn(person)).authToken);
+    });
+
+    test('who is deleted is out at once everywhere, and takes grants and memberships along', async () => {
+      const person = await people.createUser();
+      const pair = await people.logIn(person);
+      const groupId = await people.createGroup('Leavers');
+      await people.run('addToGroup', { groupId, userIds: [person.id] }, 'added');
+      await grantManage(people.bed.database.url, person.id, 'user');
+      const deleted = await people.run('deleteUser', { id: person.id }, 'deletedUserId');
+      assert.deepEqual(deleted, { deletedUserId: person.id });
+      assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
+      assert.equal(await stillThere(person), false);
+      assert.equal(await countGrants(people.bed.database.url, person.id), 0);
+      const members = 'query($id: ID){group(id: $id){members{totalCount}}}';
+      assert.deepEqual(await people.ask(members, { id: groupId }), {
+        group: { members: { totalCount: 0 } },
+      });
+      assert.match((await people.createUser({ username: person.username })).id, /./);
+    });
+
+    test('administrators are made and unmade, and it counts at once', async () => {
+      const person = await people.createUser({ isAdministrator: true });
+      const { authToken } = await people.logIn(person);
+      assert.ok(await people.ask('{users{totalCount}}', {}, authToken));
+      await people.run('updateUser', { id: person.id, isAdministrator: false }, 'user{id}');
+      assert.match(await people.refusal('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
+    });
+
+    test('an administrator cannot disable, demote or delete themself', async () => {
+      const { viewer } = await people.ask<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
+      const { id } = viewer.user;
+      assert.equal(
+        await people.runRefused('updateUser', { id, isDisabled: true }),
+        'CONFLICT: You cannot disable yourself.',
+      );
+      assert.match(
+        await people.runRefused('updateUser', { id, isAdministrator: false }),
+        /^CONFLICT: You cannot take/,
+      );
+      assert.equal(await people.runRefused('deleteUser', { id }), 'CONFLICT: You cannot delete yourself.');
+      assert.ok(await people.ask('{users{totalCount}}'));
+    });
+
+    test('of two administrators who demote each other, one is left', async () => {
+      const two = [
+        await people.createUser({ isAdministrator: true }),
+        await people.createUser({ isAdministrator: true }),
+      ];
+      const [first, second] = await Promise.all(two.map((person) => people.logIn(person)));
+      const query = 'mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}';
+      const demote = (id: string, authToken: string) =>
+        people.body(query, { input: { id, isAdministrator: false } }, authToken);
+      const answers = await Promise.all([
+        demote(two[1]!.id, first!.authToken),
+        demote(two[0]!.id, second!.authToken),
+      ]);
+      const codes = answers.map(({ errors }) => errors?.[0]?.extensions.code);
+      assert.deepEqual(codes.toSorted(), ['FORBIDDEN', undefined]);
+    });
+
+    test('a page of users takes as many statements as one user', async () => {
+      const countFor = async (first: number) => {
+        statements.length = 0;
+        await people.ask(`query($first: Int){users(first: $first){items{${details}}}}`, { first });
+        return statements.length;
+      };
+      await countFor(1); // What the viewer may do is read once.
+      assert.equal(await countFor(10), await countFor(1));
+    });
+  });
+}

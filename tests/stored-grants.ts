@@ -1,0 +1,31 @@
+/** Grants as rows, for tests of what happens to them when people come and go. */
+
+import { accessLevels } from '../server/src/access/access-level.ts';
+import { sql } from '../server/src/database/statement.ts';
+import { noteAccessChange, takeTurn } from '../server/src/journal/journal.ts';
+import { withDatabase } from './stored-rows.ts';
+
+type SubjectKind = 'user' | 'group';
+
+const grantRoot = sql<{ subjectId: string; kind: SubjectKind; level: number }>`
+  insert into grants (folder_id, subject_id, subject_kind, level, granted_at)
+  select id, ${'subjectId'}, ${'kind'}, ${'level'}, 0 from folders
+  where parent_id is null and detached_at is null`;
+
+const countOf = sql<{ subjectId: string }, { count: number }>`
+  select count(*) as count from grants where subject_id = ${'subjectId'}`;
+
+/** Lets a user or a group manage the whole tree. */
+export async function grantManage(url: string, subjectId: string, kind: SubjectKind): Promise<void> {
+  await withDatabase(url, (database) =>
+    database.transaction(async (transaction) => {
+      await takeTurn(transaction);
+      await transaction.run(grantRoot, { subjectId, kind, level: accessLevels.MANAGE });
+      await noteAccessChange(transaction);
+    }),
+  );
+}
+
+export async function countGrants(url: string, subjectId: string): Promise<number> {
+  return withDatabase(url, async (database) => (await database.get(countOf, { subjectId }))!.count);
+}
