@@ -5,8 +5,8 @@ import { systemClock } from '../server/src/clock.ts';
 import type { Database } from '../server/src/database/database.ts';
 import { openDatabase } from '../server/src/database/open-database.ts';
 import { sql, type Statement } from '../server/src/database/statement.ts';
-import { insertFolder } from '../server/src/folders/change-folders.ts';
-import { readRoot } from '../server/src/folders/folders.ts';
+import { addToChildCount } from '../server/src/folders/change-folders.ts';
+import { insertRows, newRow } from '../server/src/folders/folder-rows.ts';
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(url, systemClock);
@@ -37,6 +37,9 @@ export async function disableUser(url: string, username: string, now: number): P
   );
 }
 
+const findRoot = sql<object, { id: string }>`
+  select id from folders where parent_id is null and detached_at is null`;
+
 /** Creates folders under the root, or under the folder with the given id; answers with their ids. */
 export async function plantFolders(
   url: string,
@@ -45,17 +48,18 @@ export async function plantFolders(
 ): Promise<string[]> {
   return withDatabase(url, (database) =>
     database.transaction(async (transaction) => {
-      const parent = parentId ?? (await readRoot(transaction)).id;
-      const ids: string[] = [];
-      for (const name of names) {
-        ids.push(await insertFolder(transaction, { parentId: parent, name }, systemClock.now()));
-      }
-      return ids;
+      const parent = parentId ?? (await transaction.get(findRoot, {}))!.id;
+      const rows = names.map((name) => newRow({ parentId: parent, name }, systemClock.now()));
+      await insertRows(transaction, rows);
+      await addToChildCount(transaction, parent, rows.length);
+      return rows.map(({ id }) => id);
     }),
   );
 }
 
-const tables = ['folders', 'sessions', 'settings', 'signing_keys', 'spent_refresh_tokens', 'users'];
+const tables = 'folders grants sessions settings signing_keys spent_refresh_tokens user_groups users'.split(
+  ' ',
+);
 const countOf = (table: string): Statement<object, { count: number }> => ({
   parts: [`select count(*) as count from ${table}`],
 });

@@ -1,12 +1,14 @@
 /** What a new installation gets: its name, a signing key, the root folder and an administrator. */
 
 import { randomInt, randomUUID } from 'node:crypto';
-import { createUser, hasUsers, toUsername } from './accounts/accounts.ts';
+import { toAccountName } from './accounts/account-name.ts';
+import { hasUsers } from './accounts/accounts.ts';
+import { createUser } from './accounts/change-users.ts';
 import type { Passwords } from './accounts/passwords.ts';
 import type { Database } from './database/database.ts';
 import { readStored, storeOnce } from './database/stored-settings.ts';
-import { hasRoot, insertFolder } from './folders/change-folders.ts';
 import { plantDemoTree } from './folders/demo-tree.ts';
+import { ensureRoot, numberFolders } from './folders/folder-rows.ts';
 import { ensureSigningKey } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
 
@@ -36,8 +38,8 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   return database.transaction(async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     await ensureSigningKey(transaction, now);
-    if (!(await hasRoot(transaction)))
-      await insertFolder(transaction, { parentId: null, name: rootName }, now);
+    await ensureRoot(transaction, rootName, now);
+    await numberFolders(transaction);
     if (settings.demo) await plantDemoTree(transaction, now);
     if (!candidate || (await hasUsers(transaction))) return undefined;
     await createUser(transaction, { ...candidate, isAdministrator: true }, now);
@@ -52,7 +54,7 @@ export async function storedIssuer(database: Database): Promise<string> {
 }
 
 async function administrator({ passwords, settings }: FirstStartOptions) {
-  const username = toUsername(settings.adminUsername);
+  const username = toAccountName(settings.adminUsername);
   if (!username) {
     throw new StartError('ESPALIER_ADMIN_USERNAME takes 1 to 128 characters without control characters.');
   }

@@ -9,6 +9,7 @@ import type { Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { openDatabase } from './database/open-database.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
+import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
 import { createApp } from './http/app.ts';
 import { readTlsFiles } from './http/tls-files.ts';
@@ -56,23 +57,25 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       database,
       clock,
       passwords,
+      limits: settings,
       accessBook: createAccessBook(database),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
     });
     const app = await createApp({ sessions, graph, log, version, tls, settings });
     await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
 
-    const sweeping = setInterval(() => {
-      sessions.sweep().catch((err: unknown) => log.warn({ err }, 'sweeping spent tokens failed'));
-    }, sweepEveryMs);
-    sweeping.unref();
+    const sweep = async () => {
+      await sessions.sweep();
+      await sweepTrash(database, clock.now(), settings.trashDays);
+    };
+    const sweeping = repeat(sweep, (err) => log.warn({ err }, 'sweeping failed'));
 
     return {
       url: baseUrl(settings, app.server.address() as AddressInfo),
-      sweep: () => sessions.sweep(),
+      sweep,
       async close() {
-        clearInterval(sweeping);
         await app.close();
+        await sweeping.stop();
         await database.close();
       },
     };
@@ -80,6 +83,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await database.close();
     throw error;
   }
+}
+
+/** One sweep after the other; the last is waited for. */
+function repeat(sweep: () => Promise<void>, onError: (error: unknown) => void) {
+  let current: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    current ??= sweep()
+      .catch(onError)
+      .finally(() => (current = undefined));
+  }, sweepEveryMs);
+  timer.unref();
+  return {
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await current;
+    },
+  };
 }
 
 async function listen(start: () => Promise<unknown>, { host, port }: Settings): Promise<void> {

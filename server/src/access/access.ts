@@ -30,6 +30,11 @@ export class Access {
   readonly isAdministrator: boolean;
   /** The user and the user's groups: whom a grant can be for to concern this user. */
   readonly subjectIds: ReadonlySet<string>;
+  readonly rootId: string;
+  /** Folders that are neither seen nor lead to what is seen, wherever they would be inherited. */
+  readonly hiddenIds: readonly string[];
+  /** Passages amid what can be read: of them, too, only the name is shown. */
+  readonly bareIds: readonly string[];
   readonly #granted = new Map<string, AccessLevel>();
   readonly #passages: Set<string>;
   /** Of a folder, the children that have a grant, or lead to one. */
@@ -39,13 +44,16 @@ export class Access {
     this.userId = userId;
     this.isAdministrator = isAdministrator;
     this.subjectIds = new Set([userId, ...groupIds]);
+    this.rootId = rootId;
     this.#passages = new Set([rootId]);
-    if (isAdministrator) return;
     for (const { way, level } of grants) {
       this.#granted.set(way.at(-1)!, level);
       if (level >= READ) way.slice(0, -1).forEach((id) => this.#passages.add(id));
       way.forEach((id, place) => place > 0 && this.#remark(way[place - 1]!, id));
     }
+    const closed = [...this.#granted].filter(([, level]) => level < READ).map(([id]) => id);
+    this.hiddenIds = closed.filter((id) => !this.#passages.has(id));
+    this.bareIds = closed.filter((id) => this.#passages.has(id));
   }
 
   /** How much memory it takes, roughly. */

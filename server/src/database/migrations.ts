@@ -76,6 +76,7 @@ export const migrations: readonly Migration[] = [
         `icon ${text}`,
         `description ${text}`,
         `properties ${text}`,
+        `child_count ${integer} not null default 0`,
         // Numbered and folded for search; folders of before are filled in at the next start.
         `number ${integer}`,
         `folded_name ${text}`,
@@ -85,15 +86,22 @@ export const migrations: readonly Migration[] = [
         `detached_from ${id}`,
         `detached_because ${text} check (detached_because in ('delete', 'import'))`,
       ].map((column) => `alter table folders add column ${column}`),
+      `update folders set child_count = (
+        select count(*) from folders as child where child.parent_id = folders.id)`,
       `create unique index folders_by_number on folders (number)`,
       `create index folders_not_numbered on folders (id) where number is null`,
       `create index folders_root on folders (id) where parent_id is null and detached_at is null`,
-      `create index folders_detached on folders (detached_at, id) where detached_at is not null`,
+      `create index folders_detached on folders (detached_because, detached_at, id) where detached_at is not null`,
       // Ids grow with time: the order of ids is the order of creation.
       `create index folders_by_creation on folders (parent_id, id)`,
       `create index folders_by_update on folders (parent_id, updated_at, id)`,
       `create index folders_by_folded_name on folders (folded_name, id)`,
       `create index folders_by_folded_title on folders (folded_title, id) where folded_title is not null`,
+      `create table folder_numbers (
+        only ${integer} primary key check (only = 1),
+        last ${integer} not null
+      ) ${tableEnd}`,
+      `insert into folder_numbers (only, last) values (1, 0)`,
       ...searchIndex,
       `create table user_groups (
         id ${id} primary key,
@@ -124,6 +132,7 @@ export const migrations: readonly Migration[] = [
       `insert into journal_counter (only, number, access_number) values (1, 0, 0)`,
       `alter table sessions add column address ${text}`,
       `alter table sessions add column agent ${text}`,
+      `create index sessions_by_creation on sessions (created_at, id)`,
     ],
   },
 ];

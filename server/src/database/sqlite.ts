@@ -215,16 +215,18 @@ function prepare(connection: Connection, { parts }: Statement): Ready {
 const searchIndex = [
   `create virtual table folder_trigrams using fts5(
     text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,
-  `create trigger folder_trigrams_insert after insert on folders when new.number is not null begin
+  // Not for each row: a trigger that writes to this index makes it write out all that it has gathered so far.
+  `create trigger folder_trigrams_insert after update of last on folder_numbers begin
     insert into folder_trigrams (rowid, text)
-    values (new.number, new.folded_name || char(10) || coalesce(new.folded_title, ''));
+    select number, folded_name || char(10) || coalesce(folded_title, '') from folders
+    where number > old.last and number <= new.last;
   end`,
-  `create trigger folder_trigrams_update after update of number, folded_name, folded_title on folders
-  when new.number is not old.number or new.folded_name is not old.folded_name
-    or new.folded_title is not old.folded_title begin
+  `create trigger folder_trigrams_update after update of folded_name, folded_title on folders
+  when old.number is not null
+    and (new.folded_name is not old.folded_name or new.folded_title is not old.folded_title) begin
     delete from folder_trigrams where rowid = old.number;
     insert into folder_trigrams (rowid, text)
-    values (new.number, new.folded_name || char(10) || coalesce(new.folded_title, ''));
+    values (old.number, new.folded_name || char(10) || coalesce(new.folded_title, ''));
   end`,
   `create trigger folder_trigrams_delete after delete on folders when old.number is not null begin
     delete from folder_trigrams where rowid = old.number;

@@ -1,29 +1,251 @@
-/** Changing the tree. */
+/**
+ * Changing the tree: create, update, move, delete, restore. Each is called in its turn inside a transaction, judges by
+ * the rights and the tree of that moment, and writes a constant number of rows however much is inside a folder.
+ */
 
-import type { Reader, Transaction } from '../database/database.ts';
+import { accessLevelName, accessLevels, type AccessLevel } from '../access/access-level.ts';
+import type { Access } from '../access/access.ts';
+import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { newFolderId } from './folder-id.ts';
+import { noteAccessChange } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
+import { visibleChildCount } from './children.ts';
 import { toFolderName } from './folder-name.ts';
+import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
+import { foldText } from './folded-text.ts';
+import { readFolder, readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
+import { insertRow, newRow } from './folder-rows.ts';
 import { sortKey } from './sort-key.ts';
 
-const insert = sql<{ id: string; parentId: string | null; name: string; sortKey: Uint8Array; now: number }>`
-  insert into folders (id, parent_id, name, sort_key, version, created_at, updated_at)
-  values (${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, 1, ${'now'}, ${'now'})`;
-
-const anyFolder = sql<object, { id: string }>`select id from folders limit 1`;
-
-/** Answers with the new folder's id. Without a parent it is the root. */
-export async function insertFolder(
-  transaction: Transaction,
-  given: { parentId: string | null; name: string },
-  now: number,
-): Promise<string> {
-  const id = newFolderId(now);
-  const name = toFolderName(given.name);
-  await transaction.run(insert, { id, parentId: given.parentId, name, sortKey: sortKey(name), now });
-  return id;
+export interface NewFolder extends GivenTexts {
+  readonly parentId?: string | null | undefined;
+  readonly name: string;
+  /** Of the parent. */
+  readonly expectedVersion?: number | null | undefined;
 }
 
-export async function hasRoot(reader: Reader): Promise<boolean> {
-  return (await reader.get(anyFolder, {})) !== undefined;
+export interface FolderUpdate extends GivenTexts {
+  readonly id: string;
+  readonly name?: string | null | undefined;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+export interface FolderMove {
+  readonly id: string;
+  readonly parentId: string;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+/** A move that is allowed, in the transaction that asked. */
+export interface CheckedMove {
+  readonly folder: Folder;
+  readonly from: Folder;
+  readonly to: Folder;
+  readonly view: TreeView;
+}
+
+export interface FolderDeletion {
+  readonly id: string;
+  readonly isRecursive: boolean;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+const { WRITE } = accessLevels;
+const deepest = 256;
+
+const findName = sql<{ parentId: string; name: string }, { id: string }>`
+  select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
+
+const addToCount = sql<{ id: string; by: number }>`
+  update folders set child_count = child_count + ${'by'} where id = ${'id'}`;
+
+type StoredTexts = FolderTexts & {
+  name: string;
+  sortKey: Uint8Array;
+  foldedName: string;
+  foldedTitle: string | null;
+};
+
+const update = sql<StoredTexts & { id: string; now: number }>`
+  update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'},
+    title = ${'title'}, folded_title = ${'foldedTitle'}, icon = ${'icon'}, description = ${'description'},
+    properties = ${'properties'}, version = version + 1, updated_at = ${'now'}
+  where id = ${'id'}`;
+
+const findTexts = sql<{ id: string }, FolderTexts>`
+  select title, icon, description, properties from folders where id = ${'id'}`;
+
+const setParent = sql<{ id: string; parentId: string; now: number }>`
+  update folders set parent_id = ${'parentId'}, version = version + 1, updated_at = ${'now'} where id = ${'id'}`;
+
+const detach = sql<{ id: string; now: number }>`
+  update folders set parent_id = null, detached_at = ${'now'}, detached_from = parent_id,
+    detached_because = 'delete', version = version + 1, updated_at = ${'now'}
+  where id = ${'id'}`;
+
+/** Answers with the new folder's id. */
+export async function createFolder(
+  transaction: Transaction,
+  access: Access,
+  given: NewFolder,
+  now: number,
+): Promise<string> {
+  const name = toFolderName(given.name);
+  const texts = toTexts(given);
+  const view = viewTree(transaction, access);
+  const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
+  checkDepth(view, parent);
+  await checkNameIsFree(transaction, parent.id, name);
+  const row = newRow({ parentId: parent.id, name, ...texts }, now);
+  await insertRow(transaction, row);
+  await transaction.run(addToCount, { id: parent.id, by: 1 });
+  return row.id;
+}
+
+export async function updateFolder(
+  transaction: Transaction,
+  access: Access,
+  given: FolderUpdate,
+  now: number,
+): Promise<void> {
+  const view = viewTree(transaction, access);
+  const texts = toTexts(given);
+  const newName = given.name === undefined || given.name === null ? undefined : toFolderName(given.name);
+  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  if (newName === undefined && Object.keys(texts).length === 0) return;
+  const name = newName ?? folder.name;
+  if (name !== folder.name && folder.parentId) await checkNameIsFree(transaction, folder.parentId, name);
+  const stored = { ...(await transaction.get(findTexts, { id: folder.id }))!, ...texts };
+  await transaction.run(update, {
+    ...stored,
+    id: folder.id,
+    name,
+    sortKey: sortKey(name),
+    foldedName: foldText(name),
+    foldedTitle: stored.title && foldText(stored.title),
+    now,
+  });
+}
+
+/** Where a folder would go from and to; refuses what must not be moved there. */
+export async function checkMove(
+  transaction: Transaction,
+  access: Access,
+  given: FolderMove,
+): Promise<CheckedMove> {
+  const view = viewTree(transaction, access);
+  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  const from = await parentForWriting(view, folder, 'moved');
+  const to = await writableFolder(view, given.parentId);
+  const wayTo = view.ancestry.wayTo(to.id)!;
+  if (wayTo.includes(folder.id)) {
+    throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
+  }
+  checkDepth(view, to);
+  if (to.id !== from.id) {
+    await checkNameIsFree(transaction, to.id, folder.name);
+    checkNoGain(folder.accessLevel, access.levelOf(folder.id, to.accessLevel));
+  }
+  return { folder, from, to, view };
+}
+
+export async function moveFolder(
+  transaction: Transaction,
+  { folder, from, to }: CheckedMove,
+  now: number,
+): Promise<void> {
+  if (from.id === to.id) return;
+  await transaction.run(setParent, { id: folder.id, parentId: to.id, now });
+  await transaction.run(addToCount, { id: from.id, by: -1 });
+  await transaction.run(addToCount, { id: to.id, by: 1 });
+  await noteAccessChange(transaction);
+}
+
+/** Takes the folder off the tree, with all that is inside. Answers with the folder as it was. */
+export async function deleteFolder(
+  transaction: Transaction,
+  access: Access,
+  given: FolderDeletion,
+  now: number,
+): Promise<Folder> {
+  const view = viewTree(transaction, access);
+  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  const parent = await parentForWriting(view, folder, 'deleted');
+  const inside = visibleChildCount(view, folder);
+  if (inside > 0 && !given.isRecursive) {
+    throw new Refusal(
+      'CONFLICT',
+      `The folder has ${inside === 1 ? 'a sub-folder' : `${inside} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
+    );
+  }
+  await transaction.run(detach, { id: folder.id, now });
+  await transaction.run(addToCount, { id: parent.id, by: -1 });
+  await noteAccessChange(transaction);
+  return folder;
+}
+
+/** A folder that the viewer may change; what they do not see does not exist. */
+export async function writableFolder(
+  view: TreeView,
+  id: string,
+  expectedVersion?: number | null,
+): Promise<Folder> {
+  const folder = id === view.access.rootId ? await readRoot(view) : await readFolder(view, id);
+  if (!folder) throw new Refusal('NOT_FOUND', `There is no folder with the id ${JSON.stringify(id)}.`);
+  requireLevel(folder, WRITE);
+  checkVersion(folder, expectedVersion);
+  return folder;
+}
+
+export function checkVersion({ version }: { version: number }, expected: number | null | undefined): void {
+  if (typeof expected !== 'number' || version === expected) return;
+  throw new Refusal(
+    'CONFLICT',
+    `The folder has been changed meanwhile: it is at version ${version}, not ${expected}.`,
+    { facts: { version } },
+  );
+}
+
+export function requireLevel({ name, accessLevel }: Folder, needed: AccessLevel): void {
+  if (accessLevel >= needed) return;
+  throw new Refusal(
+    'FORBIDDEN',
+    `This needs ${accessLevelName(needed)} on the folder "${name}"; you have ${accessLevelName(accessLevel)}.`,
+  );
+}
+
+/** Taking a folder out of its parent changes the parent, too. */
+async function parentForWriting(view: TreeView, folder: Folder, done: string): Promise<Folder> {
+  if (folder.parentId === null) throw new Refusal('BAD_INPUT', `The root cannot be ${done}.`);
+  return writableFolder(view, folder.parentId);
+}
+
+export function checkDepth({ ancestry }: TreeView, parent: Folder, height = 1): void {
+  if (ancestry.wayTo(parent.id)!.length - 1 + height > deepest) {
+    throw new Refusal('BAD_INPUT', `Folders are at most ${deepest} levels deep.`);
+  }
+}
+
+/** The refusal is the same whether the viewer may see the other folder or not, and says nothing of it. */
+export async function checkNameIsFree(
+  transaction: Transaction,
+  parentId: string,
+  name: string,
+): Promise<void> {
+  if (await transaction.get(findName, { parentId, name })) {
+    throw new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder.`);
+  }
+}
+
+/** Whoever may write would otherwise become a manager by putting a folder where they manage. */
+export function checkNoGain(before: AccessLevel, after: AccessLevel): void {
+  if (after <= before) return;
+  throw new Refusal(
+    'FORBIDDEN',
+    `There, your access to the folder would rise from ${accessLevelName(before)} to ${accessLevelName(after)}. Ask somebody who manages it.`,
+  );
+}
+
+export async function addToChildCount(transaction: Transaction, id: string, by: number): Promise<void> {
+  await transaction.run(addToCount, { id, by });
 }

@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Database, Reader } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
-import { insertFolder } from './change-folders.ts';
+import { Access } from '../access/access.ts';
+import { Ancestry } from '../access/ancestry.ts';
+import { addToChildCount } from './change-folders.ts';
+import { readChildren } from './children.ts';
 import { plantDemoTree } from './demo-tree.ts';
-import { readChildren, readRoot, type Folder } from './folders.ts';
+import { ensureRoot, insertRow, newRow } from './folder-rows.ts';
+import { readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 
@@ -17,9 +21,7 @@ let database: Database;
 beforeEach(async () => {
   place = mkdtempSync(join(tmpdir(), 'espalier-test-'));
   database = await openDatabase(`sqlite:${join(place, 'espalier.db')}`, { now: () => now });
-  await database.transaction((transaction) =>
-    insertFolder(transaction, { parentId: null, name: 'Root' }, now),
-  );
+  await database.transaction((transaction) => ensureRoot(transaction, 'Root', now));
 });
 
 afterEach(async () => {
@@ -29,13 +31,25 @@ afterEach(async () => {
 
 const plant = () => database.transaction((transaction) => plantDemoTree(transaction, now));
 
+async function viewOf(reader: Reader): Promise<TreeView> {
+  const { rootId } = await Ancestry.begin(reader);
+  return viewTree(
+    reader,
+    new Access({ userId: 'x', groupIds: [], isAdministrator: true, grants: [], rootId }),
+  );
+}
+
+async function childrenOf(reader: Reader, parents: readonly Folder[]): Promise<Folder[]> {
+  const { byParent } = await readChildren(await viewOf(reader), parents, {}, 10_000);
+  return [...byParent.values()].flatMap(({ folders }) => folders);
+}
+
 /** The folders below the root, a list for each level. */
 async function levelsOf(reader: Reader): Promise<Folder[][]> {
   const levels: Folder[][] = [];
-  let above = [await readRoot(reader)];
+  let above = [await readRoot(await viewOf(reader))];
   for (;;) {
-    const ids = above.map(({ id }) => id);
-    const level = [...(await readChildren(reader, ids, {})).values()].flatMap(({ folders }) => folders);
+    const level = await childrenOf(reader, above);
     if (level.length === 0) return levels;
     levels.push(level);
     above = level;
@@ -53,9 +67,9 @@ test('the demonstration tree shows the natural order', async () => {
   await plant();
   const names = (await levelsOf(database)).flat().map(({ name }) => name);
   assert.ok(names.includes('Floor 2') && names.includes('Floor 10'));
-  const root = await readRoot(database);
-  const top = (await readChildren(database, [root.id], {})).get(root.id)?.folders.map(({ name }) => name);
-  assert.deepEqual(top, top?.toSorted());
+  const root = await readRoot(await viewOf(database));
+  const top = (await childrenOf(database, [root])).map(({ name }) => name);
+  assert.deepEqual(top, top.toSorted());
 });
 
 test('planting a second time changes nothing', async () => {
@@ -67,8 +81,9 @@ test('planting a second time changes nothing', async () => {
 
 test('a tree that has a folder already is left as it is', async () => {
   await database.transaction(async (transaction) => {
-    const root = await readRoot(transaction);
-    await insertFolder(transaction, { parentId: root.id, name: 'Mine' }, now);
+    const { rootId } = await Ancestry.begin(transaction);
+    await insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
+    await addToChildCount(transaction, rootId, 1);
   });
   const own = await levelsOf(database);
   await plant();

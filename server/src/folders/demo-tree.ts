@@ -1,19 +1,22 @@
 /** A demonstration tree: a company's places, projects and people, some hundred folders on up to five levels. */
 
 import type { Transaction } from '../database/database.ts';
-import { insertFolder } from './change-folders.ts';
-import { readChildren, readRoot } from './folders.ts';
+import { sql } from '../database/statement.ts';
+import { addToChildCount } from './change-folders.ts';
+import { insertRow, newRow } from './folder-rows.ts';
 
 /** A folder's name and what is in it; a list of names is a list of empty folders. */
 interface Branch {
   readonly [name: string]: Branch | readonly string[];
 }
 
+const findEmptyRoot = sql<object, { id: string }>`
+  select id from folders where parent_id is null and detached_at is null and child_count = 0`;
+
 /** Leaves a tree that has folders already as it is. */
 export async function plantDemoTree(transaction: Transaction, now: number): Promise<void> {
-  const root = await readRoot(transaction);
-  if ((await readChildren(transaction, [root.id], { limit: 1 })).size > 0) return;
-  await plant(transaction, root.id, demoTree, now);
+  const root = await transaction.get(findEmptyRoot, {});
+  if (root) await plant(transaction, root.id, demoTree, now);
 }
 
 async function plant(
@@ -22,13 +25,13 @@ async function plant(
   branch: Branch | readonly string[],
   now: number,
 ): Promise<void> {
-  if (isList(branch)) {
-    for (const name of branch) await insertFolder(transaction, { parentId, name }, now);
-    return;
+  const inside = isList(branch) ? branch.map((name) => [name, []] as const) : Object.entries(branch);
+  for (const [name, below] of inside) {
+    const row = newRow({ parentId, name }, now);
+    await insertRow(transaction, row);
+    await plant(transaction, row.id, below, now);
   }
-  for (const [name, below] of Object.entries(branch)) {
-    await plant(transaction, await insertFolder(transaction, { parentId, name }, now), below, now);
-  }
+  await addToChildCount(transaction, parentId, inside.length);
 }
 
 function isList(branch: Branch | readonly string[]): branch is readonly string[] {

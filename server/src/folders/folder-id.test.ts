@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isFolderId, newFolderId } from './folder-id.ts';
+import { isFolderId, newFolderId, newFolderIds } from './folder-id.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 const latest = 2 ** 48 - 1;
@@ -33,6 +33,14 @@ test('an id of a later millisecond is greater as text', () => {
 test('ids of the same millisecond differ', () => {
   const ids = Array.from({ length: 1_000 }, () => newFolderId(now));
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test('ids of folders made together grow, and differ from those of others made in the same millisecond', () => {
+  const [one, other] = [newFolderIds(now), newFolderIds(now)];
+  const ids = Array.from({ length: 5_000 }, () => one());
+  assert.deepEqual(ids, ids.toSorted());
+  for (const id of ids) assert.match(id, /^019c13ec-9e00-7[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/);
+  assert.equal(new Set([...ids, ...ids.map(other)]).size, 2 * ids.length);
 });
 
 test('only the canonical form is an id', () => {

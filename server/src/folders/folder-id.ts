@@ -1,13 +1,26 @@
 /** Ids of folders: UUIDs that grow with time (RFC 9562, version 7), so that new rows lie side by side in the index. */
 
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 export function newFolderId(now: number): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(now, 0, 6);
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70;
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  return folderIdOf(bytes);
+  return `${timePart(now)}-7${randomUUID().slice(15)}`;
+}
+
+/**
+ * Ids of up to 16 million folders that are made together, each greater than the one before (RFC 9562 §6.2): the
+ * database writes them side by side, too.
+ */
+export function newFolderIds(now: number): () => string {
+  const time = timePart(now);
+  let made = 0;
+  return () => {
+    const count = (made++).toString(16).padStart(6, '0');
+    return `${time}-7${count.slice(0, 3)}-8${count.slice(3)}-${randomUUID().slice(24)}`;
+  };
+}
+
+function timePart(now: number): string {
+  return now.toString(16).padStart(12, '0').replace(/^.{8}/, '$&-');
 }
 
 export function folderIdOf(bytes: Buffer): string {

@@ -1,165 +1,153 @@
-/** Reading the tree. One statement answers for any number of parents, however many children they have. */
+/**
+ * The tree as one person sees it: finding folders. Whoever asks gets only what they may see, each folder with what
+ * they may do with it; nothing else in the server reads a folder for a viewer.
+ */
 
+import { accessLevels, type AccessLevel } from '../access/access-level.ts';
+import type { Access } from '../access/access.ts';
+import { Ancestry } from '../access/ancestry.ts';
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
-import { chosenForEach, list, sql, type Statement } from '../database/statement.ts';
-import type { Position } from './cursor.ts';
+import { list, sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
 import { isFolderId } from './folder-id.ts';
+import type { FolderTexts } from './folder-texts.ts';
 
 export interface Folder {
   readonly id: string;
   readonly parentId: string | null;
   readonly name: string;
+  readonly title: string | null;
+  readonly childCount: number;
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** What the viewer may do with it; on a passage, nothing. */
+  readonly accessLevel: AccessLevel;
 }
 
-/** A part of a list of children: what lies between two positions, and no more than `limit` from one end of that. */
-export interface Slice {
-  readonly after?: Position | undefined;
-  readonly before?: Position | undefined;
-  readonly limit?: number | undefined;
-  readonly isFromEnd?: boolean | undefined;
+export type FolderRow = Omit<Folder, 'accessLevel'>;
+
+/** The tree, with the eyes of somebody. Good for one request, until it changes something. */
+export interface TreeView {
+  readonly reader: Reader;
+  readonly access: Access;
+  readonly ancestry: Ancestry;
 }
 
-export interface Children {
-  readonly folders: Folder[];
-  /** The limit left some out. */
-  readonly isCut: boolean;
-}
+const { NONE, READ } = accessLevels;
+const deepestPath = 1_000;
 
-const selectFolder = sql`select id, parent_id as "parentId", name from folders`;
-const findRoot = sql<object, Folder>`${selectFolder} where parent_id is null`;
-const findById = sql<{ id: string }, Folder>`${selectFolder} where id = ${'id'}`;
+export const folderColumns = sql`folders.id, folders.parent_id as "parentId", folders.name, folders.title,
+  folders.child_count as "childCount", folders.version, folders.created_at as "createdAt",
+  folders.updated_at as "updatedAt"`;
+
+const findById = sql<{ id: string }, FolderRow>`select ${folderColumns} from folders where id = ${'id'}`;
+const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
+  select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
+
+const findTexts = sql<{ ids: readonly string[] }, LongTexts & { id: string }>`
+  select id, icon, description, properties from folders where id in (select value from ${list('ids')})`;
 
 // A cross join is SQLite's way to keep the order of the tables: one look-up by name for each step.
-const findByPath = sql<{ names: string[]; length: number }, Folder>`
-  with recursive walk (id, parent_id, name, depth) as (
-    select id, parent_id, name, 0 from folders where parent_id is null
+const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; parentId: string }>`
+  with recursive walk (id, parent_id, depth) as (
+    select id, parent_id, 0 from folders where id = ${'rootId'}
     union all
-    select folders.id, folders.parent_id, folders.name, walk.depth + 1
+    select folders.id, folders.parent_id, walk.depth + 1
     from walk cross join ${list('names')} cross join folders
     where each.place = walk.depth and folders.parent_id = walk.id and folders.name = each.value
   )
-  select id, parent_id as "parentId", name from walk where depth = ${'length'}`;
+  select id, parent_id as "parentId" from walk where depth > 0 order by depth`;
 
-const countByParent = sql<{ parentIds: readonly string[] }, { parentId: string; count: number }>`
-  select parent_id as "parentId", count(*) as count from folders
-  where parent_id in (select value from ${list('parentIds')}) group by parent_id`;
+export function viewTree(reader: Reader, access: Access): TreeView {
+  return { reader, access, ancestry: new Ancestry(reader, access.rootId) };
+}
 
-const findAtOrBefore = sql<Position & { parentId: string }, { id: string }>`
-  select id from folders where parent_id = ${'parentId'} and (sort_key, id) <= (${'sortKey'}, ${'id'}) limit 1`;
-const findAtOrAfter = sql<Position & { parentId: string }, { id: string }>`
-  select id from folders where parent_id = ${'parentId'} and (sort_key, id) >= (${'sortKey'}, ${'id'}) limit 1`;
+/** As it is shown to somebody with this level: of a passage, only the name. */
+export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
+  if (accessLevel >= READ) return { ...row, accessLevel };
+  // The id tells the time of creation anyhow.
+  return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel };
+}
 
-export function readRoot(reader: Reader): PromiseOrValue<Folder> {
-  return whenDone(reader.get(findRoot, {}), (root) => {
-    if (!root) throw new Error('The tree has no root.');
-    return root;
+export function readRoot({ reader, access }: TreeView): PromiseOrValue<Folder> {
+  const { rootId } = access;
+  return whenDone(reader.get(findById, { id: rootId }), (root) =>
+    withLevel(root!, access.levelOf(rootId, NONE)),
+  );
+}
+
+export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | undefined> {
+  if (!isFolderId(id)) return undefined;
+  return whenDone(view.ancestry.load([id]), () => {
+    const level = visibleLevel(view, id);
+    if (level === undefined) return undefined;
+    return whenDone(view.reader.get(findById, { id }), (row) => row && withLevel(row, level));
   });
 }
 
-export function readFolder(reader: Reader, id: string): PromiseOrValue<Folder | undefined> {
-  return isFolderId(id) ? reader.get(findById, { id }) : undefined;
+/** Those of the folders that the viewer may see, by their ids. */
+export function readFolders(
+  view: TreeView,
+  ids: readonly string[],
+): PromiseOrValue<ReadonlyMap<string, Folder>> {
+  return whenDone(view.ancestry.load(ids), () => {
+    const levels = new Map<string, AccessLevel>();
+    for (const id of ids) {
+      const level = visibleLevel(view, id);
+      if (level !== undefined) levels.set(id, level);
+    }
+    return whenDone(
+      view.reader.all(findByIds, { ids: [...levels.keys()] }),
+      (rows) => new Map(rows.map((row) => [row.id, withLevel(row, levels.get(row.id)!)])),
+    );
+  });
 }
 
 /** `names` lead from the root down; none of them is the root itself. */
 export function readFolderByPath(
-  reader: Reader,
+  view: TreeView,
   names: readonly string[],
 ): PromiseOrValue<Folder | undefined> {
-  return reader.get(findByPath, {
-    names: names.map((name) => name.normalize('NFC')),
-    length: names.length,
+  if (names.length === 0) return readRoot(view);
+  if (names.length > deepestPath) {
+    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${deepestPath} steps.`);
+  }
+  const { rootId } = view.access;
+  const parameters = { rootId, names: names.map((name) => name.normalize('NFC')) };
+  return whenDone(view.reader.all(findWay, parameters), (steps) => {
+    if (steps.length < names.length) return undefined;
+    for (const { id, parentId } of steps) view.ancestry.note(id, parentId);
+    return readFolder(view, steps.at(-1)!.id);
   });
 }
 
-/** The children of each parent in order; a parent without any is not in the map. */
-export function readChildren(
-  reader: Reader,
-  parentIds: readonly string[],
-  slice: Slice,
-): PromiseOrValue<Map<string, Children>> {
-  const parameters = {
-    parentIds,
-    afterKey: slice.after?.sortKey,
-    afterId: slice.after?.id,
-    beforeKey: slice.before?.sortKey,
-    beforeId: slice.before?.id,
-    // One more than asked for tells whether there is more.
-    limit: slice.limit === undefined ? undefined : slice.limit + 1,
-  };
-  return whenDone(reader.all(statementFor(slice), parameters), (rows) => byParent(rows, slice));
+export type LongTexts = Omit<FolderTexts, 'title'>;
+
+const noTexts: LongTexts = { icon: null, description: null, properties: null };
+
+/** What folders say of themselves beside name and title; passages say nothing. */
+export function readTexts(
+  { reader }: TreeView,
+  folders: readonly Folder[],
+): PromiseOrValue<ReadonlyMap<string, LongTexts>> {
+  const readable = folders.filter(({ accessLevel }) => accessLevel >= READ);
+  return whenDone(reader.all(findTexts, { ids: readable.map(({ id }) => id) }), (rows) => {
+    const texts = new Map(folders.map(({ id }) => [id, noTexts]));
+    for (const { id, ...row } of rows) texts.set(id, row);
+    return texts;
+  });
 }
 
-export function countChildren(
-  reader: Reader,
-  parentIds: readonly string[],
-): PromiseOrValue<Map<string, number>> {
-  return whenDone(
-    reader.all(countByParent, { parentIds }),
-    (rows) => new Map(rows.map(({ parentId, count }) => [parentId, count])),
-  );
+/** What the viewer may do with a folder whose way is loaded; undefined if it is not there for them. */
+export function visibleLevel({ access, ancestry }: TreeView, id: string): AccessLevel | undefined {
+  const way = ancestry.wayTo(id);
+  if (!way) return undefined;
+  const level = access.levelAlong(way);
+  return access.isVisible(id, level) ? level : undefined;
 }
 
-export function hasChildrenAtOrBefore(
-  reader: Reader,
-  parentId: string,
-  position: Position,
-): PromiseOrValue<boolean> {
-  return whenDone(reader.get(findAtOrBefore, { parentId, ...position }), Boolean);
-}
-
-export function hasChildrenAtOrAfter(
-  reader: Reader,
-  parentId: string,
-  position: Position,
-): PromiseOrValue<boolean> {
-  return whenDone(reader.get(findAtOrAfter, { parentId, ...position }), Boolean);
-}
-
-function byParent(rows: Folder[], { limit = Infinity, isFromEnd }: Slice): Map<string, Children> {
-  const children = new Map<string, Children>();
-  let start = 0;
-  for (let end = 1; end <= rows.length; end++) {
-    const { parentId } = rows[start]!;
-    if (rows[end]?.parentId === parentId) continue;
-    const folders = rows.slice(start, end);
-    const isCut = folders.length > limit;
-    if (isCut) isFromEnd ? folders.shift() : folders.pop();
-    children.set(parentId!, { folders, isCut });
-    start = end;
-  }
-  return children;
-}
-
-type SliceParameters = Record<string, unknown>;
-
-const allChildren = sql<SliceParameters, Folder>`
-  ${selectFolder} where parent_id in (select value from ${list('parentIds')})
-  order by parent_id, sort_key, id`;
-
-const sliceStatements = new Map<string, Statement<SliceParameters, Folder>>();
-
-/** There are few kinds of slices; each has its statement, made when it is first asked for. */
-function statementFor({ after, before, limit, isFromEnd }: Slice): Statement<SliceParameters, Folder> {
-  if (!after && !before && limit === undefined) return allChildren;
-  const kind = [
-    after && 'after',
-    before && 'before',
-    limit !== undefined && 'limit',
-    isFromEnd && 'end',
-  ].join();
-  let statement = sliceStatements.get(kind);
-  if (!statement) {
-    const choice = sql`
-      select id from folders where parent_id = each.value
-      ${after ? sql`and (sort_key, id) > (${'afterKey'}, ${'afterId'})` : sql``}
-      ${before ? sql`and (sort_key, id) < (${'beforeKey'}, ${'beforeId'})` : sql``}
-      ${isFromEnd ? sql`order by sort_key desc, id desc` : sql`order by sort_key, id`}
-      ${limit === undefined ? sql`` : sql`limit ${'limit'}`}`;
-    statement = sql<SliceParameters, Folder>`
-      select chosen.id, chosen.parent_id as "parentId", chosen.name
-      from ${chosenForEach('parentIds', 'folders', choice)}
-      order by chosen.parent_id, chosen.sort_key, chosen.id`;
-    sliceStatements.set(kind, statement);
-  }
-  return statement;
+/** The ids of a folder's ancestors, the root first; its way must be loaded. */
+export function ancestorIds({ ancestry }: TreeView, id: string): readonly string[] {
+  return ancestry.wayTo(id)?.slice(0, -1) ?? [];
 }

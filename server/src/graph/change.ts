@@ -2,6 +2,7 @@
 
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
+import { viewTree } from '../folders/folders.ts';
 import { takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
@@ -16,8 +17,21 @@ export async function change<T>(
     return work(transaction, await accessBook.accessOf(viewer.userId, transaction));
   });
   // What the answer shows is what the viewer may see from now on.
-  context.access = await context.accessBook.accessOf(viewer.userId);
+  context.access = await accessBook.accessOf(viewer.userId);
+  context.view = viewTree(database, context.access);
   return result;
+}
+
+/** For administrators: asked at once, so that nobody else gets in line, and again when it is one's turn. */
+export async function changeAsAdministrator<T>(
+  context: GraphContext,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  requireAdministrator(context.access);
+  return change(context, (transaction, access) => {
+    requireAdministrator(access);
+    return work(transaction);
+  });
 }
 
 export function requireAdministrator(access: Access): void {

@@ -1,65 +1,38 @@
 /** The graph schema. Its text is kept in `contract/schema.graphql`, for clients and for review. */
 
 import type { GraphQLSchema } from 'graphql';
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
-import { readFolder, readFolderByPath, readRoot, type Folder } from '../folders/folders.ts';
-import { Refusal } from '../refusal.ts';
+import { defineAccess } from './tree/access-type.ts';
 import { createBuilder } from './builder.ts';
-import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { defineFolder } from './folder-type.ts';
-import { defineViewer } from './viewer-type.ts';
+import { defineFolderMutations } from './tree/folder-mutations.ts';
+import { defineFolderQueries } from './tree/folder-queries.ts';
+import { defineFolder } from './tree/folder-type.ts';
+import { defineImport } from './tree/import-mutation.ts';
+import { definePageInfo } from './page-info.ts';
+import { definePeopleTypes } from './people/people-types.ts';
+import { definePeople } from './people/people.ts';
+import { defineTrash } from './tree/trash-type.ts';
+import { defineViewer } from './people/viewer-type.ts';
 
 export function createSchema(): GraphQLSchema {
   const builder = createBuilder();
-  const { Node, Folder } = defineFolder(builder);
-  const Viewer = defineViewer(builder);
+  const PageInfo = definePageInfo(builder);
+  const tree = defineFolder(builder, { PageInfo });
+  const people = definePeopleTypes(builder, { PageInfo });
+  const Viewer = defineViewer(builder, people);
 
   builder.queryType({
-    fields: (t) => ({
-      folder: t.field({
-        type: Folder,
-        nullable: true,
-        description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
-        args: { id: t.arg.id(), path: t.arg.string() },
-        resolve: (_, { id, path }, { database }) => nodeOf(database, findFolder(database, id, path)),
-      }),
-      node: t.field({
-        type: Node,
-        nullable: true,
-        description: 'Any object by its id.',
-        args: { id: t.arg.id({ required: true }) },
-        resolve: (_, { id }, { database }) => nodeOf(database, readFolder(database, id)),
-      }),
-      viewer: t.field({ type: Viewer, resolve: (_, __, { viewer }) => viewer }),
-    }),
+    fields: (t) => ({ viewer: t.field({ type: Viewer, resolve: (_, __, { viewer }) => viewer }) }),
+  });
+  builder.mutationType({
+    description: 'Each mutation is a transaction of its own; several in one request run one after the other.',
   });
 
+  defineFolderQueries(builder, tree);
+  defineFolderMutations(builder, tree, people);
+  defineImport(builder, tree);
+  defineTrash(builder, tree, { PageInfo });
+  defineAccess(builder, tree, people);
+  definePeople(builder, people);
+
   return builder.toSchema({ sortSchema: false });
-}
-
-function findFolder(
-  reader: Reader,
-  id: string | null | undefined,
-  path: string | null | undefined,
-): PromiseOrValue<Folder | undefined> {
-  if (typeof id === 'string' && typeof path === 'string') {
-    throw new Refusal('BAD_INPUT', 'Give `id` or `path`, not both.');
-  }
-  if (typeof id === 'string') return readFolder(reader, id);
-  if (typeof path === 'string') return readFolderByPath(reader, namesOf(path));
-  return readRoot(reader);
-}
-
-/** "/" is the root; a slash at the end says nothing. */
-function namesOf(path: string): string[] {
-  if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', 'A `path` starts at the root, with a slash.');
-  const trimmed = path.slice(1).replace(/\/$/, '');
-  return trimmed === '' ? [] : trimmed.split('/');
-}
-
-function nodeOf(
-  reader: Reader,
-  found: PromiseOrValue<Folder | undefined>,
-): PromiseOrValue<FolderNode | null> {
-  return whenDone(found, (folder) => (folder ? levelOfOne(reader, folder) : null));
 }

@@ -6,8 +6,8 @@
 import { whenDone, type PromiseOrValue, type Reader, type Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 
-const advance = sql<object>`update journal_counter set number = number + 1`;
-const advanceAccess = sql<object>`update journal_counter set access_number = number`;
+const standInLine = sql<object>`update journal_counter set number = number`;
+const advanceAccess = sql<object>`update journal_counter set access_number = access_number + 1`;
 const selectAccessNumber = sql<
   object,
   { number: number }
@@ -15,7 +15,7 @@ const selectAccessNumber = sql<
 
 /** The first statement of every change: it waits until those before it are committed. */
 export function takeTurn(transaction: Transaction): PromiseOrValue<unknown> {
-  return transaction.run(advance, {});
+  return transaction.run(standInLine, {});
 }
 
 /**

@@ -1,0 +1,130 @@
+/** Grants: who was given which level on which folder, and which of them decides. */
+
+import type { Reader, Transaction } from '../database/database.ts';
+import { list, sql } from '../database/statement.ts';
+import { noteAccessChange } from '../journal/journal.ts';
+import type { AccessLevel } from './access-level.ts';
+
+export interface Subject {
+  readonly kind: 'user' | 'group';
+  readonly id: string;
+}
+
+export interface Grant {
+  readonly folderId: string;
+  readonly subject: Subject;
+  readonly level: AccessLevel;
+  readonly grantedAt: number;
+}
+
+interface GrantRow {
+  readonly folderId: string;
+  readonly subjectId: string;
+  readonly subjectKind: Subject['kind'];
+  readonly level: AccessLevel;
+  readonly grantedAt: number;
+}
+
+const selectGrants = sql`select folder_id as "folderId", subject_id as "subjectId", subject_kind as "subjectKind",
+  level, granted_at as "grantedAt" from grants`;
+
+const findOn = sql<{ folderIds: readonly string[] }, GrantRow>`
+  ${selectGrants} where folder_id in (select value from ${list('folderIds')})
+  order by folder_id, subject_kind desc, subject_id`;
+
+const findFor = sql<{ folderIds: readonly string[]; userId: string }, GrantRow>`
+  ${selectGrants} where folder_id in (select value from ${list('folderIds')})
+  and (subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'}))
+  order by level desc, subject_kind desc, subject_id`;
+
+const put = sql<{
+  folderId: string;
+  subjectId: string;
+  subjectKind: string;
+  level: AccessLevel;
+  now: number;
+}>`
+  insert into grants (folder_id, subject_id, subject_kind, level, granted_at)
+  values (${'folderId'}, ${'subjectId'}, ${'subjectKind'}, ${'level'}, ${'now'})
+  on conflict (folder_id, subject_id) do update set level = excluded.level, granted_at = excluded.granted_at`;
+
+const remove = sql<{ folderId: string; subjectId: string }>`
+  delete from grants where folder_id = ${'folderId'} and subject_id = ${'subjectId'}`;
+
+const findPeople = sql<
+  { folderIds: readonly string[] },
+  { userId: string; folderId: string; level: AccessLevel }
+>`
+  select users.id as "userId", grants.folder_id as "folderId", max(grants.level) as level
+  from grants left join group_members on grants.subject_kind = 'group' and group_members.group_id = grants.subject_id
+  join users on users.id = coalesce(group_members.user_id, grants.subject_id)
+  where grants.folder_id in (select value from ${list('folderIds')}) and users.is_administrator = 0
+  group by users.id, grants.folder_id`;
+
+/** All grants on these folders, those to users first. */
+export async function readGrants(reader: Reader, folderIds: readonly string[]): Promise<Grant[]> {
+  return (await reader.all(findOn, { folderIds })).map(toGrant);
+}
+
+/** The grant that decides what a user may do at the end of a way that starts at the root: the nearest, then highest. */
+export async function findDecidingGrant(
+  reader: Reader,
+  userId: string,
+  way: readonly string[],
+): Promise<Grant | undefined> {
+  const rows = await reader.all(findFor, { folderIds: way, userId });
+  for (const folderId of way.toReversed()) {
+    const row = rows.find((each) => each.folderId === folderId);
+    if (row) return toGrant(row);
+  }
+  return undefined;
+}
+
+export async function putGrant(
+  transaction: Transaction,
+  { folderId, subject, level }: Omit<Grant, 'grantedAt'>,
+  now: number,
+): Promise<void> {
+  await transaction.run(put, { folderId, subjectId: subject.id, subjectKind: subject.kind, level, now });
+  await noteAccessChange(transaction);
+}
+
+/** Answers whether there was one. */
+export async function removeGrant(
+  transaction: Transaction,
+  folderId: string,
+  subjectId: string,
+): Promise<boolean> {
+  const removed = await transaction.run(remove, { folderId, subjectId });
+  await noteAccessChange(transaction);
+  return removed > 0;
+}
+
+export interface AccessDifference {
+  readonly userId: string;
+  readonly before: AccessLevel;
+  readonly after: AccessLevel;
+}
+
+/** Whose level on a folder differs between two places for it; administrators manage everything at either. */
+export async function compareAccess(
+  reader: Reader,
+  wayBefore: readonly string[],
+  wayAfter: readonly string[],
+): Promise<AccessDifference[]> {
+  const rows = await reader.all(findPeople, { folderIds: [...new Set([...wayBefore, ...wayAfter])] });
+  const levels = new Map<string, Map<string, AccessLevel>>();
+  for (const { userId, folderId, level } of rows) {
+    const own = levels.get(userId) ?? new Map<string, AccessLevel>();
+    levels.set(userId, own.set(folderId, level));
+  }
+  const nearest = (own: ReadonlyMap<string, AccessLevel>, way: readonly string[]) =>
+    own.get(way.findLast((id) => own.has(id)) ?? '') ?? 0;
+  return [...levels]
+    .map(([userId, own]) => ({ userId, before: nearest(own, wayBefore), after: nearest(own, wayAfter) }))
+    .filter(({ before, after }) => before !== after);
+}
+
+function toGrant({ folderId, subjectId, subjectKind, level, grantedAt }: GrantRow): Grant {
+  return { folderId, subject: { kind: subjectKind, id: subjectId }, level, grantedAt };
+}

@@ -1,0 +1,97 @@
+/** Rows of folders as they are first written. */
+
+import { isPromise, type PromiseOrValue, type Transaction } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { newFolderId } from './folder-id.ts';
+import type { FolderTexts } from './folder-texts.ts';
+import { foldText } from './folded-text.ts';
+import { sortKey } from './sort-key.ts';
+
+export interface NewRow extends FolderTexts {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly sortKey: Uint8Array;
+  readonly foldedName: string;
+  readonly foldedTitle: string | null;
+  childCount: number;
+  readonly now: number;
+}
+
+const insert = sql<NewRow & { number: number }>`
+  insert into folders (id, parent_id, name, sort_key, folded_name, title, folded_title, icon, description, properties,
+    child_count, number, version, created_at, updated_at)
+  values (${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, ${'foldedName'}, ${'title'}, ${'foldedTitle'}, ${'icon'},
+    ${'description'}, ${'properties'}, ${'childCount'}, ${'number'}, 1, ${'now'}, ${'now'})`;
+
+const findLastNumber = sql<object, { last: number }>`select last from folder_numbers`;
+const setLastNumber = sql<{ last: number }>`update folder_numbers set last = ${'last'}`;
+const findRoot = sql<object, { id: string }>`
+  select id from folders where parent_id is null and detached_at is null`;
+
+/** From a name and texts that have been checked. */
+export function newRow(
+  given: Partial<FolderTexts> & { readonly name: string; readonly parentId: string | null },
+  now: number,
+  id = newFolderId(now),
+): NewRow {
+  const { name, parentId, title = null, icon = null, description = null, properties = null } = given;
+  return {
+    id,
+    parentId,
+    name,
+    title,
+    icon,
+    description,
+    properties,
+    sortKey: sortKey(name),
+    foldedName: foldText(name),
+    foldedTitle: title && foldText(title),
+    childCount: 0,
+    now,
+  };
+}
+
+export async function insertRow(transaction: Transaction, row: NewRow): Promise<void> {
+  await insertRows(transaction, [row]);
+}
+
+export async function insertRows(transaction: Transaction, rows: readonly NewRow[]): Promise<void> {
+  await withNumbers(transaction, rows, (row, number) => transaction.run(insert, { ...row, number }));
+}
+
+/** Folders are numbered in the order of their coming, for search to go through them: it learns of them at the end. */
+async function withNumbers<T>(
+  transaction: Transaction,
+  rows: readonly T[],
+  write: (row: T, number: number) => PromiseOrValue<unknown>,
+): Promise<void> {
+  let { last } = (await transaction.get(findLastNumber, {}))!;
+  for (const row of rows) {
+    const written = write(row, ++last);
+    if (isPromise(written)) await written;
+  }
+  await transaction.run(setLastNumber, { last });
+}
+
+const findNotNumbered = sql<object, { id: string; name: string }>`
+  select id, name from folders where number is null order by id limit 1000`;
+const setNumber = sql<{ id: string; number: number; foldedName: string }>`
+  update folders set number = ${'number'}, folded_name = ${'foldedName'} where id = ${'id'}`;
+
+/** Makes folders that are older than search known to it. */
+export async function numberFolders(transaction: Transaction): Promise<void> {
+  for (;;) {
+    const folders = await transaction.all(findNotNumbered, {});
+    if (folders.length === 0) return;
+    await withNumbers(transaction, folders, ({ id, name }, number) =>
+      transaction.run(setNumber, { id, number, foldedName: foldText(name) }),
+    );
+  }
+}
+
+/** Makes the root of a new tree; changes nothing if there is one. */
+export async function ensureRoot(transaction: Transaction, name: string, now: number): Promise<void> {
+  if (await transaction.get(findRoot, {})) return;
+  await insertRow(transaction, newRow({ parentId: null, name }, now));
+}

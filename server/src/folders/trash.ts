@@ -1,0 +1,237 @@
+/**
+ * What was deleted: off the tree, kept for a time with all that was inside, then purged a little at a time. What an
+ * interrupted import left behind is off the tree in the same way, and goes sooner.
+ */
+
+import { accessLevels, type AccessLevel } from '../access/access-level.ts';
+import type { Access } from '../access/access.ts';
+import type { Database, Reader, Transaction } from '../database/database.ts';
+import { list, sql } from '../database/statement.ts';
+import { noteAccessChange } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
+import {
+  addToChildCount,
+  checkNameIsFree,
+  checkNoGain,
+  checkVersion,
+  writableFolder,
+} from './change-folders.ts';
+import { isFolderId } from './folder-id.ts';
+import { toFolderName } from './folder-name.ts';
+import { foldText } from './folded-text.ts';
+import { viewTree, type TreeView } from './folders.ts';
+import { sortKey } from './sort-key.ts';
+
+export interface TrashedFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string | null;
+  readonly version: number;
+  readonly deletedAt: number;
+  readonly formerParentId: string;
+}
+
+export interface Restoration {
+  readonly id: string;
+  /** Instead of where it was. */
+  readonly parentId?: string | null | undefined;
+  /** Instead of the name it had. */
+  readonly name?: string | null | undefined;
+  readonly expectedVersion?: number | null | undefined;
+}
+
+/** A place in the trash, the latest first. */
+export interface TrashPlace {
+  readonly deletedAt: number;
+  readonly id: string;
+}
+
+const { WRITE } = accessLevels;
+const dayMs = 86_400_000;
+const abandonedImportMs = 3_600_000;
+const portion = 200;
+const purgeBatch = 500;
+const mostPerSweep = 10_000;
+
+const trashedColumns = sql`id, name, title, version, detached_at as "deletedAt", detached_from as "formerParentId"`;
+
+const findTrashed = sql<{ id: string }, TrashedFolder>`
+  select ${trashedColumns} from folders where id = ${'id'} and detached_because = 'delete'`;
+
+const listTrashed = sql<TrashPlace & { limit: number }, TrashedFolder>`
+  select ${trashedColumns} from folders
+  where detached_at is not null and detached_because = 'delete'
+    and (detached_at, id) < (${'deletedAt'}, ${'id'})
+  order by detached_at desc, id desc limit ${'limit'}`;
+
+const findOwnLevels = sql<
+  { ids: readonly string[]; subjectIds: readonly string[] },
+  { id: string; level: AccessLevel }
+>`
+  select folder_id as id, max(level) as level from grants
+  where folder_id in (select value from ${list('ids')}) and subject_id in (select value from ${list('subjectIds')})
+  group by folder_id`;
+
+const attach = sql<{
+  id: string;
+  parentId: string;
+  name: string;
+  sortKey: Uint8Array;
+  foldedName: string;
+  now: number;
+}>`
+  update folders set parent_id = ${'parentId'}, name = ${'name'}, sort_key = ${'sortKey'},
+    folded_name = ${'foldedName'}, detached_at = null, detached_from = null, detached_because = null,
+    version = version + 1, updated_at = ${'now'}
+  where id = ${'id'}`;
+
+const findExpired = sql<{ because: string; before: number; limit: number }, { id: string }>`
+  select id from folders where detached_because = ${'because'} and detached_at <= ${'before'}
+  limit ${'limit'}`;
+
+const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
+  select id from folders where parent_id in (select value from ${list('ids')}) limit ${'limit'}`;
+
+const erase = sql<{ ids: readonly string[] }>`
+  delete from folders where id in (select value from ${list('ids')})`;
+
+/** What was deleted then or before is gone. */
+export function keptSince(now: number, trashDays: number): number {
+  return now - trashDays * dayMs;
+}
+
+export function purgeTime(deletedAt: number, trashDays: number): number {
+  return deletedAt + trashDays * dayMs;
+}
+
+/** The latest deleted folders that the viewer may restore, after a place. */
+export async function readTrash(
+  reader: Reader,
+  access: Access,
+  { after, first, keptAfter }: { after: TrashPlace | undefined; first: number; keptAfter: number },
+): Promise<{ found: readonly TrashedFolder[]; isCut: boolean }> {
+  const view = viewTree(reader, access);
+  const found: TrashedFolder[] = [];
+  let from: TrashPlace = after ?? { deletedAt: Number.MAX_SAFE_INTEGER, id: '' };
+  for (;;) {
+    const rows = await reader.all(listTrashed, { ...from, limit: portion });
+    const levels = await levelsOf(view, rows);
+    for (const row of rows) {
+      if (row.deletedAt <= keptAfter) return { found, isCut: false };
+      if (!levels.get(row.id)!.isWritable) continue;
+      if (found.length === first) return { found, isCut: true };
+      found.push(row);
+    }
+    const last = rows.at(-1);
+    if (!last || rows.length < portion) return { found, isCut: false };
+    from = last;
+    await new Promise(setImmediate);
+  }
+}
+
+/** Puts a deleted folder back, with all that was inside. */
+export async function restoreFolder(
+  transaction: Transaction,
+  access: Access,
+  given: Restoration,
+  { now, trashDays }: { now: number; trashDays: number },
+): Promise<void> {
+  const view = viewTree(transaction, access);
+  const trashed = isFolderId(given.id) ? await transaction.get(findTrashed, { id: given.id }) : undefined;
+  const levels = trashed && (await levelsOf(view, [trashed])).get(trashed.id);
+  // Whatever may be purged is gone already: it may be missing a part.
+  if (!trashed || !levels?.isWritable || trashed.deletedAt <= keptSince(now, trashDays)) {
+    throw new Refusal(
+      'NOT_FOUND',
+      `There is no folder with the id ${JSON.stringify(given.id)} in the trash.`,
+    );
+  }
+  checkVersion(trashed, given.expectedVersion);
+  const parent = await destination(view, given, trashed);
+  checkNoGain(levels.level, levels.own ?? parent.accessLevel);
+  const name = given.name ? toFolderName(given.name) : trashed.name;
+  await checkNameIsFree(transaction, parent.id, name);
+  await transaction.run(attach, {
+    id: trashed.id,
+    parentId: parent.id,
+    name,
+    sortKey: sortKey(name),
+    foldedName: foldText(name),
+    now,
+  });
+  await addToChildCount(transaction, parent.id, 1);
+  await noteAccessChange(transaction);
+}
+
+async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
+  if (parentId) return writableFolder(view, parentId);
+  await view.ancestry.load([formerParentId]);
+  if (view.ancestry.wayTo(formerParentId)) return writableFolder(view, formerParentId);
+  throw new Refusal(
+    'CONFLICT',
+    'The folder in which it was is not there any more. Say in `parentId` where it shall go.',
+  );
+}
+
+interface TrashedLevel {
+  /** What a grant on the folder itself says, which goes with it. */
+  readonly own: AccessLevel | undefined;
+  readonly level: AccessLevel;
+  /** On the folder and on where it was: whoever could delete it may restore it. */
+  readonly isWritable: boolean;
+}
+
+async function levelsOf(
+  { access, ancestry, reader }: TreeView,
+  trashed: readonly TrashedFolder[],
+): Promise<ReadonlyMap<string, TrashedLevel>> {
+  await ancestry.load(trashed.map(({ formerParentId }) => formerParentId));
+  const parameters = { ids: trashed.map(({ id }) => id), subjectIds: [...access.subjectIds] };
+  const rows = access.isAdministrator ? [] : await reader.all(findOwnLevels, parameters);
+  const owns = new Map(rows.map(({ id, level }) => [id, level]));
+  return new Map(
+    trashed.map(({ id, formerParentId }) => {
+      const inherited = access.levelAlong(ancestry.wayTo(formerParentId) ?? []);
+      const own = owns.get(id);
+      const level = own ?? inherited;
+      return [id, { own, level, isWritable: Math.min(level, inherited) >= WRITE }];
+    }),
+  );
+}
+
+/** Purges some of what has been off the tree for long enough. Answers how many folders went. */
+export async function sweepTrash(database: Database, now: number, trashDays: number): Promise<number> {
+  const expired = { delete: keptSince(now, trashDays), import: now - abandonedImportMs };
+  let purged = 0;
+  for (const [because, before] of Object.entries(expired)) {
+    while (purged < mostPerSweep) {
+      const tops = await database.all(findExpired, { because, before, limit: purgeBatch });
+      if (tops.length === 0) break;
+      purged += await purge(
+        database,
+        tops.map(({ id }) => id),
+        mostPerSweep - purged,
+      );
+    }
+  }
+  return purged;
+}
+
+/** Purges folders that are off the tree, from the inside out, in small transactions; stops soon after `most`. */
+export async function purge(database: Database, topIds: readonly string[], most = Infinity): Promise<number> {
+  let purged = 0;
+  for (let isDone = false; !isDone && purged < most;) {
+    await database.transaction(async (transaction) => {
+      let ids = topIds;
+      for (;;) {
+        const inside = await transaction.all(findInside, { ids, limit: purgeBatch });
+        if (inside.length === 0) break;
+        ids = inside.map(({ id }) => id);
+      }
+      purged += await transaction.run(erase, { ids });
+      isDone = ids === topIds;
+    });
+    await new Promise(setImmediate);
+  }
+  return purged;
+}

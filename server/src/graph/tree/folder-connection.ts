@@ -1,0 +1,158 @@
+/** Lists of folders as Relay's cursor connections have them: https://relay.dev/graphql/connections.htm */
+
+import type { GraphQLResolveInfo } from 'graphql';
+import { whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { placeOf, type FolderFilter, type FolderOrder, type Slice } from '../../folders/children.ts';
+import { fromCursor, toCursor } from '../../folders/cursor.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Budget } from '../price/budget.ts';
+import type { ChildNodes, FolderNode } from './folder-level.ts';
+import type { PageInfo } from '../page-info.ts';
+
+export interface FolderEdge {
+  readonly node: FolderNode;
+  readonly cursor: string;
+  /** How far below the folder that was asked; null where no folder was. */
+  readonly depth: number | null;
+}
+
+/** Reads only what the query selects: a count alone reads no folders, and folders alone are not counted. */
+export interface FolderConnection {
+  readonly edges: PromiseOrValue<readonly FolderEdge[]>;
+  readonly totalCount: PromiseOrValue<number>;
+  readonly pageInfo: PageInfo;
+}
+
+export interface ConnectionArguments {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | null | undefined;
+  readonly before?: string | null | undefined;
+}
+
+export interface ChildArguments extends ConnectionArguments {
+  readonly filter?: FolderFilter | undefined;
+  readonly order?: FolderOrder | undefined;
+}
+
+const byName: FolderOrder = { field: 'NAME', isDescending: false };
+
+/** The sub-folders of a folder. */
+export class ChildConnection implements FolderConnection, PageInfo {
+  readonly #parent: FolderNode;
+  readonly #slice: Slice;
+  readonly #budget: Budget;
+  readonly #info: GraphQLResolveInfo;
+  #read: PromiseOrValue<ChildNodes> | undefined;
+
+  constructor(parent: FolderNode, given: ChildArguments, budget: Budget, info: GraphQLResolveInfo) {
+    this.#parent = parent;
+    this.#budget = budget;
+    this.#info = info;
+    const { limit, isFromEnd } = pageSize(given, budget, info);
+    const { order, filter } = given;
+    const list = this.#list(order);
+    this.#slice = {
+      after: typeof given.after === 'string' ? fromCursor(list, given.after, 'after') : undefined,
+      before: typeof given.before === 'string' ? fromCursor(list, given.before, 'before') : undefined,
+      limit,
+      isFromEnd,
+      order,
+      filter,
+    };
+  }
+
+  get edges(): PromiseOrValue<readonly FolderEdge[]> {
+    const cursorOf = (node: FolderNode) => this.#cursorOf(node);
+    return whenDone(this.#children(), ({ nodes }) =>
+      nodes.map((node) => ({
+        node,
+        depth: 1,
+        get cursor() {
+          return cursorOf(node);
+        },
+      })),
+    );
+  }
+
+  get totalCount(): PromiseOrValue<number> {
+    return this.#parent.level.childCountOf(this.#parent, this.#slice.filter);
+  }
+
+  get pageInfo(): PageInfo {
+    return this;
+  }
+
+  get startCursor(): PromiseOrValue<string | null> {
+    return this.#cursorAt(0);
+  }
+
+  get endCursor(): PromiseOrValue<string | null> {
+    return this.#cursorAt(-1);
+  }
+
+  get hasNextPage(): PromiseOrValue<boolean> {
+    const { before, isFromEnd } = this.#slice;
+    return whenDone(this.#children(), ({ isCut }) => {
+      if (isCut && !isFromEnd) return true;
+      return before ? this.#hasAny({ after: before }) : false;
+    });
+  }
+
+  get hasPreviousPage(): PromiseOrValue<boolean> {
+    const { after, isFromEnd } = this.#slice;
+    return whenDone(this.#children(), ({ isCut }) => {
+      if (isCut && isFromEnd) return true;
+      return after ? this.#hasAny({ before: after }) : false;
+    });
+  }
+
+  #children(): PromiseOrValue<ChildNodes> {
+    const { level } = this.#parent;
+    this.#read ??= level.childrenOf(this.#parent, this.#slice, this.#budget.foldersLeft);
+    return whenDone(this.#read, (children) => {
+      if (children.isTooMuch) throw this.#budget.exceeded(this.#info);
+      return children;
+    });
+  }
+
+  /** Whether the list has anything at a place or beyond it. */
+  #hasAny(edge: Pick<Slice, 'after' | 'before'>): PromiseOrValue<boolean> {
+    const { order, filter } = this.#slice;
+    const probe: Slice = { ...edge, isInclusive: true, limit: 1, order, filter };
+    return whenDone(this.#parent.level.childrenOf(this.#parent, probe, 1), ({ nodes }) => nodes.length > 0);
+  }
+
+  #cursorAt(place: number): PromiseOrValue<string | null> {
+    return whenDone(this.#children(), ({ nodes }) => {
+      const node = nodes.at(place);
+      return node ? this.#cursorOf(node) : null;
+    });
+  }
+
+  #cursorOf({ folder }: FolderNode): string {
+    const { order = byName } = this.#slice;
+    return toCursor(this.#list(order), placeOf(folder, order.field));
+  }
+
+  #list({ field }: FolderOrder = byName): string {
+    return `children ${this.#parent.id} ${field}`;
+  }
+}
+
+/** How many are asked for, and from which end. */
+export function pageSize(
+  { first, last }: Pick<ConnectionArguments, 'first' | 'last'>,
+  budget: Budget,
+  info: GraphQLResolveInfo,
+): Required<Pick<Slice, 'limit' | 'isFromEnd'>> {
+  if (typeof first === 'number' && typeof last === 'number') {
+    throw new Refusal('BAD_INPUT', 'Give `first` or `last`, not both.');
+  }
+  for (const [name, size] of Object.entries({ first, last })) {
+    if (typeof size !== 'number') continue;
+    if (size < 0) throw new Refusal('BAD_INPUT', `\`${name}\` must not be negative.`);
+    budget.checkPage(size, name, info);
+  }
+  return { limit: first ?? last ?? undefined, isFromEnd: typeof last === 'number' };
+}

@@ -1,0 +1,127 @@
+/**
+ * Folders that were read together stay together: when one of them is asked for its children, its parent or its texts,
+ * those of all are read at once. So a query costs one statement for each level of the tree, however wide, without a
+ * timer or a queue.
+ */
+
+import { whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { countChildren, readChildren, type FolderFilter, type Slice } from '../../folders/children.ts';
+import {
+  ancestorIds,
+  readFolders,
+  readTexts,
+  type Folder,
+  type LongTexts,
+  type TreeView,
+} from '../../folders/folders.ts';
+
+export class FolderNode {
+  readonly folder: Folder;
+  readonly level: FolderLevel;
+
+  constructor(folder: Folder, level: FolderLevel) {
+    this.folder = folder;
+    this.level = level;
+  }
+
+  get id(): string {
+    return this.folder.id;
+  }
+}
+
+export interface ChildNodes {
+  readonly nodes: readonly FolderNode[];
+  /** The page leaves some out. */
+  readonly isCut: boolean;
+  /** The whole level has more than may be read: these are not complete. */
+  readonly isTooMuch: boolean;
+}
+
+type ByFolder<T> = PromiseOrValue<ReadonlyMap<string, T>>;
+
+export class FolderLevel {
+  readonly view: TreeView;
+  readonly nodes: readonly FolderNode[];
+  readonly #folders: readonly Folder[];
+  readonly #children = new Map<string, ByFolder<ChildNodes>>();
+  readonly #counts = new Map<string, ByFolder<number>>();
+  #texts: ByFolder<LongTexts> | undefined;
+  #ancestors: ByFolder<FolderNode> | undefined;
+
+  constructor(view: TreeView, folders: readonly Folder[]) {
+    this.view = view;
+    this.#folders = folders;
+    this.nodes = folders.map((folder) => new FolderNode(folder, this));
+  }
+
+  /** The children of one folder of this level, read for all of them. A slice with a place is of one folder only. */
+  childrenOf({ folder }: FolderNode, slice: Slice, most: number): PromiseOrValue<ChildNodes> {
+    const isOwn = slice.after !== undefined || slice.before !== undefined;
+    const children = isOwn
+      ? this.#readChildren([folder], slice, most)
+      : remembered(this.#children, JSON.stringify(slice), () =>
+          this.#readChildren(this.#folders, slice, most),
+        );
+    return whenDone(children, (found) => found.get(folder.id)!);
+  }
+
+  childCountOf({ folder }: FolderNode, filter: FolderFilter | undefined): PromiseOrValue<number> {
+    const counts = remembered(this.#counts, JSON.stringify(filter), () =>
+      countChildren(this.view, this.#folders, filter),
+    );
+    return whenDone(counts, (found) => found.get(folder.id) ?? 0);
+  }
+
+  textsOf({ folder }: FolderNode): PromiseOrValue<LongTexts> {
+    this.#texts ??= readTexts(this.view, this.#folders);
+    return whenDone(this.#texts, (texts) => texts.get(folder.id)!);
+  }
+
+  parentOf({ folder }: FolderNode): PromiseOrValue<FolderNode | null> {
+    const { parentId } = folder;
+    return parentId ? whenDone(this.#readAncestors(), (found) => found.get(parentId) ?? null) : null;
+  }
+
+  /** The root first. */
+  ancestorsOf({ folder }: FolderNode): PromiseOrValue<FolderNode[]> {
+    return whenDone(this.#readAncestors(), (found) =>
+      ancestorIds(this.view, folder.id).flatMap((id) => found.get(id) ?? []),
+    );
+  }
+
+  #readAncestors(): ByFolder<FolderNode> {
+    const ids = this.#folders.map(({ id }) => id);
+    return (this.#ancestors ??= whenDone(this.view.ancestry.load(ids), () => {
+      const above = new Set(ids.flatMap((id) => ancestorIds(this.view, id)));
+      return whenDone(readFolders(this.view, [...above]), (folders) => {
+        const { nodes } = new FolderLevel(this.view, [...folders.values()]);
+        return new Map(nodes.map((node) => [node.id, node]));
+      });
+    }));
+  }
+
+  #readChildren(parents: readonly Folder[], slice: Slice, most: number): ByFolder<ChildNodes> {
+    return whenDone(readChildren(this.view, parents, slice, most), ({ byParent, isTooMuch }) => {
+      const folders = [...byParent.values()].flatMap((children) => children.folders);
+      const next = new FolderLevel(this.view, folders);
+      const found = new Map<string, ChildNodes>();
+      for (const { id } of parents) found.set(id, { nodes: [], isCut: false, isTooMuch });
+      let start = 0;
+      for (const [parentId, { folders: own, isCut }] of byParent) {
+        found.set(parentId, { nodes: next.nodes.slice(start, (start += own.length)), isCut, isTooMuch });
+      }
+      return found;
+    });
+  }
+}
+
+function remembered<T>(known: Map<string, ByFolder<T>>, kind: string, read: () => ByFolder<T>): ByFolder<T> {
+  let found = known.get(kind);
+  if (!found) known.set(kind, (found = read()));
+  return found;
+}
+
+/** A folder that was read on its own is a level of one. */
+export function levelOfOne(view: TreeView, folder: Folder): FolderNode {
+  return new FolderLevel(view, [folder]).nodes[0]!;
+}

@@ -1,0 +1,114 @@
+/** Finding folders: by id, by path, by search, all below one, and those in the trash. */
+
+import { whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { exportFolders, type ExportedFolder } from '../../folders/export-folders.ts';
+import { readFolder, readFolderByPath, readRoot, type Folder, type TreeView } from '../../folders/folders.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Builder } from '../builder.ts';
+import { levelOfOne, type FolderNode } from './folder-level.ts';
+import type { FolderTypes } from './folder-type.ts';
+import { SearchConnection } from './search-connection.ts';
+
+export function defineFolderQueries(
+  builder: Builder,
+  { Node, Folder, Connection }: Pick<FolderTypes, 'Node' | 'Folder' | 'Connection'>,
+): void {
+  const Exported = builder.objectRef<ExportedFolder>('ExportedFolder').implement({
+    description: 'A folder as `importFolders` takes it in a `list`.',
+    fields: (t) => ({
+      path: t.exposeString('path', { description: 'Below the folder that was exported.' }),
+      title: t.exposeString('title', { nullable: true }),
+      icon: t.exposeString('icon', { nullable: true }),
+      description: t.string({
+        nullable: true,
+        resolve: ({ description }, _, { budget }, info) => budget.spendText(description, info),
+      }),
+      properties: t.field({
+        type: 'JSON',
+        nullable: true,
+        resolve: ({ properties }, _, { budget }, info) => budget.spendText(properties, info),
+      }),
+    }),
+  });
+
+  builder.queryFields((t) => ({
+    folder: t.field({
+      type: Folder,
+      nullable: true,
+      description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
+      args: { id: t.arg.id(), path: t.arg.string() },
+      resolve: (_, { id, path }, { view }) => nodeOf(view, findFolder(view, id, path)),
+    }),
+    node: t.field({
+      type: Node,
+      nullable: true,
+      description: 'Any object by its id.',
+      args: { id: t.arg.id({ required: true }) },
+      resolve: (_, { id }, { view }) => nodeOf(view, readFolder(view, id)),
+    }),
+    search: t.field({
+      type: Connection,
+      description:
+        'Folders whose name or title holds the text, without regard to case and accents: first those that are the text, then those that begin with it, then those with a word that does. Texts of fewer than three characters find beginnings only.',
+      args: {
+        text: t.arg.string({ required: true }),
+        under: t.arg.id({ description: 'Only what is inside this folder.' }),
+        first: t.arg.int({ description: 'At most so many; 50 unless told.' }),
+        after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      },
+      resolve: async (_, args, { view, budget }, info) => {
+        if (args.under) await requireFolder(view, args.under);
+        return new SearchConnection(view, args, budget, info);
+      },
+    }),
+    exportFolders: t.field({
+      type: [Exported],
+      description:
+        'Everything inside a folder as a flat list, each folder right before what is inside it. Has a budget of its own, so that a whole tree goes in one answer.',
+      args: {
+        id: t.arg.id({ description: 'The folder; without it, the root.' }),
+        depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
+      },
+      resolve: async (_, { id, depth }, { view, limits }) => {
+        if (typeof depth === 'number' && depth < 1) {
+          throw new Refusal('BAD_INPUT', '`depth` must be at least 1.');
+        }
+        const top = id ? await requireFolder(view, id) : await readRoot(view);
+        return exportFolders(view, top, { depth: depth ?? undefined, most: limits.maxExportFolders });
+      },
+    }),
+  }));
+}
+
+export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
+  const folder = await readFolder(view, id);
+  if (!folder) throw new Refusal('NOT_FOUND', `There is no folder with the id ${JSON.stringify(id)}.`);
+  return folder;
+}
+
+function findFolder(
+  view: TreeView,
+  id: string | null | undefined,
+  path: string | null | undefined,
+): PromiseOrValue<Folder | undefined> {
+  if (typeof id === 'string' && typeof path === 'string') {
+    throw new Refusal('BAD_INPUT', 'Give `id` or `path`, not both.');
+  }
+  if (typeof id === 'string') return readFolder(view, id);
+  if (typeof path === 'string') return readFolderByPath(view, namesOf(path));
+  return readRoot(view);
+}
+
+/** "/" is the root; a slash at the end says nothing. */
+function namesOf(path: string): string[] {
+  if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', 'A `path` starts at the root, with a slash.');
+  const trimmed = path.slice(1).replace(/\/$/, '');
+  return trimmed === '' ? [] : trimmed.split('/');
+}
+
+function nodeOf(
+  view: TreeView,
+  found: PromiseOrValue<Folder | undefined>,
+): PromiseOrValue<FolderNode | null> {
+  return whenDone(found, (folder) => (folder ? levelOfOne(view, folder) : null));
+}

@@ -1,0 +1,175 @@
+/** The graph's types of the tree: Node, Folder and its connection. */
+
+import { whenDone } from '../../database/database.ts';
+import type { Builder } from '../builder.ts';
+import { DescendantConnection } from './descendant-connection.ts';
+import { ChildConnection, type FolderConnection, type FolderEdge } from './folder-connection.ts';
+import { defineFolderInputs, toFilter } from './folder-inputs.ts';
+import type { FolderNode } from './folder-level.ts';
+import type { PageInfoRef } from '../page-info.ts';
+
+export type FolderTypes = ReturnType<typeof defineFolder>;
+
+const passage = 'of a folder that you may only pass through';
+
+export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo: PageInfoRef }) {
+  const Node = builder.interfaceRef<FolderNode>('Node').implement({
+    description: 'Anything with an id of its own.',
+    resolveType: () => 'Folder',
+    fields: (t) => ({ id: t.exposeID('id', { description: 'The same for as long as the object exists.' }) }),
+  });
+
+  const Folder = builder.objectRef<FolderNode>('Folder');
+  const Connection = builder.objectRef<FolderConnection>('FolderConnection');
+  const Edge = builder.objectRef<FolderEdge>('FolderEdge');
+  const { AccessLevel, FolderFilter, FolderOrder } = defineFolderInputs(builder);
+
+  Folder.implement({
+    description:
+      'A folder of the shared tree. On the way to something that you may see there can be folders that you may only pass through: their accessLevel is NONE, and they show their name and what leads on.',
+    interfaces: [Node],
+    fields: (t) => ({
+      name: t.string({
+        description: 'Unique among its siblings.',
+        resolve: ({ folder }, _, { budget }, info) => budget.spendText(folder.name, info),
+      }),
+      title: t.string({
+        description: 'What people call it; the name, unless a title was given.',
+        resolve: ({ folder }, _, { budget }, info) => budget.spendText(folder.title ?? folder.name, info),
+      }),
+      icon: t.string({
+        nullable: true,
+        description: 'Whatever the clients agree on: an emoji, the name of a symbol, an address.',
+        resolve: (node) => whenDone(node.level.textsOf(node), ({ icon }) => icon),
+      }),
+      description: t.string({
+        nullable: true,
+        resolve: (node, _, { budget }, info) =>
+          whenDone(node.level.textsOf(node), ({ description }) => budget.spendText(description, info)),
+      }),
+      properties: t.field({
+        type: 'JSON',
+        description: 'A JSON object of what else clients keep with the folder.',
+        resolve: (node, _, { budget }, info) =>
+          whenDone(node.level.textsOf(node), ({ properties }) => budget.spendText(properties ?? '{}', info)),
+      }),
+      parent: t.field({
+        type: Folder,
+        nullable: true,
+        description: 'Null for the root.',
+        resolve: (node, _, { budget }, info) =>
+          whenDone(node.level.parentOf(node), (parent) => parent && budget.spend([parent], info)[0]!),
+      }),
+      ancestors: t.field({
+        type: [Folder],
+        description: 'From the root down to the parent.',
+        resolve: (node, _, { budget }, info) =>
+          whenDone(node.level.ancestorsOf(node), (ancestors) => budget.spend(ancestors, info)),
+      }),
+      path: t.string({
+        description: 'The names from below the root to here, each after a slash; "/" for the root.',
+        resolve: (node, _, { budget }, info) =>
+          whenDone(node.level.ancestorsOf(node), (ancestors) =>
+            budget.spendText(pathOf(node, ancestors), info),
+          ),
+      }),
+      depth: t.int({
+        description: 'How far below the root; 0 for the root.',
+        resolve: (node) => whenDone(node.level.ancestorsOf(node), (ancestors) => ancestors.length),
+      }),
+      folders: t.field({
+        type: Connection,
+        description:
+          'The sub-folders that you may see, in natural order ("Floor 2" before "Floor 10"); without arguments, all of them.',
+        args: {
+          first: t.arg.int({ description: 'At most so many from the start.' }),
+          after: t.arg.string({ description: 'Only what follows this cursor.' }),
+          last: t.arg.int({ description: 'At most so many from the end.' }),
+          before: t.arg.string({ description: 'Only what precedes this cursor.' }),
+          filter: t.arg({ type: FolderFilter, description: 'Only those to which all of this applies.' }),
+          orderBy: t.arg({ type: FolderOrder, description: 'By name, ascending, unless told.' }),
+        },
+        resolve: (node, { filter, orderBy, ...page }, { budget }, info) =>
+          new ChildConnection(
+            node,
+            {
+              ...page,
+              filter: toFilter(filter),
+              order: orderBy
+                ? { field: orderBy.field, isDescending: orderBy.direction === 'DESC' }
+                : undefined,
+            },
+            budget,
+            info,
+          ),
+      }),
+      descendants: t.field({
+        type: Connection,
+        description:
+          'Everything below that you may see, as one flat list: each folder right before what is inside it. The edges carry their depth.',
+        args: {
+          depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
+          first: t.arg.int({ description: 'At most so many.' }),
+          after: t.arg.string({ description: 'Only what follows this cursor.' }),
+        },
+        resolve: (node, args, { budget }, info) => new DescendantConnection(node, args, budget, info),
+      }),
+      accessLevel: t.field({
+        type: AccessLevel,
+        description: 'What you may do with it.',
+        resolve: ({ folder }) => folder.accessLevel,
+      }),
+      version: t.int({
+        description: `Grows with every change of the folder itself; for \`expectedVersion\`. 0 ${passage}.`,
+        resolve: ({ folder }) => folder.version,
+      }),
+      createdAt: t.field({ type: 'DateTime', resolve: ({ folder }) => folder.createdAt }),
+      updatedAt: t.field({
+        type: 'DateTime',
+        description: `When the folder itself was last changed or moved. The time of creation ${passage}.`,
+        resolve: ({ folder }) => folder.updatedAt,
+      }),
+    }),
+  });
+
+  Connection.implement({
+    description: 'A list of folders, or a page of it.',
+    fields: (t) => ({
+      edges: t.field({
+        type: [Edge],
+        resolve: ({ edges }, _, { budget }, info) => whenDone(edges, (all) => budget.spend(all, info)),
+      }),
+      items: t.field({
+        type: [Folder],
+        description: 'The nodes of the edges.',
+        resolve: ({ edges }, _, { budget }, info) =>
+          whenDone(edges, (all) => budget.spend(all, info).map(({ node }) => node)),
+      }),
+      pageInfo: t.field({ type: PageInfo, resolve: ({ pageInfo }) => pageInfo }),
+      totalCount: t.int({
+        description: 'How many folders the whole list has for you.',
+        resolve: ({ totalCount }) => totalCount,
+      }),
+    }),
+  });
+
+  Edge.implement({
+    description: 'A folder and its place in a list.',
+    fields: (t) => ({
+      cursor: t.string({ resolve: ({ cursor }) => cursor }),
+      depth: t.int({
+        nullable: true,
+        description: 'How far below the folder that was asked: 1 is a sub-folder. Null in a search.',
+        resolve: ({ depth }) => depth,
+      }),
+      node: t.field({ type: Folder, resolve: ({ node }) => node }),
+    }),
+  });
+
+  return { Node, Folder, Connection, AccessLevel };
+}
+
+function pathOf({ folder }: FolderNode, ancestors: readonly FolderNode[]): string {
+  const below = [...ancestors.slice(1).map((each) => each.folder.name), folder.name];
+  return ancestors.length === 0 ? '/' : `/${below.join('/')}`;
+}

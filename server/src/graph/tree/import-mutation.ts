@@ -1,0 +1,86 @@
+/** Importing a whole subtree. */
+
+import { importFolders, type Imported, type ImportedTree } from '../../folders/import-folders.ts';
+import type { Builder } from '../builder.ts';
+import { change } from '../change.ts';
+import { nodeById } from './folder-mutations.ts';
+import type { FolderTypes } from './folder-type.ts';
+
+export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
+  const ImportedFolder = builder.inputRef<ImportedTree>('ImportedFolder');
+  ImportedFolder.implement({
+    description: 'A folder with what is inside it.',
+    fields: (t) => ({
+      name: t.string({ required: true }),
+      title: t.string(),
+      icon: t.string(),
+      description: t.string(),
+      properties: t.field({ type: 'JSON' }),
+      folders: t.field({ type: [ImportedFolder] }),
+    }),
+  });
+
+  const ImportedPath = builder.inputType('ImportedPath', {
+    description:
+      'A folder by its path below the parent. Folders on the way that are not listed are made, too.',
+    fields: (t) => ({
+      path: t.string({ required: true, description: 'The names, with slashes between: "Places/Floor 2".' }),
+      title: t.string(),
+      icon: t.string(),
+      description: t.string(),
+      properties: t.field({ type: 'JSON' }),
+    }),
+  });
+
+  const Payload = builder.objectRef<Imported>('ImportFoldersPayload').implement({
+    fields: (t) => ({
+      parent: t.field({
+        type: Folder,
+        description: 'The folder into which they were imported.',
+        resolve: ({ parentId }, _, context) => nodeById(context, parentId),
+      }),
+      folderCount: t.int({ description: 'How many folders were made.', resolve: ({ count }) => count }),
+    }),
+  });
+
+  builder.mutationField('importFolders', (t) =>
+    t.field({
+      type: Payload,
+      description:
+        'Makes many folders in one call, all or none. Needs WRITE on the parent. CONFLICT if a name at the top is not free, or a folder is there twice.',
+      args: {
+        input: t.arg({
+          required: true,
+          type: builder.inputType('ImportFoldersInput', {
+            fields: (f) => ({
+              parentId: f.id({ description: 'The root, unless told.' }),
+              tree: f.field({
+                type: [ImportedFolder],
+                description: 'Folders with folders inside. This or `list`.',
+              }),
+              list: f.field({
+                type: [ImportedPath],
+                description:
+                  'A flat list of paths, in any order, as `exportFolders` gives it. This or `tree`.',
+              }),
+              expectedVersion: f.int({
+                description: 'Of the parent. Refuses with CONFLICT if it has another version by now.',
+              }),
+            }),
+          }),
+        }),
+      },
+      resolve: (_, { input }, context) =>
+        importFolders(
+          {
+            database: context.database,
+            access: context.access,
+            change: (work) => change(context, work),
+            now: context.clock.now(),
+            most: context.limits.maxImportFolders,
+          },
+          input,
+        ),
+    }),
+  );
+}

@@ -1,0 +1,134 @@
+/** What was deleted and can still be restored. */
+
+import { fromCursor, toCursor } from '../../folders/cursor.ts';
+import { readFolder } from '../../folders/folders.ts';
+import { keptSince, purgeTime, readTrash, restoreFolder, type TrashedFolder } from '../../folders/trash.ts';
+import type { Builder } from '../builder.ts';
+import { change } from '../change.ts';
+import { pageSize } from './folder-connection.ts';
+import { levelOfOne } from './folder-level.ts';
+import { nodeById } from './folder-mutations.ts';
+import type { FolderTypes } from './folder-type.ts';
+import type { PageInfo, PageInfoRef } from '../page-info.ts';
+
+interface TrashPage {
+  readonly items: readonly TrashedFolder[];
+  readonly pageInfo: PageInfo;
+}
+
+const defaultPage = 50;
+const list = 'trash';
+
+export function defineTrash(
+  builder: Builder,
+  { Folder }: Pick<FolderTypes, 'Folder'>,
+  { PageInfo }: { readonly PageInfo: PageInfoRef },
+): void {
+  const Trashed = builder.objectRef<TrashedFolder>('TrashedFolder').implement({
+    description: 'A deleted folder, with all that was inside.',
+    fields: (t) => ({
+      id: t.exposeID('id', { description: 'For `restoreFolder`.' }),
+      name: t.exposeString('name'),
+      title: t.string({ resolve: ({ title, name }) => title ?? name }),
+      version: t.exposeInt('version'),
+      deletedAt: t.expose('deletedAt', { type: 'DateTime' }),
+      purgedAt: t.field({
+        type: 'DateTime',
+        description: 'From then on it cannot be restored.',
+        resolve: ({ deletedAt }, _, { limits }) => purgeTime(deletedAt, limits.trashDays),
+      }),
+      formerParent: t.field({
+        type: Folder,
+        nullable: true,
+        description: 'Where it was; null if that is not there any more.',
+        resolve: async ({ formerParentId }, _, { view }) => {
+          const folder = await readFolder(view, formerParentId);
+          return folder ? levelOfOne(view, folder) : null;
+        },
+      }),
+    }),
+  });
+
+  const Page = builder.objectRef<TrashPage>('TrashPage').implement({
+    fields: (t) => ({
+      items: t.field({
+        type: [Trashed],
+        resolve: ({ items }, _, { budget }, info) => budget.spend(items, info),
+      }),
+      pageInfo: t.field({ type: PageInfo, resolve: ({ pageInfo }) => pageInfo }),
+    }),
+  });
+
+  builder.queryField('trash', (t) =>
+    t.field({
+      type: Page,
+      description: 'The deleted folders that you may restore, the latest first.',
+      args: {
+        first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
+        after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      },
+      resolve: async (_, args, { database, access, budget, clock, limits }, info): Promise<TrashPage> => {
+        const first = pageSize(args, budget, info).limit ?? defaultPage;
+        const after = typeof args.after === 'string' ? toPlace(args.after) : undefined;
+        const keptAfter = keptSince(clock.now(), limits.trashDays);
+        const { found, isCut } = await readTrash(database, access, { after, first, keptAfter });
+        const cursorAt = (place: number) => {
+          const trashed = found.at(place);
+          return trashed ? cursorOf(trashed) : null;
+        };
+        return {
+          items: found,
+          pageInfo: {
+            hasNextPage: isCut,
+            hasPreviousPage: after !== undefined,
+            startCursor: cursorAt(0),
+            endCursor: cursorAt(-1),
+          },
+        };
+      },
+    }),
+  );
+
+  builder.mutationField('restoreFolder', (t) =>
+    t.field({
+      type: builder.objectRef<{ id: string }>('RestoreFolderPayload').implement({
+        fields: (f) => ({
+          folder: f.field({ type: Folder, resolve: ({ id }, _, context) => nodeById(context, id) }),
+        }),
+      }),
+      description:
+        'Puts a deleted folder back, with all that was inside. Needs WRITE on it, and where it goes.',
+      args: {
+        input: t.arg({
+          required: true,
+          type: builder.inputType('RestoreFolderInput', {
+            fields: (f) => ({
+              id: f.id({ required: true }),
+              parentId: f.id({ description: 'Where it shall go; where it was, unless told.' }),
+              name: f.string({ description: 'A new name, if its own is not free any more.' }),
+              expectedVersion: f.int({ description: 'Refuses with CONFLICT if it has another version.' }),
+            }),
+          }),
+        }),
+      },
+      resolve: async (_, { input }, context) => {
+        const { clock, limits } = context;
+        await change(context, (transaction, access) =>
+          restoreFolder(transaction, access, input, { now: clock.now(), trashDays: limits.trashDays }),
+        );
+        return { id: input.id };
+      },
+    }),
+  );
+}
+
+function cursorOf({ id, deletedAt }: TrashedFolder): string {
+  const key = Buffer.alloc(8);
+  key.writeBigUInt64BE(BigInt(deletedAt));
+  return toCursor(list, { id, key });
+}
+
+function toPlace(cursor: string) {
+  const { id, key } = fromCursor(list, cursor, 'after');
+  return { id, deletedAt: Number(Buffer.from(key).readBigUInt64BE()) };
+}

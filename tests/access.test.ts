@@ -1,0 +1,462 @@
+/** Who may see and do what, and that nothing of a hidden folder shows anywhere. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  buildClientSchema,
+  getIntrospectionQuery,
+  type GraphQLObjectType,
+  type IntrospectionQuery,
+} from 'graphql';
+import { databaseKinds } from './databases.ts';
+import { Person } from './people.ts';
+import { Testbed } from './testbed.ts';
+
+const secret = 'Zebrafish';
+
+for (const kind of databaseKinds) {
+  describe(`access on ${kind.name}`, () => {
+    let bed: Testbed;
+    let admin: Person;
+
+    before(async () => {
+      // The test that tries all fields asks for more of them at once than an honest query does.
+      bed = await Testbed.start(kind, { settings: { MAX_FIELDS: '100000', MAX_TOKENS: '100000' } });
+      admin = await Person.logIn(bed);
+    });
+    after(() => bed.stop());
+
+    /** Makes a tree and answers with the ids by path. */
+    async function plant(top: string, paths: readonly string[]): Promise<Record<string, string>> {
+      const list = [{ path: top }, ...paths.map((path) => ({ path: `${top}/${path}` }))];
+      await admin.ask('mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}', {
+        list,
+      });
+      const ids: Record<string, string> = {};
+      for (const { path } of list) ids[path] = await admin.idOf(`/${path}`);
+      return ids;
+    }
+
+    describe('a deep grant', () => {
+      let ann: Person;
+      let ids: Record<string, string>;
+      let hiddenIds: string[];
+
+      before(async () => {
+        ids = await plant('Deep', [
+          'Open/Way/Goal/Inside/Far inside',
+          `Open/Way/Goal/${secret} closed/Below`,
+          `Open/Way/Goal/Bare/${secret} sibling`,
+          'Open/Way/Goal/Bare/Reopened/End',
+          `Open/Way/${secret} beside`,
+          `Open/${secret} beside/Inside`,
+          `${secret} top/Inside`,
+          'Deleted',
+        ]);
+        const details = {
+          title: `${secret} title`,
+          icon: secret,
+          description: secret,
+          properties: { secret },
+        };
+        const tell =
+          'mutation($id: ID!, $title: String, $icon: String, $description: String, $properties: JSON){updateFolder(input: {id: $id, title: $title, icon: $icon, description: $description, properties: $properties}){folder{id}}}';
+        const passages = ['Deep', 'Deep/Open', 'Deep/Open/Way', 'Deep/Open/Way/Goal/Bare'];
+        bed.clock.advanceSeconds(60);
+        for (const path of passages)
+          await admin.ask(tell, { id: ids[path] ?? (await admin.idOf(`/${path}`)), ...details });
+        ann = await admin.createUser(bed, 'ann');
+        const grant = async (path: string, level: string) =>
+          admin.grant(await admin.idOf(`/${path}`), { userId: ann.userId }, level);
+        await grant('Deep/Open/Way/Goal', 'READ');
+        await grant(`Deep/Open/Way/Goal/${secret} closed`, 'NONE');
+        await grant('Deep/Open/Way/Goal/Bare', 'NONE');
+        await grant('Deep/Open/Way/Goal/Bare/Reopened', 'READ');
+        await grant(`Deep/${secret} top/Inside`, 'NONE');
+        await admin.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){id}}', {
+          id: ids['Deep/Deleted'],
+        });
+        const all = await admin.everything();
+        const seen = await ann.everything();
+        hiddenIds = all.filter(({ id }) => !seen.some((each) => each.id === id)).map(({ id }) => id);
+      });
+
+      test('is reached from the root, step by step', async () => {
+        const path = ['Deep', 'Open', 'Way', 'Goal', 'Inside', 'Far inside'];
+        let id: string | undefined;
+        for (const name of path) {
+          const { folder } = await ann.ask<{
+            folder: { folders: { totalCount: number; items: { id: string; name: string }[] } };
+          }>('query($id: ID){folder(id: $id){folders{totalCount items{id name}}}}', { id });
+          id = folder.folders.items.find((each) => each.name === name)?.id;
+          assert.ok(id, name);
+          assert.equal(folder.folders.totalCount, folder.folders.items.length);
+        }
+      });
+
+      test('shows the whole subtree up to deeper grants, and the passages by name alone', async () => {
+        assert.deepEqual(
+          (await ann.everything()).map(({ path, accessLevel }) => [path, accessLevel]),
+          [
+            ['/Deep', 'NONE'],
+            ['/Deep/Open', 'NONE'],
+            ['/Deep/Open/Way', 'NONE'],
+            ['/Deep/Open/Way/Goal', 'READ'],
+            ['/Deep/Open/Way/Goal/Bare', 'NONE'],
+            ['/Deep/Open/Way/Goal/Bare/Reopened', 'READ'],
+            ['/Deep/Open/Way/Goal/Bare/Reopened/End', 'READ'],
+            ['/Deep/Open/Way/Goal/Inside', 'READ'],
+            ['/Deep/Open/Way/Goal/Inside/Far inside', 'READ'],
+          ],
+        );
+        const { folder } = await ann.ask<{ folder: Record<string, unknown> }>(
+          '{folder(path: "/Deep/Open"){name title icon description properties version createdAt updatedAt access{level}}}',
+        );
+        const { createdAt } = folder;
+        assert.deepEqual(folder, {
+          name: 'Open',
+          title: 'Open',
+          icon: null,
+          description: null,
+          properties: {},
+          version: 0,
+          createdAt,
+          updatedAt: createdAt,
+          access: [],
+        });
+      });
+
+      test('shows nothing of the rest by any field of the schema', async () => {
+        assert.ok(hiddenIds.length > 5);
+        const answers = await ann.tryEverything(await schemaOf(admin), hiddenIds, secret);
+        assert.ok(answers.length > 50, `${answers.length} answers`);
+        for (const { query, text } of answers) {
+          const shown = text.replaceAll(/"message":"(\\"|[^"])*"/g, '');
+          assert.ok(!shown.includes(secret), `${query} answers ${text}`);
+          for (const id of hiddenIds) assert.ok(!shown.includes(id), `${query} answers ${text}`);
+        }
+      });
+
+      test('lets nobody change a hidden folder, nor learn whether it exists', async () => {
+        const unknown = '01900000-0000-7000-8000-000000000000';
+        const goal = await ann.idOf('/Deep/Open/Way/Goal');
+        const mutations = [
+          'createFolder(input: {parentId: $id, name: "x"}){folder{id}}',
+          'updateFolder(input: {id: $id, name: "x"}){folder{id}}',
+          `moveFolder(input: {id: $id, parentId: "${goal}"}){folder{id}}`,
+          `moveFolder(input: {id: "${goal}", parentId: $id}){folder{id}}`,
+          'deleteFolder(input: {id: $id, recursive: true}){id}',
+          'restoreFolder(input: {id: $id}){folder{id}}',
+          'importFolders(input: {parentId: $id, tree: [{name: "x"}]}){folderCount}',
+          `grantAccess(input: {folderId: $id, userId: "${ann.userId}", level: MANAGE}){folder{id}}`,
+          `revokeAccess(input: {folderId: $id, userId: "${ann.userId}"}){folder{id}}`,
+        ];
+        for (const mutation of mutations) {
+          const errorFor = async (id: string) => {
+            const error = (await ann.errorsOf(`mutation($id: ID!){${mutation}}`, { id }))[0]!;
+            return { ...error, message: error.message.replaceAll(id, '…') };
+          };
+          const expected = await errorFor(unknown);
+          for (const id of [...hiddenIds, ids['Deep/Deleted']!]) {
+            const isMoveOfReadable =
+              mutation.startsWith('moveFolder') && expected.extensions.code === 'FORBIDDEN';
+            if (!isMoveOfReadable) assert.equal(expected.extensions.code, 'NOT_FOUND', mutation);
+            assert.deepEqual(await errorFor(id), expected, mutation);
+          }
+        }
+      });
+    });
+
+    describe('levels', () => {
+      let ids: Record<string, string>;
+      let bob: Person;
+
+      before(async () => {
+        ids = await plant('Levels', ['A/Inner/Innermost', 'A/Other', 'B']);
+        bob = await admin.createUser(bed, 'bob');
+      });
+
+      const attempts: Readonly<Record<string, string>> = {
+        read: 'query($id: ID!){folder(id: $id){title}}',
+        update: 'mutation($id: ID!){updateFolder(input: {id: $id, icon: "i"}){folder{id}}}',
+        create: 'mutation($id: ID!){createFolder(input: {parentId: $id, name: "n"}){folder{id}}}',
+        import: 'mutation($id: ID!){importFolders(input: {parentId: $id, tree: [{name: "m"}]}){folderCount}}',
+        manage:
+          'mutation($id: ID!){grantAccess(input: {folderId: $id, userId: "…", level: NONE}){folder{id}}}',
+      };
+
+      test('each lets do what it says, and no more', async () => {
+        const allowed: Readonly<Record<string, readonly string[]>> = {
+          READ: ['read'],
+          WRITE: ['read', 'update', 'create', 'import'],
+          MANAGE: ['read', 'update', 'create', 'import', 'manage'],
+        };
+        const carl = await admin.createUser(bed, 'carl');
+        for (const [level, can] of Object.entries(allowed)) {
+          await admin.grant(ids['Levels/B']!, { userId: bob.userId }, level);
+          for (const [attempt, query] of Object.entries(attempts)) {
+            const errors = await bob.errorsOf(query.replace('…', carl.userId), { id: ids['Levels/B'] });
+            const codes = errors.map(({ extensions }) => extensions.code);
+            assert.deepEqual(codes, can.includes(attempt) ? [] : ['FORBIDDEN'], `${attempt} with ${level}`);
+          }
+          for (const name of ['n', 'm']) await admin.deleteByPath(`/Levels/B/${name}`);
+        }
+        await admin.revoke(ids['Levels/B']!, { userId: bob.userId });
+      });
+
+      test('the nearest grant wins, and among those on one folder the highest', async () => {
+        const group = await admin.createGroup('Readers', [bob.userId]);
+        const inner = await admin.idOf('/Levels/A/Inner');
+        const innermost = await admin.idOf('/Levels/A/Inner/Innermost');
+        const levelOf = async (id: string) =>
+          (
+            await bob.ask<{ folder: { accessLevel: string } | null }>(
+              'query($id: ID!){folder(id: $id){accessLevel}}',
+              { id },
+            )
+          ).folder?.accessLevel;
+
+        await admin.grant(await admin.idOf('/Levels/A'), { groupId: group }, 'WRITE');
+        assert.equal(await levelOf(innermost), 'WRITE');
+        await admin.grant(inner, { userId: bob.userId }, 'READ');
+        assert.equal(await levelOf(innermost), 'READ');
+        await admin.grant(inner, { groupId: group }, 'MANAGE');
+        assert.equal(await levelOf(innermost), 'MANAGE');
+        await admin.grant(innermost, { userId: bob.userId }, 'NONE');
+        assert.equal(await levelOf(innermost), undefined);
+        assert.equal(await levelOf(inner), 'MANAGE');
+        await admin.revoke(inner, { groupId: group });
+        await admin.revoke(inner, { userId: bob.userId });
+        assert.equal(await levelOf(inner), 'WRITE');
+        await admin.removeFromGroup(group, bob.userId);
+        assert.equal(await levelOf(inner), undefined);
+      });
+
+      test('administrators manage everything, whatever grants say', async () => {
+        await admin.grant(ids['Levels/B']!, { userId: admin.userId }, 'NONE');
+        const { folder } = await admin.ask<{ folder: { accessLevel: string } }>(
+          'query($id: ID!){folder(id: $id){accessLevel}}',
+          { id: ids['Levels/B'] },
+        );
+        assert.equal(folder.accessLevel, 'MANAGE');
+      });
+
+      test('nobody gains by moving, or by deleting and restoring elsewhere', async () => {
+        const tree = await plant('Gain', ['Shared/Thing', 'Own']);
+        const dora = await admin.createUser(bed, 'dora');
+        await admin.grant(await admin.idOf('/Gain/Shared'), { userId: dora.userId }, 'WRITE');
+        await admin.grant(tree['Gain/Own']!, { userId: dora.userId }, 'MANAGE');
+        const move = { id: tree['Gain/Shared/Thing'], parentId: tree['Gain/Own'] };
+        const codeOf = async (query: string) => (await dora.errorsOf(query, move))[0]?.extensions.code;
+        const moving =
+          'mutation($id: ID!, $parentId: ID!){moveFolder(input: {id: $id, parentId: $parentId}){folder{id}}}';
+        assert.equal(await codeOf(moving), 'FORBIDDEN');
+        await dora.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){id}}', { id: move.id });
+        assert.equal(
+          await codeOf(
+            'mutation($id: ID!, $parentId: ID!){restoreFolder(input: {id: $id, parentId: $parentId}){folder{id}}}',
+          ),
+          'FORBIDDEN',
+        );
+        await dora.ask('mutation($id: ID!){restoreFolder(input: {id: $id}){folder{path}}}', { id: move.id });
+        assert.equal(await dora.idOf('/Gain/Shared/Thing'), move.id);
+      });
+
+      test('a shared folder itself stays where it is: taking it out of its parent needs WRITE there', async () => {
+        const tree = await plant('Top', ['Shared/Thing', 'Elsewhere']);
+        const emil = await admin.createUser(bed, 'emil');
+        await admin.grant(await admin.idOf('/Top/Shared'), { userId: emil.userId }, 'MANAGE');
+        await admin.grant(tree['Top/Elsewhere']!, { userId: emil.userId }, 'MANAGE');
+        const id = await admin.idOf('/Top/Shared');
+        for (const query of [
+          'mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){id}}',
+          `mutation($id: ID!){moveFolder(input: {id: $id, parentId: "${tree['Top/Elsewhere']}"}){folder{id}}}`,
+        ]) {
+          assert.equal((await emil.errorsOf(query, { id }))[0]!.extensions.code, 'FORBIDDEN');
+        }
+      });
+    });
+
+    describe('what is hidden amid what is shown', () => {
+      let fay: Person;
+      let top: string;
+
+      before(async () => {
+        await plant('Amid', [
+          ...Array.from({ length: 12 }, (_, place) => `Floor ${place + 1}/Room`),
+          'Floor 3/Vault/Deep',
+          'Only hidden/Vault',
+        ]);
+        top = await admin.idOf('/Amid');
+        fay = await admin.createUser(bed, 'fay');
+        await admin.grant(top, { userId: fay.userId }, 'WRITE');
+        for (const path of ['/Amid/Floor 2', '/Amid/Floor 7', '/Amid/Only hidden/Vault']) {
+          await admin.grant(await admin.idOf(path), { userId: fay.userId }, 'NONE');
+        }
+      });
+
+      const visible = [
+        'Floor 1',
+        'Floor 3',
+        'Floor 4',
+        'Floor 5',
+        'Floor 6',
+        'Floor 8',
+        'Floor 9',
+        'Floor 10',
+        'Floor 11',
+        'Floor 12',
+        'Only hidden',
+      ];
+
+      interface Page {
+        folder: {
+          folders: {
+            totalCount: number;
+            items: { name: string }[];
+            pageInfo: { hasNextPage: boolean; endCursor: string };
+          };
+        };
+      }
+
+      test('counts, pages and page ends are those of a tree without it', async () => {
+        const query =
+          'query($id: ID!, $first: Int, $after: String){folder(id: $id){folders(first: $first, after: $after){totalCount items{name} pageInfo{hasNextPage endCursor}}}}';
+        for (const first of [1, 2, 3, 5, 11]) {
+          const names: string[] = [];
+          for (let after: string | null = null; ;) {
+            const { folders }: Page['folder'] = (await fay.ask<Page>(query, { id: top, first, after }))
+              .folder;
+            assert.equal(folders.totalCount, visible.length);
+            names.push(...folders.items.map(({ name }) => name));
+            if (!folders.pageInfo.hasNextPage) break;
+            assert.equal(folders.items.length, first);
+            after = folders.pageInfo.endCursor;
+          }
+          assert.deepEqual(names, visible);
+        }
+      });
+
+      test('filters do not find it, nor what it does to others', async () => {
+        const found = async (filter: string) =>
+          (
+            await fay.ask<Page>(
+              `query($id: ID!){folder(id: $id){folders(filter: ${filter}){totalCount items{name} pageInfo{hasNextPage endCursor}}}}`,
+              { id: top },
+            )
+          ).folder.folders;
+        assert.equal((await found('{nameContains: "floor"}')).totalCount, 10);
+        assert.deepEqual((await found('{hasChildren: false}')).items, [{ name: 'Only hidden' }]);
+        assert.equal((await found('{hasChildren: true}')).totalCount, 10);
+      });
+
+      test('search, its count and its pages pass over it', async () => {
+        const { search } = await fay.ask<{ search: { totalCount: number; items: { name: string }[] } }>(
+          'query($id: ID!){search(text: "room", under: $id, first: 100){totalCount items{name}}}',
+          { id: top },
+        );
+        assert.equal(search.totalCount, 10);
+        assert.equal(search.items.length, 10);
+      });
+
+      test('descendants, exports and the numbers of a move or a delete leave it out', async () => {
+        const { folder, exportFolders } = await fay.ask<{
+          folder: { descendants: { totalCount: number; items: { name: string }[] } };
+          exportFolders: { path: string }[];
+        }>(
+          'query($id: ID!){folder(id: $id){descendants{totalCount items{name}}} exportFolders(id: $id){path}}',
+          {
+            id: top,
+          },
+        );
+        // 10 floors with a room each, the vault of floor 3 and what is in it, and the folder whose vault is hidden.
+        assert.equal(folder.descendants.totalCount, 23);
+        assert.equal(folder.descendants.items.length, 23);
+        assert.equal(exportFolders.length, 23);
+        const { deleteFolder } = await fay.ask<{ deleteFolder: { folderCount: number } }>(
+          'mutation($id: ID!){deleteFolder(input: {id: $id}){id folderCount}}',
+          { id: await fay.idOf('/Amid/Only hidden') },
+        );
+        assert.equal(deleteFolder.folderCount, 1);
+      });
+
+      test('a name that a hidden folder has is refused as any other, without a word of who has it', async () => {
+        const create =
+          'mutation($id: ID!, $name: String!){createFolder(input: {parentId: $id, name: $name}){folder{id}}}';
+        const hidden = await fay.errorsOf(create, { id: top, name: 'Floor 2' });
+        const shown = await fay.errorsOf(create, { id: top, name: 'Floor 4' });
+        assert.equal(hidden[0]!.extensions.code, 'CONFLICT');
+        assert.deepEqual(Object.keys(hidden[0]!.extensions), ['code']);
+        assert.equal(hidden[0]!.message.replace('Floor 2', 'Floor 4'), shown[0]!.message);
+      });
+    });
+
+    describe('explaining', () => {
+      test('names the deciding grant and its folder, for a user, a group, a passage and nobody', async () => {
+        await plant('Explained', ['One/Two/Three', 'Else']);
+        const gus = await admin.createUser(bed, 'gus');
+        const group = await admin.createGroup('Explorers', [gus.userId]);
+        const explain = async (person: Person, path: string) => {
+          const folderId = await admin.idOf(path);
+          return (
+            await person.ask<{ explainAccess: Record<string, unknown> }>(
+              'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level isPassage grant{level folder{path} user{username} group{name}}}}',
+              { userId: gus.userId, folderId },
+            )
+          ).explainAccess;
+        };
+        await admin.grant(await admin.idOf('/Explained/One'), { groupId: group }, 'WRITE');
+        await admin.grant(await admin.idOf('/Explained/One/Two/Three'), { userId: gus.userId }, 'READ');
+        const byGroup = {
+          level: 'WRITE',
+          isPassage: false,
+          grant: {
+            level: 'WRITE',
+            folder: { path: '/Explained/One' },
+            user: null,
+            group: { name: 'Explorers' },
+          },
+        };
+        assert.deepEqual(await explain(admin, '/Explained/One/Two'), byGroup);
+        assert.deepEqual(await explain(gus, '/Explained/One/Two'), byGroup);
+        assert.deepEqual(await explain(admin, '/Explained/One/Two/Three'), {
+          level: 'READ',
+          isPassage: false,
+          grant: {
+            level: 'READ',
+            folder: { path: '/Explained/One/Two/Three' },
+            user: { username: 'gus' },
+            group: null,
+          },
+        });
+        assert.deepEqual(await explain(admin, '/Explained'), { level: 'NONE', isPassage: true, grant: null });
+        assert.deepEqual(await explain(admin, '/Explained/Else'), {
+          level: 'NONE',
+          isPassage: false,
+          grant: null,
+        });
+      });
+
+      test('is for administrators, managers of the folder and oneself', async () => {
+        await plant('Told', ['Here']);
+        const [hal, ida] = [await admin.createUser(bed, 'hal'), await admin.createUser(bed, 'ida')];
+        const folderId = await admin.idOf('/Told/Here');
+        await admin.grant(folderId, { userId: hal.userId }, 'WRITE');
+        const query =
+          'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level}}';
+        const codes = async (person: Person, userId: string) =>
+          (await person.errorsOf(query, { userId, folderId })).map(({ extensions }) => extensions.code);
+        assert.deepEqual(await codes(hal, ida.userId), ['FORBIDDEN']);
+        assert.deepEqual(await codes(hal, hal.userId), []);
+        assert.deepEqual(await codes(ida, hal.userId), ['NOT_FOUND']);
+        await admin.grant(folderId, { userId: hal.userId }, 'MANAGE');
+        assert.deepEqual(await codes(hal, ida.userId), []);
+      });
+    });
+  });
+}
+
+async function schemaOf(person: Person): Promise<GraphQLObjectType> {
+  const introspection = await person.ask<IntrospectionQuery>(getIntrospectionQuery());
+  return buildClientSchema(introspection).getQueryType()!;
+}

@@ -1,0 +1,185 @@
+/** Somebody who is logged in, and what they do over the graph. */
+
+import assert from 'node:assert/strict';
+import {
+  getNamedType,
+  isLeafType,
+  isObjectType,
+  isRequiredArgument,
+  type GraphQLField,
+  type GraphQLObjectType,
+} from 'graphql';
+import { administrator, type Testbed } from './testbed.ts';
+
+export interface GraphError {
+  readonly message: string;
+  readonly path?: readonly unknown[];
+  readonly extensions: { readonly code: string; readonly version?: number };
+}
+
+export interface SeenFolder {
+  readonly id: string;
+  readonly path: string;
+  readonly accessLevel: string;
+}
+
+type Subject = { readonly userId: string } | { readonly groupId: string };
+
+export class Person {
+  readonly userId: string;
+  readonly authToken: string;
+  readonly #bed: Testbed;
+
+  static async logIn(bed: Testbed, credentials = administrator): Promise<Person> {
+    const { authToken } = await bed.logIn(credentials);
+    const { sub } = JSON.parse(Buffer.from(authToken.split('.')[1]!, 'base64url').toString()) as {
+      sub: string;
+    };
+    return new Person(bed, authToken, sub);
+  }
+
+  private constructor(bed: Testbed, authToken: string, userId: string) {
+    this.#bed = bed;
+    this.authToken = authToken;
+    this.userId = userId;
+  }
+
+  async send(
+    query: string,
+    variables?: Record<string, unknown>,
+  ): Promise<{ data: unknown; errors?: GraphError[] }> {
+    return (await this.#bed.query(query, this.authToken, variables)).json();
+  }
+
+  /** What the query answers; errors fail the test. */
+  async ask<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {
+    const { data, errors } = await this.send(query, variables);
+    assert.equal(errors, undefined, `${query}: ${JSON.stringify(errors)}`);
+    return data as Data;
+  }
+
+  async errorsOf(query: string, variables?: Record<string, unknown>): Promise<GraphError[]> {
+    return (await this.send(query, variables)).errors ?? [];
+  }
+
+  async idOf(path: string): Promise<string> {
+    const query = 'query($path: String!){folder(path: $path){id}}';
+    const { folder } = await this.ask<{ folder: { id: string } | null }>(query, { path });
+    assert.ok(folder, `${path} is not there`);
+    return folder.id;
+  }
+
+  /** Everything below the root that this person sees. */
+  async everything(): Promise<SeenFolder[]> {
+    const query = '{folder{descendants{items{id path accessLevel}}}}';
+    return (await this.ask<{ folder: { descendants: { items: SeenFolder[] } } }>(query)).folder.descendants
+      .items;
+  }
+
+  async createUser(bed: Testbed, username: string): Promise<Person> {
+    const credentials = { username, password: `a password of ${username}'s` };
+    await this.ask(
+      'mutation($username: String!, $password: String!){createUser(input: {username: $username, password: $password}){user{id}}}',
+      credentials,
+    );
+    return Person.logIn(bed, credentials);
+  }
+
+  async createGroup(name: string, userIds: readonly string[]): Promise<string> {
+    const { createGroup } = await this.ask<{ createGroup: { group: { id: string } } }>(
+      'mutation($name: String!){createGroup(input: {name: $name}){group{id}}}',
+      { name },
+    );
+    const groupId = createGroup.group.id;
+    await this.ask(
+      'mutation($groupId: ID!, $userIds: [ID!]!){addToGroup(input: {groupId: $groupId, userIds: $userIds}){group{id}}}',
+      { groupId, userIds },
+    );
+    return groupId;
+  }
+
+  async removeFromGroup(groupId: string, userId: string): Promise<void> {
+    await this.ask(
+      'mutation($groupId: ID!, $userIds: [ID!]!){removeFromGroup(input: {groupId: $groupId, userIds: $userIds}){group{id}}}',
+      { groupId, userIds: [userId] },
+    );
+  }
+
+  async grant(folderId: string, subject: Subject, level: string): Promise<void> {
+    await this.ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+      input: { folderId, ...subject, level },
+    });
+  }
+
+  async revoke(folderId: string, subject: Subject): Promise<void> {
+    await this.ask('mutation($input: RevokeAccessInput!){revokeAccess(input: $input){folder{id}}}', {
+      input: { folderId, ...subject },
+    });
+  }
+
+  /** Deletes a folder if it is there. */
+  async deleteByPath(path: string): Promise<void> {
+    const query = 'query($path: String!){folder(path: $path){id}}';
+    const { folder } = await this.ask<{ folder: { id: string } | null }>(query, { path });
+    if (folder)
+      await this.ask('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){id}}', folder);
+  }
+
+  /** Sends every query field with every field below it, its arguments filled with the ids and the text. */
+  async tryEverything(
+    queryType: GraphQLObjectType,
+    ids: readonly string[],
+    text: string,
+  ): Promise<{ query: string; text: string }[]> {
+    const answers: { query: string; text: string }[] = [];
+    for (const field of Object.values(queryType.getFields())) {
+      for (const given of argumentsOf(field, ids, text, this.userId)) {
+        const query = `{${field.name}${given}${selectionOf(field, 4)}}`;
+        answers.push({ query, text: (await this.#bed.query(query, this.authToken)).text });
+      }
+    }
+    return answers;
+  }
+}
+
+/** Ways to fill the arguments of a field: none where that is allowed, and each id and the text. */
+function argumentsOf(
+  field: GraphQLField<unknown, unknown>,
+  ids: readonly string[],
+  text: string,
+  userId: string,
+): string[] {
+  const valueOf = (name: string, id: string) => {
+    if (name === 'text' || name === 'username' || name === 'name') return text;
+    return name === 'path' ? `/${text}` : name === 'userId' ? userId : id;
+  };
+  const isId = ({ name }: { name: string }) => /^(id|folderId|under|userId)$/.test(name);
+  const named = field.args.filter((each) => isId(each) || /^(text|path|username|name)$/.test(each.name));
+  const required = named.filter((each) => isRequiredArgument(each));
+  const ways = [
+    required,
+    ...named.filter((each) => !required.includes(each)).map((each) => [...required, each]),
+  ];
+  return ways.flatMap((way) => {
+    const values = way.some((each) => isId(each)) ? ids : [''];
+    return values.map((id) =>
+      way.length === 0
+        ? ''
+        : `(${way.map(({ name }) => `${name}: ${JSON.stringify(valueOf(name, id))}`).join(', ')})`,
+    );
+  });
+}
+
+function selectionOf(field: GraphQLField<unknown, unknown>, depth: number): string {
+  const type = getNamedType(field.type);
+  if (isLeafType(type)) return '';
+  const fields = isObjectType(type) ? Object.values(type.getFields()) : [];
+  const selected = fields
+    .filter((each) => !each.args.some((argument) => isRequiredArgument(argument)))
+    .filter((each) => depth > 1 || isLeafType(getNamedType(each.type)))
+    .map((each) => each.name + selectionOf(each, depth - 1))
+    .filter((each) => !each.endsWith('{}'));
+  return selected.length > 0 || !isObjectType(type)
+    ? `{${selected.join(' ') || '__typename'}}`
+    : '{__typename}';
+}
