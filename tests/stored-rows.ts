@@ -1,11 +1,12 @@
 /** What tests do behind the server's back: read and write rows that no endpoint reaches. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { Ancestry } from '../server/src/access/ancestry.ts';
 import { systemClock } from '../server/src/clock.ts';
 import type { Database } from '../server/src/database/database.ts';
 import { openDatabase } from '../server/src/database/open-database.ts';
 import { sql, type Statement } from '../server/src/database/statement.ts';
-import { addToChildCount } from '../server/src/folders/change-folders.ts';
+import { addChildren } from '../server/src/folders/change-folders.ts';
 import { insertRows, newRow } from '../server/src/folders/folder-rows.ts';
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
@@ -37,9 +38,6 @@ export async function disableUser(url: string, username: string, now: number): P
   );
 }
 
-const findRoot = sql<object, { id: string }>`
-  select id from folders where parent_id is null and detached_at is null`;
-
 /** Creates folders under the root, or under the folder with the given id; answers with their ids. */
 export async function plantFolders(
   url: string,
@@ -48,18 +46,30 @@ export async function plantFolders(
 ): Promise<string[]> {
   return withDatabase(url, (database) =>
     database.transaction(async (transaction) => {
-      const parent = parentId ?? (await transaction.get(findRoot, {}))!.id;
+      const ancestry = await Ancestry.begin(transaction);
+      const parent = parentId ?? ancestry.rootId;
+      await ancestry.load([parent]);
       const rows = names.map((name) => newRow({ parentId: parent, name }, systemClock.now()));
       await insertRows(transaction, rows);
-      await addToChildCount(transaction, parent, rows.length);
+      await addChildren(transaction, ancestry.wayTo(parent)!, { count: rows.length, levels: 1 });
       return rows.map(({ id }) => id);
     }),
   );
 }
 
-const tables = 'folders grants sessions settings signing_keys spent_refresh_tokens user_groups users'.split(
-  ' ',
-);
+const tables = [
+  'folders',
+  'grants',
+  'group_members',
+  'sessions',
+  'settings',
+  'signing_keys',
+  'spent_refresh_tokens',
+  'user_groups',
+  'users',
+] as const;
+type Counted = (typeof tables)[number] | 'revoked';
+
 const countOf = (table: string): Statement<object, { count: number }> => ({
   parts: [`select count(*) as count from ${table}`],
 });
@@ -67,10 +77,10 @@ const revoked = sql<object, { count: number }>`
   select count(*) as count from sessions where revoked_at is not null`;
 
 /** How many rows each table has, and how many sessions are revoked. */
-export async function countRows(url: string): Promise<Record<string, number>> {
+export async function countRows(url: string): Promise<Record<Counted, number>> {
   return withDatabase(url, async (database) => {
-    const counts: Record<string, number> = { revoked: (await database.get(revoked, {}))!.count };
+    const counts: Partial<Record<Counted, number>> = { revoked: (await database.get(revoked, {}))!.count };
     for (const table of tables) counts[table] = (await database.get(countOf(table), {}))!.count;
-    return counts;
+    return counts as Record<Counted, number>;
   });
 }

@@ -16,6 +16,8 @@ export interface Group {
 const selectGroup = sql`select id, name, created_at as "createdAt" from user_groups`;
 
 const findById = sql<{ id: string }, Group>`${selectGroup} where id = ${'id'}`;
+const findByIds = sql<{ ids: readonly string[] }, Group>`
+  ${selectGroup} where id in (select value from ${list('ids')})`;
 const findByKey = sql<{ key: string }, Group>`${selectGroup} where name_key = ${'key'}`;
 
 const page = sql<{ pattern: string; after: string; limit: number }, Group>`
@@ -44,6 +46,14 @@ export async function requireGroup(reader: Reader, id: string): Promise<Group> {
 export function readGroupByName(reader: Reader, name: string): PromiseOrValue<Group | undefined> {
   const kept = toAccountName(name);
   return kept ? reader.get(findByKey, { key: accountNameKey(kept) }) : undefined;
+}
+
+/** Those of the ids that are groups, by id. */
+export function readGroups(reader: Reader, ids: readonly string[]): PromiseOrValue<Map<string, Group>> {
+  return whenDone(
+    reader.all(findByIds, { ids: ids.filter(isRowId) }),
+    (groups) => new Map(groups.map((group) => [group.id, group])),
+  );
 }
 
 /** The groups of each user in the order of their names; a user without any is not in the map. */

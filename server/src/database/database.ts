@@ -23,6 +23,8 @@ export interface Database extends Reader {
   readonly dialect: Dialect;
   /** Commits when `work` is done and synced; rolls back when it throws. Writers stand in one line. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
+  /** All that `work` reads is of one moment, however long it takes and whatever others commit meanwhile. */
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   close(): PromiseOrValue<void>;
 }
 

@@ -77,6 +77,7 @@ export const migrations: readonly Migration[] = [
         `description ${text}`,
         `properties ${text}`,
         `child_count ${integer} not null default 0`,
+        `height ${integer} not null default 0`,
         // Numbered and folded for search; folders of before are filled in at the next start.
         `number ${integer}`,
         `folded_name ${text}`,
@@ -88,6 +89,13 @@ export const migrations: readonly Migration[] = [
       ].map((column) => `alter table folders add column ${column}`),
       `update folders set child_count = (
         select count(*) from folders as child where child.parent_id = folders.id)`,
+      `update folders set height = (
+        with recursive inside (id, level) as (
+          select folders.id, 0
+          union all
+          select child.id, inside.level + 1 from inside join folders as child on child.parent_id = inside.id
+        )
+        select max(level) from inside)`,
       `create unique index folders_by_number on folders (number)`,
       `create index folders_not_numbered on folders (id) where number is null`,
       `create index folders_root on folders (id) where parent_id is null and detached_at is null`,

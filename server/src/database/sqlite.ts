@@ -14,6 +14,7 @@ import {
   type Database,
   type DatabaseOptions,
   type PromiseOrValue,
+  type Reader,
   type Transaction,
 } from './database.ts';
 import type { Part, Statement } from './statement.ts';
@@ -24,6 +25,7 @@ const applicationId = 0x45535041;
 const openTimeoutMs = 5_000;
 const busyTimeoutMs = 20;
 const busyPauseMs = 5;
+const mostSnapshots = 4;
 /** How long a transaction waits for other processes, from when it was asked for. */
 const busyDeadlineMs = 5_000;
 
@@ -42,6 +44,7 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
   };
   const control = transactionControl(writer);
   const nextTurn = line();
+  const snapshots = snapshotConnections(file, onStatement);
 
   return {
     dialect: {
@@ -70,7 +73,9 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
         }
       });
     },
+    snapshot: snapshots.use,
     close: () => {
+      snapshots.close();
       reader.close();
       writer.close();
     },
@@ -123,6 +128,34 @@ function transactionControl(writer: Connection) {
     commit: writer.prepare('commit'),
     rollback: writer.prepare('rollback'),
   };
+}
+
+/** Connections that stay at one moment for the time of some work; more than a few at once wait for each other. */
+function snapshotConnections(file: string, onStatement?: (text: string) => void) {
+  const opened: Connection[] = [];
+  const free: { connection: Connection; read: ReturnType<typeof statements> }[] = [];
+  const inLine = Array.from({ length: mostSnapshots }, line);
+  let next = 0;
+  return {
+    use: <T>(work: (reader: Reader) => Promise<T>): Promise<T> =>
+      inLine[next++ % mostSnapshots]!(async () => {
+        const used = free.pop() ?? open();
+        used.connection.exec('begin');
+        try {
+          return await work({ all: used.read.all, get: used.read.get });
+        } finally {
+          used.connection.exec('commit');
+          free.push(used);
+        }
+      }),
+    close: () => opened.forEach((connection) => connection.close()),
+  };
+
+  function open() {
+    const connection = connect(file, { readonly: true });
+    opened.push(connection);
+    return { connection, read: statements(connection, onStatement) };
+  }
 }
 
 /** Another process may be writing: wait for it, and let other requests through in between. */
@@ -215,6 +248,9 @@ function prepare(connection: Connection, { parts }: Statement): Ready {
 const searchIndex = [
   `create virtual table folder_trigrams using fts5(
     text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,
+  // Small pages: a search leaps through the lists of frequent trigrams, and merging, which now and then comes with a
+  // change, takes so many pages at a time.
+  `insert into folder_trigrams (folder_trigrams, rank) values ('pgsz', 250)`,
   // Not for each row: a trigger that writes to this index makes it write out all that it has gathered so far.
   `create trigger folder_trigrams_insert after update of last on folder_numbers begin
     insert into folder_trigrams (rowid, text)
@@ -235,19 +271,22 @@ const searchIndex = [
 
 const mostTrigrams = 16;
 
-/** A query that asks for some of the trigrams of a text. */
+/**
+ * A query that asks for some of the trigrams of a text: every other one and the last hold all of its letters. Each
+ * more would cost as much again, and leave out hardly anything.
+ */
 function trigramQuery(text: string): string {
   const letters = [...text];
+  const last = letters.length - 3;
   const trigrams = new Set<string>();
-  for (let start = 0; start + 3 <= letters.length && trigrams.size < mostTrigrams; start++) {
-    trigrams.add(
-      `"${letters
-        .slice(start, start + 3)
-        .join('')
-        .replaceAll('"', '""')}"`,
-    );
-  }
+  for (let start = 0; start < last && trigrams.size < mostTrigrams; start += 2) add(start);
+  add(last);
   return [...trigrams].join(' AND ');
+
+  function add(start: number): void {
+    const trigram = letters.slice(start, start + 3).join('');
+    trigrams.add(`"${trigram.replaceAll('"', '""')}"`);
+  }
 }
 
 const passing = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN)/;

@@ -10,6 +10,7 @@ import { sql } from '../database/statement.ts';
 import { noteAccessChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { visibleChildCount } from './children.ts';
+import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
 import { toFolderName } from './folder-name.ts';
 import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
 import { foldText } from './folded-text.ts';
@@ -41,6 +42,8 @@ export interface CheckedMove {
   readonly folder: Folder;
   readonly from: Folder;
   readonly to: Folder;
+  /** How many levels move, at most. */
+  readonly levels: number;
   readonly view: TreeView;
 }
 
@@ -51,7 +54,6 @@ export interface FolderDeletion {
 }
 
 const { WRITE } = accessLevels;
-const deepest = 256;
 
 const findName = sql<{ parentId: string; name: string }, { id: string }>`
   select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
@@ -94,11 +96,11 @@ export async function createFolder(
   const texts = toTexts(given);
   const view = viewTree(transaction, access);
   const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
-  checkDepth(view, parent);
+  checkDepth(view, parent, 1);
   await checkNameIsFree(transaction, parent.id, name);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
   await insertRow(transaction, row);
-  await transaction.run(addToCount, { id: parent.id, by: 1 });
+  await addChildren(transaction, view.ancestry.wayTo(parent.id)!, { count: 1, levels: 1 });
   return row.id;
 }
 
@@ -141,23 +143,23 @@ export async function checkMove(
   if (wayTo.includes(folder.id)) {
     throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
   }
-  checkDepth(view, to);
+  const levels = await checkDepthWith(transaction, view, to, folder.id);
   if (to.id !== from.id) {
     await checkNameIsFree(transaction, to.id, folder.name);
     checkNoGain(folder.accessLevel, access.levelOf(folder.id, to.accessLevel));
   }
-  return { folder, from, to, view };
+  return { folder, from, to, levels, view };
 }
 
 export async function moveFolder(
   transaction: Transaction,
-  { folder, from, to }: CheckedMove,
+  { folder, from, to, levels, view }: CheckedMove,
   now: number,
 ): Promise<void> {
   if (from.id === to.id) return;
   await transaction.run(setParent, { id: folder.id, parentId: to.id, now });
   await transaction.run(addToCount, { id: from.id, by: -1 });
-  await transaction.run(addToCount, { id: to.id, by: 1 });
+  await addChildren(transaction, view.ancestry.wayTo(to.id)!, { count: 1, levels });
   await noteAccessChange(transaction);
 }
 
@@ -220,12 +222,6 @@ async function parentForWriting(view: TreeView, folder: Folder, done: string): P
   return writableFolder(view, folder.parentId);
 }
 
-export function checkDepth({ ancestry }: TreeView, parent: Folder, height = 1): void {
-  if (ancestry.wayTo(parent.id)!.length - 1 + height > deepest) {
-    throw new Refusal('BAD_INPUT', `Folders are at most ${deepest} levels deep.`);
-  }
-}
-
 /** The refusal is the same whether the viewer may see the other folder or not, and says nothing of it. */
 export async function checkNameIsFree(
   transaction: Transaction,
@@ -246,6 +242,12 @@ export function checkNoGain(before: AccessLevel, after: AccessLevel): void {
   );
 }
 
-export async function addToChildCount(transaction: Transaction, id: string, by: number): Promise<void> {
-  await transaction.run(addToCount, { id, by });
+/** After folders were put into the last of a way: what that one and those above it keep of it. */
+export async function addChildren(
+  transaction: Transaction,
+  way: readonly string[],
+  { count, levels }: { readonly count: number; readonly levels: number },
+): Promise<void> {
+  await transaction.run(addToCount, { id: way.at(-1)!, by: count });
+  await noteLevels(transaction, way, levels);
 }

@@ -2,7 +2,7 @@
 
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { chosenForEach, list, sql, type Statement } from '../database/statement.ts';
-import type { Place } from './cursor.ts';
+import { timeKey, timeKeyBytes, timeOfKey, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
 import { folderColumns, withLevel, type Folder, type FolderRow, type TreeView } from './folders.ts';
 import { sortKey } from './sort-key.ts';
@@ -95,13 +95,16 @@ export function placeOf(folder: Pick<Folder, 'id' | 'name' | 'updatedAt'>, field
   return { id: folder.id, key: keyOf(folder, field) };
 }
 
+/** How long the keys of an order are, where they all are as long. */
+export function keyBytesOf(field: OrderField): number | undefined {
+  return { NAME: undefined, CREATED: 0, UPDATED: timeKeyBytes }[field];
+}
+
 function keyOf({ name, updatedAt }: Pick<Folder, 'name' | 'updatedAt'>, field: OrderField): Uint8Array {
   if (field === 'NAME') return sortKey(name);
   // Ids grow with time: they are the order of creation.
   if (field === 'CREATED') return new Uint8Array();
-  const bytes = Buffer.alloc(8);
-  bytes.writeBigUInt64BE(BigInt(updatedAt));
-  return bytes;
+  return timeKey(updatedAt);
 }
 
 /** Parents that show their children by themselves, and passages, which show only what leads on. */
@@ -237,7 +240,7 @@ function parametersOf(
 }
 
 function keyParameter({ key }: Place, field: OrderField): unknown {
-  return field === 'UPDATED' ? Number(Buffer.from(key).readBigUInt64BE()) : key;
+  return field === 'UPDATED' ? timeOfKey(key) : key;
 }
 
 /** A folded text as a pattern that matches just itself. */

@@ -16,6 +16,8 @@ export interface Place {
 
 const checksumBytes = 4;
 const idBytes = 16;
+/** Enough for the next 8,000 years. */
+export const timeKeyBytes = 6;
 
 /** `list` names the list among all lists. */
 export function toCursor(list: string, { key, id }: Place): string {
@@ -23,17 +25,32 @@ export function toCursor(list: string, { key, id }: Place): string {
   return Buffer.concat([checksum(list, place), place]).toString('base64url');
 }
 
-export function fromCursor(list: string, cursor: string, argument: string): Place {
+/** `keyBytes` is how long the key is, where all keys of the list are as long. */
+export function fromCursor(list: string, cursor: string, argument: string, keyBytes?: number): Place {
   const bytes = Buffer.from(cursor, 'base64url');
   const place = bytes.subarray(checksumBytes);
   const isOurs =
     bytes.length >= checksumBytes + idBytes &&
     bytes.toString('base64url') === cursor &&
-    checksum(list, place).equals(bytes.subarray(0, checksumBytes));
-  if (!isOurs) {
-    throw new Refusal('BAD_INPUT', `\`${argument}\` is not a cursor of this list of folders.`);
-  }
+    checksum(list, place).equals(bytes.subarray(0, checksumBytes)) &&
+    (keyBytes === undefined || place.length === idBytes + keyBytes);
+  if (!isOurs) throw notACursor(argument);
   return { id: folderIdOf(place.subarray(0, idBytes)), key: place.subarray(idBytes) };
+}
+
+export function notACursor(argument: string): Refusal {
+  return new Refusal('BAD_INPUT', `\`${argument}\` is not a cursor of this list of folders.`);
+}
+
+/** A time as a key: its bytes are in the order of time. */
+export function timeKey(milliseconds: number): Uint8Array {
+  const bytes = Buffer.alloc(timeKeyBytes);
+  bytes.writeUIntBE(milliseconds, 0, timeKeyBytes);
+  return bytes;
+}
+
+export function timeOfKey(key: Uint8Array): number {
+  return Buffer.from(key).readUIntBE(0, timeKeyBytes);
 }
 
 function checksum(list: string, place: Uint8Array): Buffer {

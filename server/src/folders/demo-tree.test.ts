@@ -7,7 +7,7 @@ import type { Database, Reader } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
-import { addToChildCount } from './change-folders.ts';
+import { addChildren } from './change-folders.ts';
 import { readChildren } from './children.ts';
 import { plantDemoTree } from './demo-tree.ts';
 import { ensureRoot, insertRow, newRow } from './folder-rows.ts';
@@ -83,7 +83,7 @@ test('a tree that has a folder already is left as it is', async () => {
   await database.transaction(async (transaction) => {
     const { rootId } = await Ancestry.begin(transaction);
     await insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
-    await addToChildCount(transaction, rootId, 1);
+    await addChildren(transaction, [rootId], { count: 1, levels: 1 });
   });
   const own = await levelsOf(database);
   await plant();

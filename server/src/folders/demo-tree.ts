@@ -2,8 +2,9 @@
 
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { addToChildCount } from './change-folders.ts';
-import { insertRow, newRow } from './folder-rows.ts';
+import { addChildren } from './change-folders.ts';
+import { insertRows } from './folder-rows.ts';
+import { planImport, type ImportedTree } from './import-plan.ts';
 
 /** A folder's name and what is in it; a list of names is a list of empty folders. */
 interface Branch {
@@ -16,22 +17,19 @@ const findEmptyRoot = sql<object, { id: string }>`
 /** Leaves a tree that has folders already as it is. */
 export async function plantDemoTree(transaction: Transaction, now: number): Promise<void> {
   const root = await transaction.get(findEmptyRoot, {});
-  if (root) await plant(transaction, root.id, demoTree, now);
+  if (!root) return;
+  const tree = toTree(demoTree);
+  const { rows, tops, height } = await planImport({ tree }, { now, most: Infinity });
+  await insertRows(
+    transaction,
+    rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),
+  );
+  await addChildren(transaction, [root.id], { count: tops.length, levels: height });
 }
 
-async function plant(
-  transaction: Transaction,
-  parentId: string,
-  branch: Branch | readonly string[],
-  now: number,
-): Promise<void> {
-  const inside = isList(branch) ? branch.map((name) => [name, []] as const) : Object.entries(branch);
-  for (const [name, below] of inside) {
-    const row = newRow({ parentId, name }, now);
-    await insertRow(transaction, row);
-    await plant(transaction, row.id, below, now);
-  }
-  await addToChildCount(transaction, parentId, inside.length);
+function toTree(branch: Branch | readonly string[]): ImportedTree[] {
+  if (isList(branch)) return branch.map((name) => ({ name }));
+  return Object.entries(branch).map(([name, below]) => ({ name, folders: toTree(below) }));
 }
 
 function isList(branch: Branch | readonly string[]): branch is readonly string[] {

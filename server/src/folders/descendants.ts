@@ -4,7 +4,7 @@
  */
 
 import { readChildren, placeOf } from './children.ts';
-import type { Place } from './cursor.ts';
+import { notACursor, type Place } from './cursor.ts';
 import { bytesOf, folderIdOf } from './folder-id.ts';
 import type { Folder, TreeView } from './folders.ts';
 
@@ -143,13 +143,15 @@ export function wayKey(descendant: Descendant): Uint8Array {
   return Buffer.concat(parts);
 }
 
-export function placesOf(key: Uint8Array): Place[] {
+export function placesOf({ id, key }: Place, argument: string): Place[] {
   const bytes = Buffer.from(key);
   const places: Place[] = [];
-  for (let start = 0; start + 18 <= bytes.length;) {
-    const end = start + 18 + bytes.readUInt16BE(start + 16);
+  for (let start = 0; start < bytes.length;) {
+    const end = start + 18 <= bytes.length ? start + 18 + bytes.readUInt16BE(start + 16) : Infinity;
+    if (end > bytes.length) throw notACursor(argument);
     places.push({ id: folderIdOf(bytes.subarray(start, start + 16)), key: bytes.subarray(start + 18, end) });
     start = end;
   }
+  if (places.at(-1)?.id !== id) throw notACursor(argument);
   return places;
 }

@@ -15,14 +15,16 @@ export interface NewRow extends FolderTexts {
   readonly foldedName: string;
   readonly foldedTitle: string | null;
   childCount: number;
+  /** How many levels are inside. */
+  height: number;
   readonly now: number;
 }
 
 const insert = sql<NewRow & { number: number }>`
   insert into folders (id, parent_id, name, sort_key, folded_name, title, folded_title, icon, description, properties,
-    child_count, number, version, created_at, updated_at)
+    child_count, height, number, version, created_at, updated_at)
   values (${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, ${'foldedName'}, ${'title'}, ${'foldedTitle'}, ${'icon'},
-    ${'description'}, ${'properties'}, ${'childCount'}, ${'number'}, 1, ${'now'}, ${'now'})`;
+    ${'description'}, ${'properties'}, ${'childCount'}, ${'height'}, ${'number'}, 1, ${'now'}, ${'now'})`;
 
 const findLastNumber = sql<object, { last: number }>`select last from folder_numbers`;
 const setLastNumber = sql<{ last: number }>`update folder_numbers set last = ${'last'}`;
@@ -48,6 +50,7 @@ export function newRow(
     foldedName: foldText(name),
     foldedTitle: title && foldText(title),
     childCount: 0,
+    height: 0,
     now,
   };
 }

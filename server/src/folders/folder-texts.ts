@@ -81,6 +81,9 @@ function checkValue(value: unknown, levels: number): void {
   if (typeof value === 'string' && !value.isWellFormed()) {
     throw new Refusal('BAD_INPUT', '`properties` must be well-formed Unicode.');
   }
+  if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw new Refusal('BAD_INPUT', '`properties` hold a number that is too large.');
+  }
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) {
     throw new Refusal(

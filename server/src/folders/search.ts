@@ -60,10 +60,11 @@ interface Range {
 
 const findByName = sql<Range, Candidate>`
   select ${candidateColumns} from folders
-  where (folded_name, id) > (${'from'}, ${'fromId'}) and folded_name < ${'to'} order by folded_name, id limit ${'limit'}`;
+  where (folded_name, id) > (${'from'}, ${'fromId'}) and folded_name < ${'to'}
+  order by folded_name, id limit ${'limit'}`;
 const findByTitle = sql<Range, Candidate>`
-  select ${candidateColumns} from folders where folded_title is not null
-  and (folded_title, id) > (${'from'}, ${'fromId'}) and folded_title < ${'to'}
+  select ${candidateColumns} from folders
+  where folded_title is not null and (folded_title, id) > (${'from'}, ${'fromId'}) and folded_title < ${'to'}
   order by folded_title, id limit ${'limit'}`;
 
 /** The text as it is searched for. */
@@ -127,14 +128,13 @@ async function* portions({ reader }: TreeView, text: string): AsyncGenerator<rea
       after = candidates.at(-1)!.number;
     }
   }
-  const startsWithText = ({ foldedName }: Candidate) => foldedName.startsWith(text);
   yield* beginnings(findByName, ({ foldedName }) => foldedName);
   for await (const candidates of beginnings(findByTitle, ({ foldedTitle }) => foldedTitle!)) {
-    yield candidates.filter((candidate) => !startsWithText(candidate));
+    yield candidates.filter(({ foldedName }) => !foldedName.startsWith(text));
   }
 
   async function* beginnings(find: typeof findByName, textOf: (candidate: Candidate) => string) {
-    const to = `${text}\u{10ffff}`;
+    const to = endOfBeginnings(text);
     for (let from = text, fromId = ''; ;) {
       const candidates = await reader.all(find, { from, fromId, to, limit: portion });
       yield candidates;
@@ -144,6 +144,14 @@ async function* portions({ reader }: TreeView, text: string): AsyncGenerator<rea
       fromId = last.id;
     }
   }
+}
+
+/** The first text, in the order of code points, that comes after all that begin with this one. */
+function endOfBeginnings(text: string): string {
+  const letters = [...text];
+  const last = letters.pop()!.codePointAt(0)!;
+  if (last === 0x10ffff) return `${text}\u{10ffff}`;
+  return letters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
 }
 
 /** 0 the whole text, 1 its beginning, 2 the beginning of a word, 3 anywhere; undefined if it does not match. */

@@ -9,13 +9,8 @@ import type { Database, Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { noteAccessChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import {
-  addToChildCount,
-  checkNameIsFree,
-  checkNoGain,
-  checkVersion,
-  writableFolder,
-} from './change-folders.ts';
+import { addChildren, checkNameIsFree, checkNoGain, checkVersion, writableFolder } from './change-folders.ts';
+import { checkDepthWith } from './depth.ts';
 import { isFolderId } from './folder-id.ts';
 import { toFolderName } from './folder-name.ts';
 import { foldText } from './folded-text.ts';
@@ -149,7 +144,8 @@ export async function restoreFolder(
   checkVersion(trashed, given.expectedVersion);
   const parent = await destination(view, given, trashed);
   checkNoGain(levels.level, levels.own ?? parent.accessLevel);
-  const name = given.name ? toFolderName(given.name) : trashed.name;
+  const inside = await checkDepthWith(transaction, view, parent, trashed.id);
+  const name = typeof given.name === 'string' ? toFolderName(given.name) : trashed.name;
   await checkNameIsFree(transaction, parent.id, name);
   await transaction.run(attach, {
     id: trashed.id,
@@ -159,12 +155,12 @@ export async function restoreFolder(
     foldedName: foldText(name),
     now,
   });
-  await addToChildCount(transaction, parent.id, 1);
+  await addChildren(transaction, view.ancestry.wayTo(parent.id)!, { count: 1, levels: inside });
   await noteAccessChange(transaction);
 }
 
 async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
-  if (parentId) return writableFolder(view, parentId);
+  if (typeof parentId === 'string') return writableFolder(view, parentId);
   await view.ancestry.load([formerParentId]);
   if (view.ancestry.wayTo(formerParentId)) return writableFolder(view, formerParentId);
   throw new Refusal(

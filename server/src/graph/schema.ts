@@ -1,11 +1,13 @@
 /** The graph schema. Its text is kept in `contract/schema.graphql`, for clients and for review. */
 
 import type { GraphQLSchema } from 'graphql';
-import { defineAccess } from './tree/access-type.ts';
+import { defineExplainAccess } from './tree/explain-query.ts';
 import { createBuilder } from './builder.ts';
 import { defineFolderMutations } from './tree/folder-mutations.ts';
 import { defineFolderQueries } from './tree/folder-queries.ts';
 import { defineFolder } from './tree/folder-type.ts';
+import { defineGrantMutations } from './tree/grant-mutations.ts';
+import { defineGrant } from './tree/grant-type.ts';
 import { defineImport } from './tree/import-mutation.ts';
 import { definePageInfo } from './page-info.ts';
 import { definePeopleTypes } from './people/people-types.ts';
@@ -31,7 +33,9 @@ export function createSchema(): GraphQLSchema {
   defineFolderMutations(builder, tree, people);
   defineImport(builder, tree);
   defineTrash(builder, tree, { PageInfo });
-  defineAccess(builder, tree, people);
+  const grants = defineGrant(builder, tree, people);
+  defineExplainAccess(builder, tree, people, grants);
+  defineGrantMutations(builder, tree);
   definePeople(builder, people);
 
   return builder.toSchema({ sortSchema: false });

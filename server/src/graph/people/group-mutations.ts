@@ -65,6 +65,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
   builder.mutationFields((t) => ({
     createGroup: t.field({
       type: CreateGroupPayload,
+      nullable: true,
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: CreateGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
@@ -75,6 +76,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
     }),
     updateGroup: t.field({
       type: UpdateGroupPayload,
+      nullable: true,
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: UpdateGroupInput, required: true }) },
       resolve: (_, { input: { id, ...changes } }, context) =>
@@ -85,6 +87,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
     }),
     deleteGroup: t.field({
       type: DeleteGroupPayload,
+      nullable: true,
       description: "For administrators. Deletes the group's grants too; its members stay users.",
       args: { input: t.arg({ type: DeleteGroupInput, required: true }) },
       resolve: (_, { input: { id } }, context) =>
@@ -95,6 +98,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
     }),
     addToGroup: t.field({
       type: AddToGroupPayload,
+      nullable: true,
       description: 'For administrators. Adds all of the users, or none if one of them does not exist.',
       args: { input: t.arg({ type: AddToGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
@@ -105,6 +109,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
     }),
     removeFromGroup: t.field({
       type: RemoveFromGroupPayload,
+      nullable: true,
       description: 'For administrators. Whoever is not in the group is passed over.',
       args: { input: t.arg({ type: RemoveFromGroupInput, required: true }) },
       resolve: (_, { input }, context) =>

@@ -42,6 +42,7 @@ export function definePasswordMutations(builder: Builder): void {
   builder.mutationFields((t) => ({
     resetPassword: t.field({
       type: ResetPasswordPayload,
+      nullable: true,
       description:
         'Gives another user a new password, and ends all sessions of the user. For administrators. CONFLICT for oneself: that is `changePassword`.',
       args: { input: t.arg({ type: ResetPasswordInput, required: true }) },
@@ -49,6 +50,7 @@ export function definePasswordMutations(builder: Builder): void {
     }),
     changePassword: t.field({
       type: ChangePasswordPayload,
+      nullable: true,
       description:
         "Changes one's own password, and ends one's other sessions. FORBIDDEN if the old one is wrong.",
       args: { input: t.arg({ type: ChangePasswordInput, required: true }) },

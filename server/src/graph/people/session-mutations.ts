@@ -36,6 +36,7 @@ export function defineSessionMutations(builder: Builder): void {
   builder.mutationFields((t) => ({
     revokeSession: t.field({
       type: RevokeSessionPayload,
+      nullable: true,
       description:
         "Ends a session: its refresh token is useless at once. NOT_FOUND if it has ended already, and if it is somebody else's and the viewer is no administrator.",
       args: { input: t.arg({ type: RevokeSessionInput, required: true }) },
@@ -46,6 +47,7 @@ export function defineSessionMutations(builder: Builder): void {
     }),
     revokeSessions: t.field({
       type: RevokeSessionsPayload,
+      nullable: true,
       description: 'Ends all sessions of a user, or all others than the one of this request.',
       args: { input: t.arg({ type: RevokeSessionsInput, required: true }) },
       resolve: async (_, { input }, context) => ({ endedSessions: await revokeAll(context, input) }),

@@ -49,12 +49,14 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
   builder.mutationFields((t) => ({
     createUser: t.field({
       type: CreateUserPayload,
+      nullable: true,
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: CreateUserInput, required: true }) },
       resolve: async (_, { input }, context) => ({ user: await create(context, input) }),
     }),
     updateUser: t.field({
       type: UpdateUserPayload,
+      nullable: true,
       description:
         'For administrators. CONFLICT if the name is taken, and for disabling or demoting oneself: so there is always an administrator left.',
       args: { input: t.arg({ type: UpdateUserInput, required: true }) },
@@ -62,6 +64,7 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
     }),
     deleteUser: t.field({
       type: DeleteUserPayload,
+      nullable: true,
       description:
         "For administrators. Deletes the user's sessions, memberships and grants too. CONFLICT for oneself.",
       args: { input: t.arg({ type: DeleteUserInput, required: true }) },

@@ -9,9 +9,11 @@ import {
   wayKey,
   type Descendant,
   type Descendants,
+  type DescendantSlice,
 } from '../../folders/descendants.ts';
+import { viewTree } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Budget } from '../price/budget.ts';
+import type { GraphContext } from '../builder.ts';
 import { pageSize, type FolderConnection, type FolderEdge } from './folder-connection.ts';
 import { FolderLevel, type FolderNode } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
@@ -24,20 +26,22 @@ export interface DescendantArguments {
 
 export class DescendantConnection implements FolderConnection, PageInfo {
   readonly #top: FolderNode;
-  readonly #given: DescendantArguments;
-  readonly #budget: Budget;
+  readonly #slice: DescendantSlice;
+  readonly #context: GraphContext;
   readonly #info: GraphQLResolveInfo;
   #page: Promise<Descendants> | undefined;
 
-  constructor(top: FolderNode, given: DescendantArguments, budget: Budget, info: GraphQLResolveInfo) {
-    pageSize(given, budget, info);
-    if (typeof given.depth === 'number' && given.depth < 1) {
-      throw new Refusal('BAD_INPUT', '`depth` must be at least 1.');
-    }
+  constructor(top: FolderNode, given: DescendantArguments, context: GraphContext, info: GraphQLResolveInfo) {
     this.#top = top;
-    this.#given = given;
-    this.#budget = budget;
+    this.#context = context;
     this.#info = info;
+    const { after } = given;
+    this.#slice = {
+      depth: toDepth(given.depth),
+      first: pageSize(given, context.budget, info).limit,
+      after:
+        typeof after === 'string' ? placesOf(fromCursor(this.#list, after, 'after'), 'after') : undefined,
+    };
   }
 
   get edges(): Promise<readonly FolderEdge[]> {
@@ -58,8 +62,10 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   }
 
   get totalCount(): Promise<number> {
-    const { level, folder } = this.#top;
-    return countDescendants(level.view, folder, this.#given.depth ?? undefined);
+    const { database, access } = this.#context;
+    return database.snapshot((reader) =>
+      countDescendants(viewTree(reader, access), this.#top.folder, this.#slice.depth),
+    );
   }
 
   get pageInfo(): PageInfo {
@@ -80,7 +86,7 @@ export class DescendantConnection implements FolderConnection, PageInfo {
 
   /** A cursor comes from a page before. */
   get hasPreviousPage(): boolean {
-    return typeof this.#given.after === 'string';
+    return this.#slice.after !== undefined;
   }
 
   #read(): Promise<Descendants> {
@@ -88,15 +94,11 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   }
 
   async #readPage(): Promise<Descendants> {
-    const { level, folder } = this.#top;
-    const { depth, first, after } = this.#given;
-    const slice = {
-      depth: depth ?? undefined,
-      first: first ?? undefined,
-      after: typeof after === 'string' ? placesOf(fromCursor(this.#list, after, 'after').key) : undefined,
-    };
-    const page = await readDescendants(level.view, folder, slice, this.#budget.foldersLeft);
-    if (page.isTooMuch) throw this.#budget.exceeded(this.#info);
+    const { database, access, budget } = this.#context;
+    const page = await database.snapshot((reader) =>
+      readDescendants(viewTree(reader, access), this.#top.folder, this.#slice, budget.foldersLeft),
+    );
+    if (page.isTooMuch) throw budget.exceeded(this.#info);
     return page;
   }
 
@@ -112,4 +114,9 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   get #list(): string {
     return `descendants ${this.#top.id}`;
   }
+}
+
+export function toDepth(given: number | null | undefined): number | undefined {
+  if (typeof given === 'number' && given < 1) throw new Refusal('BAD_INPUT', '`depth` must be at least 1.');
+  return given ?? undefined;
 }

@@ -2,7 +2,13 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
-import { placeOf, type FolderFilter, type FolderOrder, type Slice } from '../../folders/children.ts';
+import {
+  keyBytesOf,
+  placeOf,
+  type FolderFilter,
+  type FolderOrder,
+  type Slice,
+} from '../../folders/children.ts';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Budget } from '../price/budget.ts';
@@ -51,10 +57,14 @@ export class ChildConnection implements FolderConnection, PageInfo {
     this.#info = info;
     const { limit, isFromEnd } = pageSize(given, budget, info);
     const { order, filter } = given;
-    const list = this.#list(order);
+    const placeAt = (argument: 'after' | 'before') => {
+      const cursor = given[argument];
+      if (typeof cursor !== 'string') return undefined;
+      return fromCursor(this.#list(order), cursor, argument, keyBytesOf((order ?? byName).field));
+    };
     this.#slice = {
-      after: typeof given.after === 'string' ? fromCursor(list, given.after, 'after') : undefined,
-      before: typeof given.before === 'string' ? fromCursor(list, given.before, 'before') : undefined,
+      after: placeAt('after'),
+      before: placeAt('before'),
       limit,
       isFromEnd,
       order,

@@ -4,6 +4,7 @@
  * timer or a queue.
  */
 
+import { readGrants } from '../../access/grants.ts';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { countChildren, readChildren, type FolderFilter, type Slice } from '../../folders/children.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type LongTexts,
   type TreeView,
 } from '../../folders/folders.ts';
+import { toGrantNodes, type GrantNode } from './grant-nodes.ts';
 
 export class FolderNode {
   readonly folder: Folder;
@@ -47,6 +49,7 @@ export class FolderLevel {
   readonly #counts = new Map<string, ByFolder<number>>();
   #texts: ByFolder<LongTexts> | undefined;
   #ancestors: ByFolder<FolderNode> | undefined;
+  readonly #grants = new Map<string, ByFolder<readonly GrantNode[]>>();
 
   constructor(view: TreeView, folders: readonly Folder[]) {
     this.view = view;
@@ -87,6 +90,17 @@ export class FolderLevel {
     return whenDone(this.#readAncestors(), (found) =>
       ancestorIds(this.view, folder.id).flatMap((id) => found.get(id) ?? []),
     );
+  }
+
+  /** The grants on the folders of this level, or on their ancestors, too. */
+  grants(inherited: boolean): ByFolder<readonly GrantNode[]> {
+    return remembered(this.#grants, String(inherited), async () => {
+      const above = inherited ? await this.#readAncestors() : new Map<string, FolderNode>();
+      const ids = [...this.#folders.map(({ id }) => id), ...above.keys()];
+      const { reader } = this.view;
+      const nodes = await toGrantNodes(reader, await readGrants(reader, ids));
+      return Map.groupBy(nodes, ({ grant }) => grant.folderId);
+    });
   }
 
   #readAncestors(): ByFolder<FolderNode> {

@@ -4,7 +4,7 @@ import { accessLevels } from '../../access/access-level.ts';
 import type { Access } from '../../access/access.ts';
 import { compareAccess, type AccessDifference } from '../../access/grants.ts';
 import { readUsers } from '../../accounts/users.ts';
-import type { Reader } from '../../database/database.ts';
+import type { Database, Reader } from '../../database/database.ts';
 import { countDescendants } from '../../folders/descendants.ts';
 import {
   checkMove,
@@ -15,10 +15,10 @@ import {
   type CheckedMove,
 } from '../../folders/change-folders.ts';
 import { viewTree, type Folder } from '../../folders/folders.ts';
-import type { Builder, GraphContext } from '../builder.ts';
+import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
-import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { requireFolder } from './folder-queries.ts';
+import type { FolderNode } from './folder-level.ts';
+import { nodeNow, requireFolder } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
@@ -55,6 +55,7 @@ export function defineFolderMutations(
   builder.mutationField('createFolder', (t) =>
     t.field({
       type: payload('CreateFolderPayload'),
+      nullable: true,
       description: 'Needs WRITE on the parent.',
       args: {
         input: t.arg({
@@ -78,10 +79,11 @@ export function defineFolderMutations(
       },
       resolve: async (_, { input }, context) => {
         const now = context.clock.now();
-        const id = await change(context, (transaction, access) =>
-          createFolder(transaction, access, input, now),
-        );
-        return nodeById(context, id);
+        const folder = await change(context, async (transaction, access) => {
+          const id = await createFolder(transaction, access, input, now);
+          return requireFolder(viewTree(transaction, access), id);
+        });
+        return nodeNow(context, folder);
       },
     }),
   );
@@ -89,6 +91,7 @@ export function defineFolderMutations(
   builder.mutationField('updateFolder', (t) =>
     t.field({
       type: payload('UpdateFolderPayload'),
+      nullable: true,
       description: 'Needs WRITE. What is not given stays as it is; null takes a text away.',
       args: {
         input: t.arg({
@@ -108,8 +111,11 @@ export function defineFolderMutations(
       },
       resolve: async (_, { input }, context) => {
         const now = context.clock.now();
-        await change(context, (transaction, access) => updateFolder(transaction, access, input, now));
-        return nodeById(context, input.id);
+        const folder = await change(context, async (transaction, access) => {
+          await updateFolder(transaction, access, input, now);
+          return requireFolder(viewTree(transaction, access), input.id);
+        });
+        return nodeNow(context, folder);
       },
     }),
   );
@@ -129,7 +135,7 @@ export function defineFolderMutations(
       isDryRun: t.exposeBoolean('isDryRun', { description: 'Nothing was moved.' }),
       folderCount: t.int({
         description: 'How many folders you see moving: the folder itself and all that is inside.',
-        resolve: async ({ node }) => 1 + (await countDescendants(node.level.view, node.folder)),
+        resolve: ({ node }, _, { database, access }) => countFolders(database, access, node.folder),
       }),
       accessChanges: t.field({
         type: [AccessChange],
@@ -145,6 +151,7 @@ export function defineFolderMutations(
   builder.mutationField('moveFolder', (t) =>
     t.field({
       type: MovePayload,
+      nullable: true,
       description:
         'Needs WRITE on the folder, on its parent and on the new parent; whoever would gain more than they have needs somebody who manages it. CYCLE if the new parent is inside the folder.',
       args: {
@@ -166,12 +173,13 @@ export function defineFolderMutations(
       },
       resolve: async (_, { input }, context): Promise<Moved> => {
         const { dryRun, ...move } = input;
-        const ways = await change(context, async (transaction, access) => {
+        const { folder, ways } = await change(context, async (transaction, access) => {
           const checked = await checkMove(transaction, access, move);
           if (!dryRun) await moveFolder(transaction, checked, context.clock.now());
-          return waysOf(checked);
+          const moved = await requireFolder(viewTree(transaction, access), input.id);
+          return { folder: moved, ways: waysOf(checked) };
         });
-        return { node: await nodeById(context, input.id), isDryRun: dryRun, ways };
+        return { node: await nodeNow(context, folder), isDryRun: dryRun, ways };
       },
     }),
   );
@@ -181,8 +189,7 @@ export function defineFolderMutations(
       id: t.id({ description: 'For `restoreFolder`.', resolve: ({ folder }) => folder.id }),
       folderCount: t.int({
         description: 'How many folders you saw going: the folder itself and all that was inside.',
-        resolve: async ({ folder, access }, _, { database }) =>
-          1 + (await countDescendants(viewTree(database, access), folder)),
+        resolve: ({ folder, access }, _, { database }) => countFolders(database, access, folder),
       }),
     }),
   });
@@ -190,6 +197,7 @@ export function defineFolderMutations(
   builder.mutationField('deleteFolder', (t) =>
     t.field({
       type: DeletePayload,
+      nullable: true,
       description:
         'Needs WRITE on the folder and on its parent. What is deleted can be restored for some days, then it is purged.',
       args: {
@@ -221,9 +229,9 @@ export function defineFolderMutations(
   );
 }
 
-/** The changed folder as the viewer sees it now. */
-export async function nodeById(context: GraphContext, id: string): Promise<FolderNode> {
-  return levelOfOne(context.view, await requireFolder(context.view, id));
+/** A folder and all that is inside it, as far as it is seen. */
+function countFolders(database: Database, access: Access, folder: Folder): Promise<number> {
+  return database.snapshot(async (reader) => 1 + (await countDescendants(viewTree(reader, access), folder)));
 }
 
 function waysOf({ folder, from, to, view }: CheckedMove): Moved['ways'] {

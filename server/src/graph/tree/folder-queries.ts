@@ -2,11 +2,19 @@
 
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { exportFolders, type ExportedFolder } from '../../folders/export-folders.ts';
-import { readFolder, readFolderByPath, readRoot, type Folder, type TreeView } from '../../folders/folders.ts';
+import {
+  readFolder,
+  readFolderByPath,
+  readRoot,
+  viewTree,
+  type Folder,
+  type TreeView,
+} from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Builder } from '../builder.ts';
+import type { Builder, GraphContext } from '../builder.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
+import { toDepth } from './descendant-connection.ts';
 import { SearchConnection } from './search-connection.ts';
 
 export function defineFolderQueries(
@@ -56,9 +64,9 @@ export function defineFolderQueries(
         first: t.arg.int({ description: 'At most so many; 50 unless told.' }),
         after: t.arg.string({ description: 'Only what follows this cursor.' }),
       },
-      resolve: async (_, args, { view, budget }, info) => {
-        if (args.under) await requireFolder(view, args.under);
-        return new SearchConnection(view, args, budget, info);
+      resolve: async (_, args, context, info) => {
+        if (typeof args.under === 'string') await requireFolder(context.view, args.under);
+        return new SearchConnection(args, context, info);
       },
     }),
     exportFolders: t.field({
@@ -69,15 +77,26 @@ export function defineFolderQueries(
         id: t.arg.id({ description: 'The folder; without it, the root.' }),
         depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
       },
-      resolve: async (_, { id, depth }, { view, limits }) => {
-        if (typeof depth === 'number' && depth < 1) {
-          throw new Refusal('BAD_INPUT', '`depth` must be at least 1.');
-        }
-        const top = id ? await requireFolder(view, id) : await readRoot(view);
-        return exportFolders(view, top, { depth: depth ?? undefined, most: limits.maxExportFolders });
+      resolve: async (_, { id, depth }, { database, access, limits }) => {
+        const options = { depth: toDepth(depth), most: limits.maxExportFolders };
+        return database.snapshot(async (reader) => {
+          const view = viewTree(reader, access);
+          const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
+          return exportFolders(view, top, options);
+        });
       },
     }),
   }));
+}
+
+/** A folder as the viewer sees it now. */
+export async function nodeById(context: GraphContext, id: string): Promise<FolderNode> {
+  return levelOfOne(context.view, await requireFolder(context.view, id));
+}
+
+/** A folder that was just changed, as the viewer sees it now; as it was then, if somebody has taken it away since. */
+export async function nodeNow({ view }: GraphContext, changed: Folder): Promise<FolderNode> {
+  return levelOfOne(view, (await readFolder(view, changed.id)) ?? changed);
 }
 
 export async function requireFolder(view: TreeView, id: string): Promise<Folder> {

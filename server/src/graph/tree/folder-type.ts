@@ -112,7 +112,7 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
           first: t.arg.int({ description: 'At most so many.' }),
           after: t.arg.string({ description: 'Only what follows this cursor.' }),
         },
-        resolve: (node, args, { budget }, info) => new DescendantConnection(node, args, budget, info),
+        resolve: (node, args, context, info) => new DescendantConnection(node, args, context, info),
       }),
       accessLevel: t.field({
         type: AccessLevel,

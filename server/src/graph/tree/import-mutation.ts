@@ -1,9 +1,10 @@
 /** Importing a whole subtree. */
 
-import { importFolders, type Imported, type ImportedTree } from '../../folders/import-folders.ts';
+import { importFolders, type Imported } from '../../folders/import-folders.ts';
+import type { ImportedTree } from '../../folders/import-plan.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
-import { nodeById } from './folder-mutations.ts';
+import { nodeById } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
@@ -46,6 +47,7 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
   builder.mutationField('importFolders', (t) =>
     t.field({
       type: Payload,
+      nullable: true,
       description:
         'Makes many folders in one call, all or none. Needs WRITE on the parent. CONFLICT if a name at the top is not free, or a folder is there twice.',
       args: {

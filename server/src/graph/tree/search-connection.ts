@@ -2,9 +2,9 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
-import type { TreeView } from '../../folders/folders.ts';
-import { searchFolders, toSearchText, type SearchResult } from '../../folders/search.ts';
-import type { Budget } from '../price/budget.ts';
+import { viewTree } from '../../folders/folders.ts';
+import { searchFolders, toSearchText, type SearchResult, type SearchSlice } from '../../folders/search.ts';
+import type { GraphContext } from '../builder.ts';
 import { pageSize, type FolderConnection, type FolderEdge } from './folder-connection.ts';
 import { FolderLevel } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
@@ -19,23 +19,28 @@ export interface SearchArguments {
 const defaultPage = 50;
 
 export class SearchConnection implements FolderConnection, PageInfo {
-  readonly #view: TreeView;
-  readonly #given: SearchArguments;
-  readonly #text: string;
-  readonly #first: number;
+  readonly #context: GraphContext;
+  readonly #list: string;
+  readonly #slice: SearchSlice;
   #result: Promise<SearchResult> | undefined;
 
-  constructor(view: TreeView, given: SearchArguments, budget: Budget, info: GraphQLResolveInfo) {
-    this.#view = view;
-    this.#given = given;
-    this.#text = toSearchText(given.text);
-    this.#first = pageSize(given, budget, info).limit ?? defaultPage;
+  constructor(given: SearchArguments, context: GraphContext, info: GraphQLResolveInfo) {
+    this.#context = context;
+    const { under, after } = given;
+    const text = toSearchText(given.text);
+    this.#list = `search ${under ?? ''} ${text}`;
+    this.#slice = {
+      text,
+      underId: under ?? undefined,
+      first: pageSize(given, context.budget, info).limit ?? defaultPage,
+      after: typeof after === 'string' ? fromCursor(this.#list, after, 'after') : undefined,
+    };
   }
 
   get edges(): Promise<readonly FolderEdge[]> {
     return this.#read().then(({ found }) => {
       const { nodes } = new FolderLevel(
-        this.#view,
+        this.#context.view,
         found.map(({ folder }) => folder),
       );
       return found.map(({ place }, at) => ({
@@ -68,7 +73,7 @@ export class SearchConnection implements FolderConnection, PageInfo {
 
   /** A cursor comes from a page before. */
   get hasPreviousPage(): boolean {
-    return typeof this.#given.after === 'string';
+    return this.#slice.after !== undefined;
   }
 
   #read(): Promise<SearchResult> {
@@ -76,16 +81,7 @@ export class SearchConnection implements FolderConnection, PageInfo {
   }
 
   async #search(): Promise<SearchResult> {
-    const { under, after } = this.#given;
-    return searchFolders(this.#view, {
-      text: this.#text,
-      underId: under ?? undefined,
-      first: this.#first,
-      after: typeof after === 'string' ? fromCursor(this.#list, after, 'after') : undefined,
-    });
-  }
-
-  get #list(): string {
-    return `search ${this.#given.under ?? ''} ${this.#text}`;
+    const { database, access } = this.#context;
+    return database.snapshot((reader) => searchFolders(viewTree(reader, access), this.#slice));
   }
 }

@@ -1,13 +1,13 @@
 /** What was deleted and can still be restored. */
 
-import { fromCursor, toCursor } from '../../folders/cursor.ts';
-import { readFolder } from '../../folders/folders.ts';
+import { fromCursor, timeKey, timeKeyBytes, timeOfKey, toCursor } from '../../folders/cursor.ts';
+import { readFolder, viewTree } from '../../folders/folders.ts';
 import { keptSince, purgeTime, readTrash, restoreFolder, type TrashedFolder } from '../../folders/trash.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
 import { pageSize } from './folder-connection.ts';
-import { levelOfOne } from './folder-level.ts';
-import { nodeById } from './folder-mutations.ts';
+import { levelOfOne, type FolderNode } from './folder-level.ts';
+import { nodeNow, requireFolder } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 import type { PageInfo, PageInfoRef } from '../page-info.ts';
 
@@ -89,13 +89,14 @@ export function defineTrash(
     }),
   );
 
+  const RestorePayload = builder.objectRef<FolderNode>('RestoreFolderPayload').implement({
+    fields: (t) => ({ folder: t.field({ type: Folder, resolve: (node) => node }) }),
+  });
+
   builder.mutationField('restoreFolder', (t) =>
     t.field({
-      type: builder.objectRef<{ id: string }>('RestoreFolderPayload').implement({
-        fields: (f) => ({
-          folder: f.field({ type: Folder, resolve: ({ id }, _, context) => nodeById(context, id) }),
-        }),
-      }),
+      type: RestorePayload,
+      nullable: true,
       description:
         'Puts a deleted folder back, with all that was inside. Needs WRITE on it, and where it goes.',
       args: {
@@ -113,22 +114,22 @@ export function defineTrash(
       },
       resolve: async (_, { input }, context) => {
         const { clock, limits } = context;
-        await change(context, (transaction, access) =>
-          restoreFolder(transaction, access, input, { now: clock.now(), trashDays: limits.trashDays }),
-        );
-        return { id: input.id };
+        const terms = { now: clock.now(), trashDays: limits.trashDays };
+        const folder = await change(context, async (transaction, access) => {
+          await restoreFolder(transaction, access, input, terms);
+          return requireFolder(viewTree(transaction, access), input.id);
+        });
+        return nodeNow(context, folder);
       },
     }),
   );
 }
 
 function cursorOf({ id, deletedAt }: TrashedFolder): string {
-  const key = Buffer.alloc(8);
-  key.writeBigUInt64BE(BigInt(deletedAt));
-  return toCursor(list, { id, key });
+  return toCursor(list, { id, key: timeKey(deletedAt) });
 }
 
 function toPlace(cursor: string) {
-  const { id, key } = fromCursor(list, cursor, 'after');
-  return { id, deletedAt: Number(Buffer.from(key).readBigUInt64BE()) };
+  const { id, key } = fromCursor(list, cursor, 'after', timeKeyBytes);
+  return { id, deletedAt: timeOfKey(key) };
 }

@@ -1,0 +1,142 @@
+/** What an import will write: checked as a whole, and in an order in which parents come first. */
+
+import { Refusal } from '../refusal.ts';
+import { newFolderIds } from './folder-id.ts';
+import { toFolderName } from './folder-name.ts';
+import { newRow, type NewRow } from './folder-rows.ts';
+import { toTexts, type GivenTexts } from './folder-texts.ts';
+
+/** A folder with what is inside it. */
+export interface ImportedTree extends GivenTexts {
+  readonly name: string;
+  readonly folders?: readonly ImportedTree[] | null | undefined;
+}
+
+/** A folder by its path below the parent; folders on the way that are not listed are made, with just a name. */
+export interface ImportedPath extends GivenTexts {
+  readonly path: string;
+}
+
+/** Rows whose parents come first; those at the top have no parent yet. */
+export interface ImportPlan {
+  readonly rows: readonly NewRow[];
+  readonly tops: readonly NewRow[];
+  /** How many levels. */
+  readonly height: number;
+}
+
+const rowsAtOnce = 1_000;
+
+export async function planImport(
+  {
+    tree,
+    list: paths,
+  }: {
+    readonly tree?: readonly ImportedTree[] | null | undefined;
+    readonly list?: readonly ImportedPath[] | null | undefined;
+  },
+  { now, most }: { readonly now: number; readonly most: number },
+): Promise<ImportPlan> {
+  if (!tree === !paths) throw new Refusal('BAD_INPUT', 'Give `tree` or `list`, one of them.');
+  const plan = { rows: [] as NewRow[], tops: [] as NewRow[], height: 0 };
+  const names = new Map<NewRow | undefined, Map<string, NewRow>>();
+  const parents = new Map<NewRow, NewRow | undefined>();
+  const newId = newFolderIds(now);
+
+  /** Adds a folder; undefined if its parent has one of this name already. */
+  function add(
+    parent: NewRow | undefined,
+    name: string,
+    given: GivenTexts,
+    depth: number,
+  ): NewRow | undefined {
+    const siblings = names.get(parent) ?? new Map<string, NewRow>();
+    names.set(parent, siblings);
+    if (siblings.has(name)) return undefined;
+    const row = newRow({ parentId: parent?.id ?? null, name, ...toTexts(given) }, now, newId());
+    siblings.set(name, row);
+    if (plan.rows.push(row) > most) {
+      throw new Refusal(
+        'TOO_EXPENSIVE',
+        `One import takes at most ${most} folders. Import in several parts.`,
+        {
+          facts: { field: 'importFolders', price: plan.rows.length, budget: most },
+        },
+      );
+    }
+    if (parent) parent.childCount++;
+    else plan.tops.push(row);
+    parents.set(row, parent);
+    plan.height = Math.max(plan.height, depth);
+    return row;
+  }
+
+  await (tree ? addTree(tree, add) : addPaths(paths!, add, (parent, name) => names.get(parent)?.get(name)));
+  for (const row of plan.rows.toReversed()) {
+    const parent = parents.get(row);
+    if (parent) parent.height = Math.max(parent.height, row.height + 1);
+  }
+  return plan;
+}
+
+type Add = (parent: NewRow | undefined, name: string, given: GivenTexts, depth: number) => NewRow | undefined;
+
+async function addTree(tree: readonly ImportedTree[], add: Add): Promise<void> {
+  const waiting = tree.toReversed().map((node) => ({
+    node,
+    parent: undefined as NewRow | undefined,
+    depth: 1,
+    where: '',
+  }));
+  for (let done = 0; waiting.length > 0; done++) {
+    const { node, parent, depth, where } = waiting.pop()!;
+    const path = where === '' ? node.name : `${where}/${node.name}`;
+    const row = checked(path, () => add(parent, toFolderName(node.name), node, depth));
+    if (!row) throw twice(path);
+    for (const inner of node.folders?.toReversed() ?? []) {
+      waiting.push({ node: inner, parent: row, depth: depth + 1, where: path });
+    }
+    if (done % rowsAtOnce === 0) await new Promise(setImmediate);
+  }
+}
+
+async function addPaths(
+  paths: readonly ImportedPath[],
+  add: Add,
+  find: (parent: NewRow | undefined, name: string) => NewRow | undefined,
+): Promise<void> {
+  // The shorter first: a folder comes before what is inside it, however the list is ordered.
+  const byLength = paths
+    .map((given) => ({ given, names: given.path.replace(/^\/|\/$/g, '').split('/') }))
+    .toSorted((one, other) => one.names.length - other.names.length);
+  for (const [done, { given, names }] of byLength.entries()) {
+    let parent: NewRow | undefined;
+    checked(given.path, () => {
+      names.map(toFolderName).forEach((name, place) => {
+        const isLast = place === names.length - 1;
+        const row = add(parent, name, isLast ? given : {}, place + 1);
+        if (!row && isLast) throw twice(given.path);
+        parent = row ?? find(parent, name);
+      });
+    });
+    if (done % rowsAtOnce === 0) await new Promise(setImmediate);
+  }
+}
+
+/** Says which folder it was that cannot be imported. */
+function checked<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'BAD_INPUT') throw error;
+    throw new Refusal('BAD_INPUT', `${shown(path)}: ${error.message}`);
+  }
+}
+
+function twice(path: string): Refusal {
+  return new Refusal('CONFLICT', `${shown(path)} is there twice.`);
+}
+
+function shown(path: string): string {
+  return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
+}

@@ -1,0 +1,28 @@
+/** Grants together with whom they are for: any number of them costs two statements. */
+
+import type { Grant } from '../../access/grants.ts';
+import { readGroups, type Group } from '../../accounts/groups.ts';
+import { readUsers } from '../../accounts/users.ts';
+import type { Reader } from '../../database/database.ts';
+import { UserLevel, type UserNode } from '../people/people-level.ts';
+
+export interface GrantNode {
+  readonly grant: Grant;
+  /** Either of them; neither if they have been deleted meanwhile. */
+  readonly user: UserNode | null;
+  readonly group: Group | null;
+}
+
+export async function toGrantNodes(reader: Reader, grants: readonly Grant[]): Promise<GrantNode[]> {
+  const idsOf = (kind: Grant['subject']['kind']) => [
+    ...new Set(grants.filter(({ subject }) => subject.kind === kind).map(({ subject }) => subject.id)),
+  ];
+  const { nodes } = new UserLevel(reader, (await readUsers(reader, idsOf('user'))).values());
+  const users = new Map(nodes.map((node) => [node.user.id, node]));
+  const groups = await readGroups(reader, idsOf('group'));
+  return grants.map((grant) => ({
+    grant,
+    user: users.get(grant.subject.id) ?? null,
+    group: groups.get(grant.subject.id) ?? null,
+  }));
+}

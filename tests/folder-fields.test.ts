@@ -1,0 +1,245 @@
+/** What a folder says of itself: what it may say, and that it comes back as it was given. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { TreeBed } from './tree-bed.ts';
+
+interface Texts {
+  title: string;
+  icon: string | null;
+  description: string | null;
+  properties: Record<string, unknown>;
+}
+
+const texts = 'title icon description properties';
+const loneSurrogate = '\ud800';
+
+for (const kind of databaseKinds) {
+  describe(`fields of folders on ${kind.name}`, () => {
+    let tree: TreeBed;
+
+    before(async () => {
+      tree = await TreeBed.start(kind);
+    });
+    after(() => tree.stop());
+
+    const read = async (id: string): Promise<Texts> => (await tree.find<Texts>(id, texts))!;
+
+    describe('texts', () => {
+      test('a folder without a title is called by its name, also after it is renamed', async () => {
+        const id = await tree.create('plain');
+        assert.deepEqual(await read(id), { title: 'plain', icon: null, description: null, properties: {} });
+        await tree.run('updateFolder', { id, name: 'renamed' });
+        assert.equal((await read(id)).title, 'renamed');
+      });
+
+      test('title, icon and description come back as they were given', async () => {
+        const given = { title: 'Ça va? <b>"%_\\\'', icon: '🗂️', description: 'one\ntwo\r\n\tthree' };
+        const id = await tree.create('texts', undefined, given);
+        assert.deepEqual(await read(id), { ...given, properties: {} });
+      });
+
+      test('texts are kept composed, whatever way their letters were written', async () => {
+        const id = await tree.create('composed', undefined, { title: 'Cafe\u0301', description: 'e\u0301' });
+        assert.equal((await read(id)).title, 'Caf\u00e9');
+        assert.equal((await read(id)).description, '\u00e9');
+      });
+
+      test('an empty text is none', async () => {
+        const id = await tree.create('empty', undefined, { title: '', icon: '', description: '' });
+        assert.deepEqual(await read(id), { title: 'empty', icon: null, description: null, properties: {} });
+      });
+
+      test('texts may be as long as told, counted in characters, and no longer', async () => {
+        const longest = { title: '𝔸'.repeat(255), icon: 'i'.repeat(255), description: '🌳'.repeat(10_000) };
+        const id = await tree.create('long', undefined, longest);
+        assert.deepEqual(await read(id), { ...longest, properties: {} });
+        for (const [field, text] of Object.entries(longest)) {
+          const error = await tree.refused('updateFolder', { id, [field]: `${text}x` });
+          assert.equal(error.extensions.code, 'BAD_INPUT');
+          assert.match(error.message, new RegExp(`${field}.*at most`));
+        }
+      });
+
+      test('control characters and unpaired surrogates are refused', async () => {
+        const id = await tree.create('controlled');
+        const refused = [
+          { title: 'a\nb' },
+          { title: 'a\u0085b' },
+          { title: loneSurrogate },
+          { icon: '\0' },
+          { icon: `x${loneSurrogate}` },
+          { description: 'a\0b' },
+          { description: 'a\u001bb' },
+          { description: '\udc00\ud800' },
+        ];
+        for (const given of refused) {
+          const { extensions } = await tree.refused('updateFolder', { id, ...given });
+          assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(given));
+          assert.equal(
+            (await tree.refused('createFolder', { name: 'new', ...given })).extensions.code,
+            'BAD_INPUT',
+          );
+        }
+      });
+    });
+
+    describe('properties', () => {
+      const nested = (levels: number): unknown => (levels === 0 ? 1 : { in: nested(levels - 1) });
+      /** An object that takes this many bytes as JSON. */
+      const ofSize = (bytes: number) => ({ é: 'x'.repeat(bytes - '{"":""}'.length - 2) });
+
+      test('any JSON object comes back as it was given', async () => {
+        const given = JSON.parse(
+          `{"text":"a\\"b\\\\c\\u0000\\n","zero":0,"negative":-1.5e-7,"large":9007199254740991,"yes":true,"none":null,
+            "list":[1,[2,{"x":[]}],{}],"":"empty key","__proto__":{"polluted":true},"constructor":1,"ключ":"🌳","10":1,"9":2}`,
+        ) as Record<string, unknown>;
+        const id = await tree.create('json', undefined, { properties: given });
+        const answer = await tree.bed.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
+        assert.equal(answer.text, JSON.stringify({ data: { folder: { properties: given } } }));
+        assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+      });
+
+      test('they can be written in the query, with variables inside', async () => {
+        const { createFolder } = await tree.ask<{ createFolder: { folder: Texts } }>(
+          `mutation($deep: JSON, $text: String){createFolder(input: {name: "literal", properties: {
+            text: $text, deep: {here: $deep}, list: [1, -2.5, true, null, WORD], __proto__: {a: 1}, block: """x"""}}){
+            folder{properties}}}`,
+          { deep: { a: [1] }, text: 'given' },
+        );
+        assert.equal(
+          JSON.stringify(createFolder.folder.properties),
+          '{"text":"given","deep":{"here":{"a":[1]}},"list":[1,-2.5,true,null,"WORD"],"__proto__":{"a":1},"block":"x"}',
+        );
+      });
+
+      test('an update replaces all of them, and null or {} takes them away', async () => {
+        const id = await tree.create('replaced', undefined, { properties: { a: 1, b: 2 } });
+        await tree.run('updateFolder', { id, properties: { b: 3 } });
+        assert.deepEqual((await read(id)).properties, { b: 3 });
+        await tree.run('updateFolder', { id, title: 'Other' });
+        assert.deepEqual((await read(id)).properties, { b: 3 });
+        await tree.run('updateFolder', { id, properties: {} });
+        assert.deepEqual((await read(id)).properties, {});
+        await tree.run('updateFolder', { id, properties: { c: 1 } });
+        await tree.run('updateFolder', { id, properties: null });
+        assert.deepEqual((await read(id)).properties, {});
+      });
+
+      test('they take at most 16 KiB as JSON, counted in bytes', async () => {
+        const id = await tree.create('large', undefined, { properties: ofSize(16 * 1024) });
+        assert.deepEqual((await read(id)).properties, ofSize(16 * 1024));
+        for (const bytes of [16 * 1024 + 1, 1_000_000]) {
+          const error = await tree.refused('updateFolder', { id, properties: ofSize(bytes) });
+          assert.equal(error.extensions.code, 'BAD_INPUT');
+          assert.match(error.message, /16384 bytes/);
+        }
+      });
+
+      test('they are nested at most 32 levels deep', async () => {
+        await tree.create('nested', undefined, { properties: nested(32) });
+        for (const levels of [33, 290, 1_000, 20_000]) {
+          const text = `${'{"in":'.repeat(levels)}1${'}'.repeat(levels)}`;
+          const body = `{"query":"mutation($p: JSON){createFolder(input: {name: \\"n\\", properties: $p}){folder{id}}}","variables":{"p":${text}}}`;
+          const answer = await tree.bed.postRaw('/graphql', body, {
+            'content-type': 'application/json',
+            authorization: `Bearer ${tree.authToken}`,
+          });
+          assert.match(answer.text, /"code":"BAD_INPUT"/, String(levels));
+        }
+      });
+
+      test('whatever is not an object, or not well-formed, is refused', async () => {
+        const refused = [
+          [],
+          [{}],
+          'text',
+          '{}',
+          1,
+          true,
+          { text: loneSurrogate },
+          { [loneSurrogate]: 1 },
+          { list: [{ deep: `a${loneSurrogate}` }] },
+        ];
+        for (const properties of refused) {
+          const { extensions } = await tree.refused('createFolder', { name: 'new', properties });
+          assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(properties));
+        }
+      });
+    });
+
+    describe('place and time', () => {
+      test('parent, ancestors, path and depth tell where a folder is, from the root down', async () => {
+        const [, , third] = await tree.createChain(['Grand', 'Parent %', 'Child 🌳']);
+        const selection = 'parent{name} ancestors{name depth path} path depth';
+        assert.deepEqual(await tree.find(third!, selection), {
+          parent: { name: 'Parent %' },
+          ancestors: [
+            { name: 'Root', depth: 0, path: '/' },
+            { name: 'Grand', depth: 1, path: '/Grand' },
+            { name: 'Parent %', depth: 2, path: '/Grand/Parent %' },
+          ],
+          path: '/Grand/Parent %/Child 🌳',
+          depth: 3,
+        });
+        assert.equal(await tree.idOf('/Grand/Parent %/Child 🌳'), third);
+        const { folder } = await tree.ask<{ folder: unknown }>(`{folder{${selection}}}`);
+        assert.deepEqual(folder, { parent: null, ancestors: [], path: '/', depth: 0 });
+      });
+
+      test('whoever may only pass through the ancestors sees their names, and the same path', async () => {
+        const [closed, , open] = await tree.createChain(['Closed', 'Between', 'Open']);
+        await tree.run('updateFolder', { id: closed, title: 'Secret', description: 'Secret' });
+        const { authToken } = await tree.person({ [open!]: 'READ' });
+        const selection = 'path depth ancestors{name title description version accessLevel}';
+        const passage = { description: null, version: 0, accessLevel: 'NONE' };
+        assert.deepEqual(await tree.find(open!, selection, authToken), {
+          path: '/Closed/Between/Open',
+          depth: 3,
+          ancestors: ['Root', 'Closed', 'Between'].map((name) => ({ name, title: name, ...passage })),
+        });
+      });
+
+      test('a change of a folder moves its version and its time on, and those of no other folder', async () => {
+        const [above, folder, inside] = await tree.createChain(['Above', 'Timed', 'Inside']);
+        const other = await tree.create('Other place');
+        const selection = 'version createdAt updatedAt';
+        const created = new Date(tree.bed.clock.now()).toISOString();
+        const fresh = { version: 1, createdAt: created, updatedAt: created };
+        assert.deepEqual(await tree.find(folder!, selection), fresh);
+        let version = 1;
+        const changes: [string, object][] = [
+          ['updateFolder', { title: 'New' }],
+          ['updateFolder', { name: 'Timed anew' }],
+          ['moveFolder', { parentId: other }],
+          ['deleteFolder', { recursive: true }],
+          ['restoreFolder', {}],
+        ];
+        for (const [name, given] of changes) {
+          tree.bed.clock.advanceSeconds(7);
+          await tree.run(name, { id: folder, ...given });
+          version++;
+          if (name === 'deleteFolder') continue;
+          assert.deepEqual(await tree.find(folder!, selection), {
+            version,
+            createdAt: created,
+            updatedAt: new Date(tree.bed.clock.now()).toISOString(),
+          });
+        }
+        for (const id of [above!, inside!, other]) assert.deepEqual(await tree.find(id, selection), fresh);
+      });
+
+      test('an update that gives nothing, and a move to where it is, change nothing', async () => {
+        const id = await tree.create('Untouched');
+        const parent = (await tree.find<{ parent: { id: string } }>(id, 'parent{id}'))!.parent.id;
+        const snapshot = await tree.snapshot();
+        tree.bed.clock.advanceSeconds(1);
+        await tree.run('updateFolder', { id });
+        await tree.run('updateFolder', { id, name: null, expectedVersion: null });
+        await tree.run('moveFolder', { id, parentId: parent });
+        assert.deepEqual(await tree.snapshot(), snapshot);
+      });
+    });
+  });
+}

@@ -1,0 +1,64 @@
+/** Lists of folders as tests go through them, page by page. */
+
+import assert from 'node:assert/strict';
+import type { TreeBed, Variables } from './tree-bed.ts';
+
+export interface FolderPage {
+  edges: { cursor: string; depth: number; node: { id: string; name: string } }[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  totalCount: number;
+}
+
+const page =
+  '{edges{cursor depth node{id name}} pageInfo{hasNextPage hasPreviousPage startCursor endCursor} totalCount}';
+export const children = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String, $filter: FolderFilter, $orderBy: FolderOrder){
+  folder(id: $id){list: folders(first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy)${page}}}`;
+export const descendants = `query($id: ID, $depth: Int, $first: Int, $after: String){
+  folder(id: $id){list: descendants(depth: $depth, first: $first, after: $after)${page}}}`;
+
+export const namesOf = ({ edges }: FolderPage) => edges.map(({ node }) => node.name);
+
+/** Reads the lists of one kind, by its query. */
+export function createPager(tree: () => TreeBed, query: string) {
+  async function list(variables: Variables, authToken?: string): Promise<FolderPage> {
+    return (await tree().ask<{ folder: { list: FolderPage } }>(query, variables, authToken)).folder.list;
+  }
+
+  async function isRefused(variables: Variables): Promise<void> {
+    const { extensions } = await tree().refusal(query, variables);
+    assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(variables));
+  }
+
+  /** The whole list, page by page, each of which must tell rightly whether there is more. */
+  async function forward(variables: Variables, first: number, authToken?: string) {
+    const edges: FolderPage['edges'] = [];
+    for (let after: string | null = null, more = true; more;) {
+      const part = await list({ ...variables, first, after }, authToken);
+      assert.equal(part.pageInfo.hasPreviousPage, edges.length > 0);
+      assert.equal(part.pageInfo.startCursor, part.edges[0]?.cursor ?? null);
+      edges.push(...part.edges);
+      ({ hasNextPage: more, endCursor: after } = part.pageInfo);
+      assert.ok(!more || part.edges.length === first);
+    }
+    return edges;
+  }
+
+  async function backward(variables: Variables, last: number) {
+    const edges: FolderPage['edges'] = [];
+    for (let before: string | null = null, more = true; more;) {
+      const part = await list({ ...variables, last, before });
+      assert.equal(part.pageInfo.hasNextPage, edges.length > 0);
+      assert.equal(part.pageInfo.endCursor, part.edges.at(-1)?.cursor ?? null);
+      edges.unshift(...part.edges);
+      ({ hasPreviousPage: more, startCursor: before } = part.pageInfo);
+    }
+    return edges;
+  }
+
+  return { list, isRefused, forward, backward };
+}

@@ -1,0 +1,25 @@
+/** Imports as they lie in the database when the server stops in the midst of one. */
+
+import { sql } from '../server/src/database/statement.ts';
+import { insertRows, newRow } from '../server/src/folders/folder-rows.ts';
+import { withDatabase } from './stored-rows.ts';
+
+const mark = sql<{ id: string; parentId: string; now: number }>`
+  update folders set detached_at = ${'now'}, detached_from = ${'parentId'}, detached_because = 'import'
+  where id = ${'id'}`;
+
+/** Writes folders off the tree, under a folder of their own; answers with the ids of that one and of theirs. */
+export async function stageImport(
+  url: string,
+  { parentId, names, now }: { parentId: string; names: readonly string[]; now: number },
+): Promise<string[]> {
+  return withDatabase(url, (database) =>
+    database.transaction(async (transaction) => {
+      const stage = newRow({ parentId: null, name: 'import' }, now);
+      const rows = names.map((name) => newRow({ parentId: stage.id, name }, now));
+      await insertRows(transaction, [stage, ...rows]);
+      await transaction.run(mark, { id: stage.id, parentId, now });
+      return [stage, ...rows].map(({ id }) => id);
+    }),
+  );
+}

@@ -1,0 +1,282 @@
+/** What was deleted: who sees it, how it comes back, and when it is gone for good. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { countRows } from './stored-rows.ts';
+import { TreeBed } from './tree-bed.ts';
+
+interface Trash {
+  items: { id: string; name: string }[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+}
+
+const trashed = `query($first: Int, $after: String){trash(first: $first, after: $after){
+  items{id name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}}`;
+
+for (const kind of databaseKinds) {
+  describe(`trash on ${kind.name}`, () => {
+    let tree: TreeBed;
+
+    before(async () => {
+      tree = await TreeBed.start(kind);
+    });
+    after(() => tree.stop());
+
+    const page = async (variables: Record<string, unknown> = {}, authToken?: string) =>
+      (await tree.ask<{ trash: Trash }>(trashed, variables, authToken)).trash;
+    const names = async (authToken?: string) => (await page({}, authToken)).items.map(({ name }) => name);
+
+    describe('the list', () => {
+      test('tells what was deleted, when, from where, and when it will be purged', async () => {
+        const [top, id] = (await tree.createChain(['Bin', 'Bottle', 'Cork'])) as [string, string];
+        await tree.run('updateFolder', { id, title: 'Green bottle' });
+        tree.bed.clock.advanceSeconds(5);
+        const now = tree.bed.clock.now();
+        await tree.delete(id);
+        const selection = 'id name title version deletedAt purgedAt formerParent{id path}';
+        const item = {
+          id,
+          name: 'Bottle',
+          title: 'Green bottle',
+          version: 3,
+          deletedAt: new Date(now).toISOString(),
+          purgedAt: new Date(now + 30 * 86_400_000).toISOString(),
+        };
+        const list = async () =>
+          (await tree.ask<{ trash: { items: object[] } }>(`{trash{items{${selection}}}}`)).trash.items;
+        assert.deepEqual(await list(), [{ ...item, formerParent: { id: top, path: '/Bin' } }]);
+        tree.bed.clock.advanceSeconds(1);
+        await tree.delete(top);
+        assert.deepEqual((await list())[1], { ...item, formerParent: null });
+      });
+
+      test('has the latest first, and pages of any size give the same list', async () => {
+        for (let place = 0; place < 9; place++) {
+          if (place % 3 === 0) tree.bed.clock.advanceSeconds(1);
+          await tree.delete(await tree.create(`Can ${place}`));
+        }
+        const { items } = await page();
+        const age = (name: string) => Math.floor(Number(name.split(' ')[1]) / 3);
+        assert.deepEqual(
+          items.slice(0, 9).map(({ name }) => age(name)),
+          [2, 2, 2, 1, 1, 1, 0, 0, 0],
+        );
+        for (const first of [1, 2, 4, items.length]) {
+          const seen: Trash['items'] = [];
+          for (let after: string | null = null, more = true; more;) {
+            const part: Trash = await page({ first, after });
+            assert.equal(part.pageInfo.hasPreviousPage, seen.length > 0);
+            seen.push(...part.items);
+            ({ hasNextPage: more, endCursor: after } = part.pageInfo);
+          }
+          assert.deepEqual(seen, items);
+        }
+        const { folder } = await tree.ask<{ folder: { folders: Trash } }>(
+          '{folder{folders(first: 1){pageInfo{endCursor}}}}',
+        );
+        for (const variables of [
+          { first: -1 },
+          { after: '' },
+          { after: folder.folders.pageInfo.endCursor ?? 'x' },
+        ]) {
+          assert.equal((await tree.refusal(trashed, variables)).extensions.code, 'BAD_INPUT');
+        }
+      });
+
+      test('shows to everybody what they may restore, and nothing else', async () => {
+        const [top, theirs] = (await tree.createChain(['Yard', 'Crate'])) as [string, string];
+        const closed = await tree.create('Safe', top);
+        const writer = await tree.person({ [top]: 'WRITE', [closed]: 'NONE' });
+        const reader = await tree.person({ [top]: 'READ' });
+        const owner = await tree.person({ [theirs]: 'MANAGE' });
+        for (const id of [theirs, closed]) await tree.delete(id);
+        assert.deepEqual(await names(writer.authToken), ['Crate']);
+        assert.deepEqual(await names(reader.authToken), []);
+        assert.deepEqual(await names(owner.authToken), []);
+        for (const { authToken } of [reader, owner]) {
+          assert.equal(
+            (await tree.refused('restoreFolder', { id: theirs }, authToken)).extensions.code,
+            'NOT_FOUND',
+          );
+        }
+        assert.equal(
+          (await tree.refused('restoreFolder', { id: closed }, writer.authToken)).extensions.code,
+          'NOT_FOUND',
+        );
+        assert.equal(await tree.outcome('restoreFolder', { id: theirs }, writer.authToken), 'OK');
+        assert.deepEqual(await tree.paths(top), ['Crate']);
+      });
+    });
+
+    describe('what is in it', () => {
+      test('cannot be reached: by id, path, search or any change', async () => {
+        const [id, inside] = (await tree.createChain(['Buried', 'Treasure', 'Coin'])) as [string, string];
+        const spot = await tree.create('Spot');
+        await tree.delete(id);
+        for (const each of [id, inside]) {
+          const query = 'query($id: ID!){folder(id: $id){id} node(id: $id){id}}';
+          assert.deepEqual(await tree.ask(query, { id: each }), { folder: null, node: null });
+          const inputs: [string, object][] = [
+            ['updateFolder', { id: each, name: 'x' }],
+            ['moveFolder', { id: each, parentId: spot }],
+            ['moveFolder', { id: spot, parentId: each }],
+            ['deleteFolder', { id: each, recursive: true }],
+            ['createFolder', { parentId: each, name: 'x' }],
+            ['importFolders', { parentId: each, tree: [{ name: 'x' }] }],
+            ['grantAccess', { folderId: each, userId: (await tree.person({})).id, level: 'READ' }],
+          ];
+          for (const [name, input] of inputs) {
+            const { extensions } = await tree.refused(name, { ...input });
+            assert.equal(extensions.code, 'NOT_FOUND', name);
+          }
+          const { extensions } = await tree.refusal(`{exportFolders(id: "${each}"){path}}`);
+          assert.equal(extensions.code, 'NOT_FOUND');
+        }
+        assert.equal((await tree.refused('restoreFolder', { id: inside })).extensions.code, 'NOT_FOUND');
+        for (const path of ['/Buried', '/Buried/Treasure']) {
+          assert.deepEqual(await tree.ask('query($path: String){folder(path: $path){id}}', { path }), {
+            folder: null,
+          });
+        }
+        assert.deepEqual(await tree.search('treasure'), []);
+      });
+    });
+
+    describe('restoring', () => {
+      test('brings back everything inside, the grants and the count of the parent', async () => {
+        const [top, id, inside] = (await tree.createChain(['House', 'Attic', 'Trunk'])) as [
+          string,
+          string,
+          string,
+        ];
+        await tree.run('updateFolder', { id, title: 'Up there', properties: { dusty: true } });
+        const { authToken } = await tree.person({ [inside]: 'WRITE' });
+        await tree.delete(id);
+        assert.equal(await tree.find(inside, 'id', authToken), null);
+        assert.deepEqual(await tree.find(top, 'folders{totalCount}'), { folders: { totalCount: 0 } });
+        const payload = await tree.run('restoreFolder', { id }, 'folder{path title properties version}');
+        assert.deepEqual(payload, {
+          folder: { path: '/House/Attic', title: 'Up there', properties: { dusty: true }, version: 4 },
+        });
+        assert.deepEqual(await tree.paths(top), ['Attic', 'Attic/Trunk']);
+        assert.deepEqual(await tree.find(top, 'folders{totalCount}'), { folders: { totalCount: 1 } });
+        assert.deepEqual(await tree.find(inside, 'accessLevel', authToken), { accessLevel: 'WRITE' });
+        assert.ok(!(await names()).includes('Attic'));
+        assert.equal((await tree.refused('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
+      });
+
+      test('needs another name if its own was taken meanwhile', async () => {
+        const [top, id] = (await tree.createChain(['Row', 'Seat', 'Cushion'])) as [string, string];
+        await tree.delete(id);
+        await tree.create('Seat', top);
+        const error = await tree.refused('restoreFolder', { id });
+        assert.equal(error.extensions.code, 'CONFLICT');
+        assert.match(error.message, /"Seat" is not free/);
+        assert.equal((await tree.refused('restoreFolder', { id, name: 'Seat' })).extensions.code, 'CONFLICT');
+        await tree.run('restoreFolder', { id, name: 'Seat 2' });
+        assert.deepEqual(await tree.paths(top), ['Seat', 'Seat 2', 'Seat 2/Cushion']);
+      });
+
+      test('needs another place if its own is gone, or that one back first', async () => {
+        const [outer, inner, leaf] = (await tree.createChain(['Outer', 'Inner', 'Leaf'])) as [
+          string,
+          string,
+          string,
+        ];
+        const other = await tree.create('Elsewhere');
+        await tree.delete(leaf);
+        await tree.delete(inner);
+        await tree.delete(outer);
+        const error = await tree.refused('restoreFolder', { id: leaf });
+        assert.equal(error.extensions.code, 'CONFLICT');
+        assert.match(error.message, /parentId/);
+        assert.equal(
+          (await tree.refused('restoreFolder', { id: leaf, parentId: inner })).extensions.code,
+          'NOT_FOUND',
+        );
+        await tree.run('restoreFolder', { id: leaf, parentId: other });
+        assert.deepEqual(await tree.paths(other), ['Leaf']);
+        await tree.run('restoreFolder', { id: outer });
+        await tree.run('restoreFolder', { id: inner });
+        assert.deepEqual(await tree.paths(outer), ['Inner']);
+      });
+
+      test('to another place needs WRITE there, and gives nobody more than they had', async () => {
+        const [from, id] = (await tree.createChain(['Origin', 'Chest'])) as [string, string];
+        const [readable, managed] = [await tree.create('Readable'), await tree.create('Managed')];
+        const { authToken } = await tree.person({ [from]: 'WRITE', [readable]: 'READ', [managed]: 'MANAGE' });
+        const move = await tree.refused('moveFolder', { id, parentId: managed }, authToken);
+        assert.equal(move.extensions.code, 'FORBIDDEN');
+        await tree.delete(id);
+        for (const parentId of [readable, managed]) {
+          const { extensions } = await tree.refused('restoreFolder', { id, parentId }, authToken);
+          assert.equal(extensions.code, 'FORBIDDEN');
+        }
+      });
+    });
+
+    describe('purging', () => {
+      test('after the days it cannot be restored, swept or not; until then it can', async () => {
+        const days = 3;
+        const short = await TreeBed.start(kind, { settings: { TRASH_DAYS: String(days) } });
+        try {
+          const [kept, lost] = [await short.create('Kept'), await short.create('Lost')];
+          for (const id of [kept, lost]) await short.delete(id);
+          await short.advanceDays(days - 1 / 86_400);
+          await short.bed.sweep();
+          await short.run('restoreFolder', { id: kept });
+          short.bed.clock.advanceSeconds(1);
+          assert.equal((await short.refused('restoreFolder', { id: lost })).extensions.code, 'NOT_FOUND');
+          assert.deepEqual(await short.ask('{trash{items{id}}}'), { trash: { items: [] } });
+          const { folders } = await countRows(short.bed.database.url);
+          await short.bed.sweep();
+          assert.equal((await countRows(short.bed.database.url)).folders, folders - 1);
+          assert.equal((await short.refused('restoreFolder', { id: lost })).extensions.code, 'NOT_FOUND');
+          assert.deepEqual(await short.paths(), ['Kept']);
+        } finally {
+          await short.stop();
+        }
+      });
+
+      test('takes a large subtree and its grants away, and nothing else', async () => {
+        const { url } = tree.bed.database;
+        await tree.advanceDays(31);
+        await tree.bed.sweep();
+        const before = await countRows(url);
+        const beside = await tree.create('Beside');
+        const id = await tree.create('Forest');
+        const paths = Array.from({ length: 3_000 }, (_, at) => (at < 30 ? `${at}` : `${at % 30}/${at}`));
+        await tree.import(paths, id);
+        const granted = [id, await tree.idOf('/Forest/7'), await tree.idOf('/Forest/7/37')];
+        await tree.person({
+          ...Object.fromEntries(granted.map((each) => [each, 'WRITE'])),
+          [beside]: 'READ',
+        });
+        const grown = await countRows(url);
+        assert.equal(grown.folders, before.folders + 3_002);
+        assert.equal(grown.grants, before.grants + 4);
+        await tree.delete(id);
+        await tree.bed.sweep();
+        assert.deepEqual(await countRows(url), grown);
+        await tree.advanceDays(30);
+        const snapshot = await tree.snapshot();
+        for (let left = Infinity; ;) {
+          await tree.bed.sweep();
+          const { folders } = await countRows(url);
+          if (folders === left) break;
+          left = folders;
+        }
+        const swept = await countRows(url);
+        assert.equal(swept.folders, before.folders + 1);
+        assert.equal(swept.grants, before.grants + 1);
+        assert.deepEqual(await tree.snapshot(), snapshot);
+      });
+    });
+  });
+}

@@ -1,0 +1,215 @@
+/** Creating and updating folders, and the ids and names that changes take; what is refused leaves the tree as it was. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { TreeBed, type Variables } from './tree-bed.ts';
+
+const loneSurrogate = '\ud800';
+const fields = 'id name title icon description properties path depth version';
+
+for (const kind of databaseKinds) {
+  describe(`changes of the tree on ${kind.name}`, () => {
+    let tree: TreeBed;
+    let rootId: string;
+
+    before(async () => {
+      tree = await TreeBed.start(kind);
+      rootId = await tree.idOf('/');
+    });
+    after(() => tree.stop());
+
+    const code = async (name: string, input: Variables, authToken?: string) =>
+      (await tree.refused(name, input, authToken)).extensions.code;
+
+    describe('create', () => {
+      test('answers with the new folder, in the root unless told', async () => {
+        const given = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
+        const { folder } = await tree.run<{ folder: { id: string } }>(
+          'createFolder',
+          { name: 'New', ...given },
+          `folder{${fields}}`,
+        );
+        const { id } = folder;
+        assert.deepEqual(folder, { id, name: 'New', ...given, path: '/New', depth: 1, version: 1 });
+        assert.deepEqual(await tree.find(id, fields), folder);
+        const inside = await tree.create('Inside', id);
+        assert.deepEqual(await tree.find(inside, 'path'), { path: '/New/Inside' });
+        assert.deepEqual(await tree.find(id, 'version folders{totalCount}'), {
+          version: 1,
+          folders: { totalCount: 1 },
+        });
+      });
+
+      test('whoever may write there may create, and whoever may read may not', async () => {
+        const [open, deep] = (await tree.createChain(['Desk', 'Drawer'])) as [string, string];
+        const writer = await tree.person({ [open]: 'WRITE' });
+        await tree.run('createFolder', { parentId: deep, name: 'Theirs' }, 'folder{id}', writer.authToken);
+        const reader = await tree.person({ [open]: 'READ' });
+        assert.equal(
+          await code('createFolder', { parentId: deep, name: 'No' }, reader.authToken),
+          'FORBIDDEN',
+        );
+        assert.equal(await code('createFolder', { name: 'No' }, writer.authToken), 'FORBIDDEN');
+      });
+
+      test('a name is unique among its siblings as its letters are composed, and free elsewhere', async () => {
+        const id = await tree.create('Caf\u00e9');
+        for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
+          const error = await tree.refused('createFolder', { name });
+          assert.equal(error.extensions.code, 'CONFLICT');
+          assert.equal(error.message, 'The name "Café" is not free in that folder.');
+        }
+        await tree.create('café');
+        await tree.create('Café ');
+        await tree.create('Café', id);
+      });
+
+      test('a name has 1 to 255 characters, counted after they are composed', async () => {
+        const good = [
+          'x'.repeat(255),
+          '🌳'.repeat(255),
+          'e\u0301'.repeat(255),
+          ' ',
+          '.',
+          '..',
+          '\\',
+          '%',
+          "'",
+        ];
+        for (const name of good) {
+          const id = await tree.create(name);
+          assert.deepEqual(await tree.find(id, 'name path'), {
+            name: name.normalize(),
+            path: `/${name.normalize()}`,
+          });
+          assert.equal(await tree.idOf(`/${name}`), id);
+        }
+      });
+
+      test('what is not a name is refused, on create, update and restore', async () => {
+        const id = await tree.create('Well named');
+        const trashed = await tree.create('Once well named');
+        await tree.delete(trashed);
+        const bad = [
+          '',
+          'x'.repeat(256),
+          '🌳'.repeat(256),
+          'e\u0301'.repeat(256),
+          'a/b',
+          '/',
+          'a\nb',
+          '\0',
+          '\x7f',
+        ];
+        bad.push('\u0085', loneSurrogate, `a${loneSurrogate}`, '\udc00b', '\udc00\ud800');
+        for (const name of bad) {
+          assert.equal(await code('createFolder', { name }), 'BAD_INPUT', JSON.stringify(name));
+          assert.equal(await code('updateFolder', { id, name }), 'BAD_INPUT', JSON.stringify(name));
+          if (name === '') continue;
+          assert.equal(await code('restoreFolder', { id: trashed, name }), 'BAD_INPUT', JSON.stringify(name));
+        }
+      });
+    });
+
+    describe('update', () => {
+      test('changes what is given, keeps what is not, and takes away what is null', async () => {
+        const given = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
+        const id = await tree.create('Updated', undefined, given);
+        const place = { id, path: '/Updated', depth: 1, name: 'Updated' };
+        const update = async (input: Variables) =>
+          (await tree.run<{ folder: object }>('updateFolder', { id, ...input }, `folder{${fields}}`)).folder;
+        const { description, properties } = given;
+        assert.deepEqual(await update({ title: 'New' }), { ...place, ...given, title: 'New', version: 2 });
+        assert.deepEqual(await update({ icon: null, title: null }), {
+          ...place,
+          ...{ title: 'Updated', icon: null, description, properties, version: 3 },
+        });
+        assert.deepEqual(await update({ description: null, properties: null, icon: 'j' }), {
+          ...place,
+          ...{ title: 'Updated', icon: 'j', description: null, properties: {}, version: 4 },
+        });
+      });
+
+      test('a rename keeps what is inside, moves it in the order, and frees the old name', async () => {
+        const [top, id] = (await tree.createChain(['Names', 'b', 'Inside'])) as [string, string];
+        await tree.create('a', top);
+        await tree.run('updateFolder', { id, name: 'A2' });
+        assert.deepEqual(await tree.paths(top), ['a', 'A2', 'A2/Inside']);
+        await tree.create('b', top);
+        const error = await tree.refused('updateFolder', { id, name: 'b' });
+        assert.equal(error.extensions.code, 'CONFLICT');
+        assert.equal(error.message, 'The name "b" is not free in that folder.');
+        await tree.run('updateFolder', { id, name: 'A2' });
+      });
+
+      test('the root can be renamed, and stays the root', async () => {
+        await tree.run('updateFolder', { id: rootId, name: 'Trunk' });
+        assert.deepEqual(await tree.ask('{folder{name path parent{id}}}'), {
+          folder: { name: 'Trunk', path: '/', parent: null },
+        });
+        await tree.run('updateFolder', { id: rootId, name: 'Root' });
+      });
+    });
+
+    test('of several changes in one request, those before a refused one are made and answered', async () => {
+      const create = 'createFolder(input: {name: "Twin"}){folder{name}}';
+      const { data, errors } = await tree.body(
+        `mutation{a: ${create} b: ${create} c: ${create.replace('Twin', 'Third')}}`,
+      );
+      assert.deepEqual(data, { a: { folder: { name: 'Twin' } }, b: null, c: { folder: { name: 'Third' } } });
+      assert.deepEqual(
+        errors?.map(({ path, extensions }) => [path, extensions.code]),
+        [[['b'], 'CONFLICT']],
+      );
+    });
+
+    test('an id that names no folder of the tree is NOT_FOUND, wherever it is given', async () => {
+      const [gone, inside] = (await tree.createChain(['Gone', 'Gone inside'])) as [string, string];
+      const id = await tree.create('Still here');
+      await tree.delete(gone);
+      const { id: userId } = await tree.person({});
+      const foreign = [
+        '',
+        'x',
+        "' or 1=1 --",
+        randomUUID(),
+        id.toUpperCase(),
+        ` ${id}`,
+        userId,
+        gone,
+        inside,
+      ];
+      for (const other of [...foreign, `{${id}}`, loneSurrogate, '\0']) {
+        const inputs: [string, Variables][] = [
+          ['createFolder', { name: 'New', parentId: other }],
+          ['updateFolder', { id: other, title: 'New' }],
+          ['moveFolder', { id: other, parentId: rootId }],
+          ['moveFolder', { id, parentId: other }],
+          ['deleteFolder', { id: other, recursive: true }],
+          ['importFolders', { parentId: other, list: [{ path: 'New' }] }],
+          ['restoreFolder', { id: gone, parentId: other || 'x' }],
+          ['restoreFolder', { id: other === gone ? id : other }],
+        ];
+        for (const [name, input] of inputs) {
+          assert.equal(await code(name, input), 'NOT_FOUND', `${name} ${JSON.stringify(input)}`);
+        }
+        assert.equal(await tree.find(other, 'id'), null);
+      }
+    });
+
+    test('an empty text where a folder or a name is asked for is not as good as none', async () => {
+      const id = await tree.create('Emptied');
+      await tree.delete(id);
+      assert.equal(await code('restoreFolder', { id, name: '' }), 'BAD_INPUT');
+      assert.equal(await code('restoreFolder', { id, parentId: '' }), 'NOT_FOUND');
+      for (const query of [
+        '{exportFolders(id: ""){path}}',
+        '{search(text: "Root", under: ""){totalCount}}',
+      ]) {
+        assert.equal((await tree.refusal(query)).extensions.code, 'NOT_FOUND', query);
+      }
+    });
+  });
+}

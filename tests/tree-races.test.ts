@@ -1,0 +1,213 @@
+/** Changes of the tree at the same instant, through one server and through two on the same database. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { databaseKinds } from './databases.ts';
+import { TreeBed, type Variables } from './tree-bed.ts';
+
+const rounds = 25;
+
+/** How often each outcome came. */
+function tally(outcomes: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
+
+for (const kind of databaseKinds) {
+  for (const servers of [1, 2]) {
+    describe(`races on ${kind.name} with ${servers === 1 ? 'one server' : 'two servers'}`, () => {
+      const trees: TreeBed[] = [];
+      let tree: TreeBed;
+      let rootId: string;
+
+      before(async () => {
+        tree = await TreeBed.start(kind);
+        trees.push(tree);
+        const { database, clock } = tree.bed;
+        while (trees.length < servers) trees.push(await TreeBed.start(kind, { database, clock }));
+        rootId = await tree.idOf('/');
+      });
+      after(async () => {
+        for (const each of trees.toReversed()) await each.stop();
+      });
+
+      /** Sends all at once, in turn to each server. */
+      const race = (changes: readonly (readonly [name: string, input: Variables])[]) =>
+        Promise.all(changes.map(([name, input], place) => trees[place % servers]!.outcome(name, input)));
+
+      test('of two moves that would put each of two folders into the other, exactly one wins', async () => {
+        const [one, other] = [await tree.create('One'), await tree.create('Other')];
+        for (let round = 0; round < rounds; round++) {
+          const outcomes = await race([
+            ['moveFolder', { id: one, parentId: other }],
+            ['moveFolder', { id: other, parentId: one }],
+          ]);
+          assert.deepEqual(tally(outcomes), { OK: 1, CYCLE: 1 });
+          const [moved, parent] = outcomes[0] === 'OK' ? [one, other] : [other, one];
+          assert.deepEqual(await tree.find(moved, 'parent{id} depth'), { parent: { id: parent }, depth: 2 });
+          await tree.move(moved, rootId);
+        }
+        assert.deepEqual((await tree.paths()).toSorted(), ['One', 'Other']);
+      });
+
+      test('of three moves in a ring, exactly two win', async () => {
+        const ids = [await tree.create('A'), await tree.create('B'), await tree.create('C')];
+        for (let round = 0; round < rounds; round++) {
+          const moves = ids.map(
+            (id, place) => ['moveFolder', { id, parentId: ids[(place + 1) % 3] }] as const,
+          );
+          assert.deepEqual(tally(await race(moves)), { OK: 2, CYCLE: 1 });
+          for (const id of ids) await tree.move(id, rootId);
+        }
+      });
+
+      test('of 20 folders of the same name, exactly one is created', async () => {
+        const parentId = await tree.create('Same');
+        const outcomes = await race(
+          Array.from({ length: 20 }, (_, place) => [
+            'createFolder',
+            { parentId, name: place % 2 ? 'Caf\u00e9' : 'Cafe\u0301' },
+          ]),
+        );
+        assert.deepEqual(tally(outcomes), { OK: 1, CONFLICT: 19 });
+        assert.deepEqual(await tree.paths(parentId), ['Café']);
+        assert.deepEqual(await tree.find(parentId, 'folders{totalCount}'), { folders: { totalCount: 1 } });
+      });
+
+      test('of 20 updates that expect the same version, exactly one is made', async () => {
+        const id = await tree.create('Versioned');
+        for (let version = 1; version <= 5; version++) {
+          const outcomes = await race(
+            Array.from({ length: 20 }, (_, place) => [
+              'updateFolder',
+              { id, title: `${version}.${place}`, expectedVersion: version },
+            ]),
+          );
+          assert.deepEqual(tally(outcomes), { OK: 1, CONFLICT: 19 });
+          const winner = outcomes.indexOf('OK');
+          assert.deepEqual(await tree.find(id, 'title version'), {
+            title: `${version}.${winner}`,
+            version: version + 1,
+          });
+        }
+      });
+
+      test('of imports, moves, renames and restores to the same name, exactly one wins', async () => {
+        for (let round = 0; round < rounds; round++) {
+          const parentId = await tree.create(`Contested ${round}`);
+          const away = await tree.create(`Away ${round}`);
+          const moved = await tree.create('Prize', away);
+          const renamed = await tree.create('Second', parentId);
+          const deleted = await tree.create('Prize', parentId);
+          await tree.delete(deleted);
+          const outcomes = await race([
+            ['importFolders', { parentId, list: [{ path: 'Prize/inside' }] }],
+            ['moveFolder', { id: moved, parentId }],
+            ['updateFolder', { id: renamed, name: 'Prize' }],
+            ['restoreFolder', { id: deleted }],
+            ['createFolder', { parentId, name: 'Prize' }],
+          ]);
+          assert.deepEqual(tally(outcomes), { OK: 1, CONFLICT: 4 });
+          const names = (await tree.paths(parentId)).filter((path) => !path.includes('/'));
+          assert.equal(names.filter((name) => name === 'Prize').length, 1);
+          const { totalCount } = (await tree.find<{ folders: { totalCount: number } }>(
+            parentId,
+            'folders{totalCount}',
+          ))!.folders;
+          assert.equal(totalCount, names.length);
+        }
+      });
+
+      test('a folder is either deleted for being empty, or gets a sub-folder', async () => {
+        for (let round = 0; round < rounds; round++) {
+          const parentId = await tree.create(`Brim ${round}`);
+          const [deleted, created] = await race([
+            ['deleteFolder', { id: parentId }],
+            ['createFolder', { parentId, name: 'Drop' }],
+          ]);
+          const expected = deleted === 'OK' ? ['OK', 'NOT_FOUND'] : ['CONFLICT', 'OK'];
+          assert.deepEqual([deleted, created], expected);
+          assert.equal((await tree.find(parentId, 'id')) === null, deleted === 'OK');
+        }
+      });
+
+      test('what is created while the folder is deleted goes with it, or is not created', async () => {
+        for (let round = 0; round < rounds; round++) {
+          const id = await tree.create(`Tide ${round}`);
+          const creations = Array.from(
+            { length: 6 },
+            (_, place) => ['createFolder', { parentId: id, name: `Wave ${place}` }] as const,
+          );
+          const outcomes = await race([
+            ...creations.slice(0, 3),
+            ['deleteFolder', { id, recursive: true }],
+            ...creations.slice(3),
+          ]);
+          assert.equal(outcomes.splice(3, 1)[0], 'OK');
+          await tree.run('restoreFolder', { id });
+          const made = outcomes.flatMap((outcome, place) => (outcome === 'OK' ? [`Wave ${place}`] : []));
+          assert.deepEqual(await tree.paths(id), made);
+        }
+      });
+
+      test('a folder is deleted once, and restored once', async () => {
+        const id = await tree.create('Once');
+        const times = <T>(item: T) => Array.from({ length: 10 }, () => item);
+        assert.deepEqual(tally(await race(times(['deleteFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
+        assert.deepEqual(tally(await race(times(['restoreFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
+        assert.equal(await tree.version(id), 3);
+      });
+
+      test('after many changes at once every count is the number of folders that are listed', async () => {
+        const top = await tree.create('Storm');
+        const ids = await Promise.all(
+          Array.from({ length: 12 }, (_, place) => tree.create(`Gust ${place}`, top)),
+        );
+        const id = fc.constantFrom(...ids);
+        const parentId = fc.constantFrom(top, ...ids);
+        const name = fc.constantFrom('u', 'v', 'w');
+        const change = fc.oneof(
+          fc.tuple(fc.constant('createFolder'), fc.record({ parentId, name })),
+          fc.tuple(fc.constant('updateFolder'), fc.record({ id, name })),
+          fc.tuple(fc.constant('moveFolder'), fc.record({ id, parentId })),
+          fc.tuple(fc.constant('deleteFolder'), fc.record({ id, recursive: fc.boolean() })),
+          fc.tuple(fc.constant('restoreFolder'), fc.record({ id })),
+          fc.tuple(fc.constant('restoreFolder'), fc.record({ id, parentId, name })),
+          fc.tuple(
+            fc.constant('importFolders'),
+            fc.record({ parentId, tree: fc.constant([{ name: 'v', folders: [{ name: 'u' }] }]) }),
+          ),
+        );
+        const clean = ['OK', 'CONFLICT', 'CYCLE', 'NOT_FOUND'];
+        await fc.assert(
+          fc.asyncProperty(fc.array(change, { minLength: 10, maxLength: 30 }), async (changes) => {
+            for (const outcome of await race(changes)) assert.ok(clean.includes(outcome), outcome);
+            await isConsistent();
+          }),
+          { numRuns: 20, endOnFailure: true },
+        );
+        for (const each of ids) await tree.outcome('restoreFolder', { id: each, parentId: top, name: each });
+        await isConsistent();
+        const failures = trees.flatMap(({ bed }) => bed.logLines.filter((line) => line.includes('failed')));
+        assert.deepEqual(failures, []);
+
+        async function isConsistent(): Promise<void> {
+          interface Listed {
+            id: string;
+            path: string;
+            folders: { totalCount: number; items: { id: string }[] };
+          }
+          const listed = 'id path folders{totalCount items{id}}';
+          const { folder } = await tree.ask<{
+            folder: Listed & { descendants: { items: Listed[]; totalCount: number } };
+          }>(`{folder{${listed} descendants{totalCount items{${listed}}}}}`);
+          const all = [folder, ...folder.descendants.items];
+          for (const { path, folders } of all) assert.equal(folders.totalCount, folders.items.length, path);
+          assert.equal(new Set(all.map((each) => each.id)).size, folder.descendants.totalCount + 1);
+        }
+      });
+    });
+  }
+}
