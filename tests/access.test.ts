@@ -232,6 +232,17 @@ for (const kind of databaseKinds) {
         assert.equal(await levelOf(inner), undefined);
       });
 
+      test('a grant is taken only from whom it was given to', async () => {
+        const group = await admin.createGroup('Keepers', [bob.userId]);
+        await admin.grant(ids['Levels/B']!, { groupId: group }, 'READ');
+        const [error] = await admin.errorsOf(
+          'mutation($input: RevokeAccessInput!){revokeAccess(input: $input){folder{id}}}',
+          { input: { folderId: ids['Levels/B'], userId: group } },
+        );
+        assert.equal(error?.extensions.code, 'NOT_FOUND');
+        await admin.revoke(ids['Levels/B']!, { groupId: group });
+      });
+
       test('administrators manage everything, whatever grants say', async () => {
         await admin.grant(ids['Levels/B']!, { userId: admin.userId }, 'NONE');
         const { folder } = await admin.ask<{ folder: { accessLevel: string } }>(

@@ -22,9 +22,9 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     test('are answered with a page or with BAD_INPUT, in every list', async () => {
-      const lists: Readonly<Record<string, (cursor: string) => string>> = {
+      const lists: Record<string, (cursor: string) => string> = {
         trash: (cursor) => `{trash(after: "${cursor}"){items{id} pageInfo{hasPreviousPage}}}`,
-        [`descendants ${rootId}`]: (cursor) => `{folder{descendants(after: "${cursor}"){items{id}}}}`,
+        [`descendants ${rootId} all`]: (cursor) => `{folder{descendants(after: "${cursor}"){items{id}}}}`,
         'search  abc': (cursor) => `{search(text: "abc", after: "${cursor}"){items{id}}}`,
       };
       for (const field of ['NAME', 'CREATED', 'UPDATED']) {
@@ -38,6 +38,16 @@ for (const kind of databaseKinds) {
             assert.equal(extensions.code, 'BAD_INPUT', `${list} with ${key.length} bytes`);
           }
         }
+      }
+    });
+
+    test('a cursor of everything below is not one of some levels below', async () => {
+      const { folder } = await tree.ask<{ folder: { descendants: { edges: { cursor: string }[] } } }>(
+        '{folder{descendants{edges{cursor}}}}',
+      );
+      for (const { cursor } of folder.descendants.edges) {
+        const error = await tree.refusal(`{folder{descendants(depth: 1, after: "${cursor}"){items{id}}}}`);
+        assert.equal(error.extensions.code, 'BAD_INPUT');
       }
     });
 

@@ -1,7 +1,8 @@
 /** Lists of folders as tests go through them, page by page. */
 
 import assert from 'node:assert/strict';
-import type { TreeBed, Variables } from './tree-bed.ts';
+import type { Variables } from './graph-bed.ts';
+import type { TreeBed } from './tree-bed.ts';
 
 export interface FolderPage {
   edges: { cursor: string; depth: number; node: { id: string; name: string } }[];

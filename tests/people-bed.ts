@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind } from './databases.ts';
+import { GraphBed, mutation, type Variables } from './graph-bed.ts';
 import { Testbed, type TestbedOptions } from './testbed.ts';
 
 export interface Person {
@@ -11,17 +12,7 @@ export interface Person {
   readonly password: string;
 }
 
-export interface GraphBody<Data> {
-  data?: Data | null;
-  errors?: { message: string; path?: unknown[]; extensions: { code: string } }[];
-}
-
-type Variables = Record<string, unknown>;
-
-export class PeopleBed {
-  readonly bed: Testbed;
-  /** The administrator's auth token. */
-  readonly authToken: string;
+export class PeopleBed extends GraphBed {
   #people = 0;
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<PeopleBed> {
@@ -30,46 +21,11 @@ export class PeopleBed {
     return new PeopleBed(bed, authToken);
   }
 
-  private constructor(bed: Testbed, authToken: string) {
-    this.bed = bed;
-    this.authToken = authToken;
-  }
-
-  stop(): Promise<void> {
-    return this.bed.stop();
-  }
-
-  /** The data of an answer without errors; the administrator asks unless another token is given. */
-  async ask<Data>(query: string, variables: Variables = {}, authToken = this.authToken): Promise<Data> {
-    const { data, errors } = await this.body<Data>(query, variables, authToken);
-    assert.equal(errors, undefined, JSON.stringify(errors));
-    return data!;
-  }
-
-  async body<Data>(
-    query: string,
-    variables: Variables = {},
-    authToken = this.authToken,
-  ): Promise<GraphBody<Data>> {
-    return (await this.bed.query(query, authToken, variables)).json<GraphBody<Data>>();
-  }
-
   /** The one error of an answer, its code and its text. */
   async refusal(query: string, variables: Variables = {}, authToken = this.authToken): Promise<string> {
     const { errors } = await this.body(query, variables, authToken);
     assert.equal(errors?.length, 1, `${query} ${JSON.stringify(errors)}`);
     return `${errors[0]!.extensions.code}: ${errors[0]!.message}`;
-  }
-
-  /** Runs one mutation with its `input`; `selection` is of its payload. */
-  async run<Payload>(
-    name: string,
-    input: Variables,
-    selection: string,
-    authToken?: string,
-  ): Promise<Payload> {
-    const data = await this.ask<Record<string, Payload>>(mutation(name, selection), { input }, authToken);
-    return data[name]!;
   }
 
   async runRefused(name: string, input: Variables, authToken?: string): Promise<string> {
@@ -103,9 +59,4 @@ export class PeopleBed {
       login: (await this.bed.post('/login', { username: person.username, password: person.password })).status,
     };
   }
-}
-
-function mutation(name: string, selection: string): string {
-  const inputType = `${name[0]!.toUpperCase()}${name.slice(1)}Input`;
-  return `mutation($input: ${inputType}!){${name}(input: $input){${selection}}}`;
 }

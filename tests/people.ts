@@ -9,13 +9,8 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
 } from 'graphql';
+import type { GraphError } from './graph-bed.ts';
 import { administrator, type Testbed } from './testbed.ts';
-
-export interface GraphError {
-  readonly message: string;
-  readonly path?: readonly unknown[];
-  readonly extensions: { readonly code: string; readonly version?: number };
-}
 
 export interface SeenFolder {
   readonly id: string;

@@ -2,20 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { DatabaseKind } from './databases.ts';
+import { GraphBed, mutation, type GraphError, type Variables } from './graph-bed.ts';
 import { administrator, Testbed, type TestbedOptions } from './testbed.ts';
-
-export type Variables = Record<string, unknown>;
-
-export interface GraphError {
-  readonly message: string;
-  readonly path?: readonly unknown[];
-  readonly extensions: { readonly code: string; readonly version?: number };
-}
-
-export interface GraphBody<Data> {
-  readonly data?: Data | null;
-  readonly errors?: readonly GraphError[];
-}
 
 export interface ListedFolder {
   readonly path: string;
@@ -29,9 +17,7 @@ const everything = `{
   exportFolders{path title icon description properties}
   trash{items{id name version deletedAt}}}`;
 
-export class TreeBed {
-  readonly bed: Testbed;
-  authToken: string;
+export class TreeBed extends GraphBed {
   #people = 0;
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<TreeBed> {
@@ -39,30 +25,10 @@ export class TreeBed {
     return new TreeBed(bed, (await bed.logIn()).authToken);
   }
 
-  private constructor(bed: Testbed, authToken: string) {
-    this.bed = bed;
-    this.authToken = authToken;
-  }
-
-  stop(): Promise<void> {
-    return this.bed.stop();
-  }
-
   /** Moves the clock, beyond the end of tokens if need be: the administrator has a new one then. */
   async advanceDays(days: number): Promise<void> {
     this.bed.clock.advanceSeconds(days * 86_400);
     ({ authToken: this.authToken } = await this.bed.logIn(administrator));
-  }
-
-  async body<Data>(query: string, variables?: Variables, authToken?: string): Promise<GraphBody<Data>> {
-    return (await this.bed.query(query, authToken ?? this.authToken, variables)).json<GraphBody<Data>>();
-  }
-
-  /** The data of an answer without errors; the administrator asks unless another token is given. */
-  async ask<Data>(query: string, variables?: Variables, authToken?: string): Promise<Data> {
-    const { data, errors } = await this.body<Data>(query, variables, authToken);
-    assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)}`);
-    return data!;
   }
 
   /** The error of an answer without data; several fields may meet it. */
@@ -72,17 +38,6 @@ export class TreeBed {
     assert.equal(new Set(errors.map(({ message }) => message)).size, 1, JSON.stringify(errors));
     for (const value of Object.values(data ?? {})) assert.equal(value, null);
     return errors[0]!;
-  }
-
-  /** Runs one mutation with its `input`; `selection` is of its payload. */
-  async run<Payload>(
-    name: string,
-    input: Variables,
-    selection = '__typename',
-    authToken?: string,
-  ): Promise<Payload> {
-    const data = await this.ask<Record<string, Payload>>(mutation(name, selection), { input }, authToken);
-    return data[name]!;
   }
 
   /** Sends one mutation, whatever becomes of it: 'OK' or the code of its error. */
@@ -179,9 +134,4 @@ export class TreeBed {
     const { authToken } = await this.bed.logIn(credentials);
     return { id: user.id, authToken, username: credentials.username };
   }
-}
-
-function mutation(name: string, selection: string): string {
-  const inputType = `${name[0]!.toUpperCase()}${name.slice(1)}Input`;
-  return `mutation($input: ${inputType}!){${name}(input: $input){${selection}}}`;
 }

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from './databases.ts';
-import { TreeBed, type Variables } from './tree-bed.ts';
+import type { Variables } from './graph-bed.ts';
+import { TreeBed } from './tree-bed.ts';
 
 const loneSurrogate = '\ud800';
 const fields = 'id name title icon description properties path depth version';

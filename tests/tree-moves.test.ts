@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from './databases.ts';
-import { TreeBed, type Variables } from './tree-bed.ts';
+import type { Variables } from './graph-bed.ts';
+import { TreeBed } from './tree-bed.ts';
 
 for (const kind of databaseKinds) {
   describe(`moving and deleting on ${kind.name}`, () => {

@@ -48,8 +48,9 @@ const put = sql<{
   values (${'folderId'}, ${'subjectId'}, ${'subjectKind'}, ${'level'}, ${'now'})
   on conflict (folder_id, subject_id) do update set level = excluded.level, granted_at = excluded.granted_at`;
 
-const remove = sql<{ folderId: string; subjectId: string }>`
-  delete from grants where folder_id = ${'folderId'} and subject_id = ${'subjectId'}`;
+const remove = sql<{ folderId: string; subjectId: string; subjectKind: string }>`
+  delete from grants where folder_id = ${'folderId'} and subject_id = ${'subjectId'}
+  and subject_kind = ${'subjectKind'}`;
 
 const findPeople = sql<
   { folderIds: readonly string[] },
@@ -93,9 +94,13 @@ export async function putGrant(
 export async function removeGrant(
   transaction: Transaction,
   folderId: string,
-  subjectId: string,
+  subject: Subject,
 ): Promise<boolean> {
-  const removed = await transaction.run(remove, { folderId, subjectId });
+  const removed = await transaction.run(remove, {
+    folderId,
+    subjectId: subject.id,
+    subjectKind: subject.kind,
+  });
   await noteAccessChange(transaction);
   return removed > 0;
 }

@@ -3,7 +3,8 @@
  * together as the page may need, so that neither a wide nor a deep tree costs a statement for each folder.
  */
 
-import { readChildren, placeOf } from './children.ts';
+import { readChildren } from './children.ts';
+import { placeOf } from './folder-list.ts';
 import { notACursor, type Place } from './cursor.ts';
 import { bytesOf, folderIdOf } from './folder-id.ts';
 import type { Folder, TreeView } from './folders.ts';

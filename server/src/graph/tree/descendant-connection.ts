@@ -26,6 +26,7 @@ export interface DescendantArguments {
 
 export class DescendantConnection implements FolderConnection, PageInfo {
   readonly #top: FolderNode;
+  readonly #list: string;
   readonly #slice: DescendantSlice;
   readonly #context: GraphContext;
   readonly #info: GraphQLResolveInfo;
@@ -36,8 +37,10 @@ export class DescendantConnection implements FolderConnection, PageInfo {
     this.#context = context;
     this.#info = info;
     const { after } = given;
+    const depth = toDepth(given.depth);
+    this.#list = `descendants ${top.id} ${depth ?? 'all'}`;
     this.#slice = {
-      depth: toDepth(given.depth),
+      depth,
       first: pageSize(given, context.budget, info).limit,
       after:
         typeof after === 'string' ? placesOf(fromCursor(this.#list, after, 'after'), 'after') : undefined,
@@ -109,10 +112,6 @@ export class DescendantConnection implements FolderConnection, PageInfo {
 
   #cursorOf(descendant: Descendant): string {
     return toCursor(this.#list, { id: descendant.folder.id, key: wayKey(descendant) });
-  }
-
-  get #list(): string {
-    return `descendants ${this.#top.id}`;
   }
 }
 

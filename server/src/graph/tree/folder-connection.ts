@@ -8,7 +8,7 @@ import {
   type FolderFilter,
   type FolderOrder,
   type Slice,
-} from '../../folders/children.ts';
+} from '../../folders/folder-list.ts';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Budget } from '../price/budget.ts';

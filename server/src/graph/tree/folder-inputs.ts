@@ -1,7 +1,7 @@
 /** The graph's words for levels, filters and orders. */
 
 import { accessLevels, type AccessLevel } from '../../access/access-level.ts';
-import type { FolderFilter } from '../../folders/children.ts';
+import type { FolderFilter } from '../../folders/folder-list.ts';
 import { longestName } from '../../folders/folder-name.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
@@ -66,8 +66,15 @@ export function toFilter(given: GivenFilter | null | undefined): FolderFilter | 
 }
 
 function toPartOfName(given: string | null | undefined, argument: string): string | undefined {
-  if (given && [...given].length > longestName) {
+  if (!given) return undefined;
+  if ([...given].length > longestName) {
     throw new Refusal('BAD_INPUT', `\`${argument}\` has at most ${longestName} characters, as a name has.`);
   }
-  return given || undefined;
+  if (!given.isWellFormed() || /\p{Cc}/u.test(given)) {
+    throw new Refusal(
+      'BAD_INPUT',
+      `\`${argument}\` must be well-formed Unicode without control characters, as a name is.`,
+    );
+  }
+  return given;
 }

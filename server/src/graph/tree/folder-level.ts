@@ -6,7 +6,8 @@
 
 import { readGrants } from '../../access/grants.ts';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
-import { countChildren, readChildren, type FolderFilter, type Slice } from '../../folders/children.ts';
+import { countChildren, readChildren } from '../../folders/children.ts';
+import type { FolderFilter, Slice } from '../../folders/folder-list.ts';
 import {
   ancestorIds,
   readFolders,

@@ -85,8 +85,7 @@ export function defineGrantMutations(
         await change(context, async (transaction, access) => {
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
-          const subjectId = oneSubject(input).id;
-          if (!(await removeGrant(transaction, folderId, subjectId))) {
+          if (!(await removeGrant(transaction, folderId, oneSubject(input)))) {
             throw new Refusal('NOT_FOUND', 'There is no such grant on this folder.');
           }
         });

@@ -1,0 +1,141 @@
+/**
+ * The statements that read sub-folders: for each kind of slice one. Where somebody may not see everything, what they may
+ * not see is left out here, before anything is counted, ordered or cut.
+ */
+
+import type { Access } from '../access/access.ts';
+import { chosenForEach, list, sql, type Statement } from '../database/statement.ts';
+import { timeOfKey, type Place } from './cursor.ts';
+import { foldText } from './folded-text.ts';
+import { byName, type FolderOrder, type OrderField, type Slice } from './folder-list.ts';
+import { folderColumns, type FolderRow } from './folders.ts';
+
+export type Parameters = Record<string, unknown>;
+
+/** All but `parentIds` and `most`. */
+export function parametersOf(
+  access: Access,
+  { after, before, limit, order = byName, filter }: Slice,
+): Parameters {
+  return {
+    afterKey: after && keyParameter(after, order.field),
+    afterId: after?.id,
+    beforeKey: before && keyParameter(before, order.field),
+    beforeId: before?.id,
+    // One more than asked for tells whether there is more.
+    limit: limit === undefined ? undefined : limit + 1,
+    hiddenIds: access.hiddenIds,
+    bareIds: access.bareIds,
+    contains: filter?.nameContains === undefined ? null : `%${pattern(filter.nameContains)}%`,
+    startsWith: filter?.nameStartsWith === undefined ? null : `${pattern(filter.nameStartsWith)}%`,
+    hasChildren: filter?.hasChildren === undefined ? null : Number(filter.hasChildren),
+    updatedSince: filter?.updatedSince ?? null,
+  };
+}
+
+function keyParameter({ key }: Place, field: OrderField): unknown {
+  return field === 'UPDATED' ? timeOfKey(key) : key;
+}
+
+/** A folded text as a pattern that matches just itself. */
+function pattern(text: string): string {
+  return foldText(text).replace(/[\\%_]/g, '\\$&');
+}
+
+const statements = new Map<string, Statement<Parameters, FolderRow>>();
+
+/**
+ * There are few kinds of slices; each has its statement, made when it is first asked for. `restricted` is for whoever
+ * does not see everything in what they may read.
+ */
+export function statementFor(slice: Slice, restricted: boolean): Statement<Parameters, FolderRow> {
+  const { after, before, limit, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
+  const edges = [!!after, !!before, isInclusive];
+  const kind = [...edges, limit !== undefined, isFromEnd, order.field, order.isDescending, !!filter];
+  const name = [...kind, restricted].join();
+  let statement = statements.get(name);
+  if (!statement) statements.set(name, (statement = write()));
+  return statement;
+
+  function write(): Statement<Parameters, FolderRow> {
+    const conditions = sql`
+      ${restricted ? notHidden : nothing} ${filter ? matches(restricted) : nothing}
+      ${after ? beyond(order, 'after', isInclusive, restricted) : nothing}
+      ${before ? beyond(reverse(order), 'before', isInclusive, restricted) : nothing}`;
+    const inOrder = orderBy(order, restricted);
+    if (limit === undefined) {
+      return sql<Parameters, FolderRow>`
+        select ${folderColumns} from folders where parent_id in (select value from ${list('parentIds')}) ${conditions}
+        order by folders.parent_id, ${inOrder} limit ${'most'}`;
+    }
+    const choice = sql`
+      select folders.id from folders where parent_id = each.value ${conditions}
+      order by ${isFromEnd ? orderBy(reverse(order), restricted) : inOrder}
+      limit ${'limit'}`;
+    return sql<Parameters, FolderRow>`
+      select ${folderColumns} from (select chosen.* from ${chosenForEach('parentIds', 'folders', choice)}) as folders
+      order by folders.parent_id, ${inOrder} limit ${'most'}`;
+  }
+}
+
+const countStatements = new Map<boolean, Statement<Parameters, { parentId: string; count: number }>>();
+
+export function countStatement(
+  restricted: boolean,
+): Statement<Parameters, { parentId: string; count: number }> {
+  let statement = countStatements.get(restricted);
+  if (!statement) {
+    statement = sql<Parameters, { parentId: string; count: number }>`
+      select parent_id as "parentId", count(*) as count from folders
+      where parent_id in (select value from ${list('parentIds')})
+      ${restricted ? notHidden : nothing} ${matches(restricted)}
+      group by parent_id`;
+    countStatements.set(restricted, statement);
+  }
+  return statement;
+}
+
+const nothing = sql``;
+const notHidden = sql`and folders.id not in (select value from ${list('hiddenIds')})`;
+
+/** Passages amid what can be read count as never updated: nobody may learn of it from an order or a filter. */
+const updatedAt = (restricted: boolean) =>
+  restricted
+    ? sql`case when folders.id in (select value from ${list('bareIds')}) then folders.created_at else folders.updated_at end`
+    : sql`folders.updated_at`;
+
+const hasVisibleChildren = (restricted: boolean) =>
+  restricted
+    ? sql`exists (select 1 from folders as child where child.parent_id = folders.id
+        and child.id not in (select value from ${list('hiddenIds')}))`
+    : sql`folders.child_count > 0`;
+
+const matches = (restricted: boolean) => sql`
+  and (${'contains'} is null or folders.folded_name like ${'contains'} escape '\\')
+  and (${'startsWith'} is null or folders.folded_name like ${'startsWith'} escape '\\')
+  and (${'hasChildren'} is null or (${hasVisibleChildren(restricted)}) = (${'hasChildren'} = 1))
+  and (${'updatedSince'} is null or ${updatedAt(restricted)} >= ${'updatedSince'})`;
+
+function reverse({ field, isDescending }: FolderOrder): FolderOrder {
+  return { field, isDescending: !isDescending };
+}
+
+function beyond(
+  { field, isDescending }: FolderOrder,
+  edge: 'after' | 'before',
+  isInclusive: boolean,
+  restricted: boolean,
+): Statement {
+  const sign: Statement = { parts: [(isDescending ? '<' : '>') + (isInclusive ? '=' : '')] };
+  if (field === 'CREATED') return sql`and folders.id ${sign} ${`${edge}Id`}`;
+  const key = field === 'NAME' ? sql`folders.sort_key` : updatedAt(restricted);
+  return sql`and (${key}, folders.id) ${sign} (${`${edge}Key`}, ${`${edge}Id`})`;
+}
+
+function orderBy({ field, isDescending }: FolderOrder, restricted: boolean): Statement {
+  const way = isDescending ? sql`desc` : sql``;
+  if (field === 'CREATED') return sql`folders.id ${way}`;
+  return field === 'NAME'
+    ? sql`folders.sort_key ${way}, folders.id ${way}`
+    : sql`${updatedAt(restricted)} ${way}, folders.id ${way}`;
+}

@@ -1,0 +1,86 @@
+/** Lists of sub-folders: their orders and filters, places in them, and slices of them. */
+
+import { timeKey, timeKeyBytes, type Place } from './cursor.ts';
+import { foldText } from './folded-text.ts';
+import type { Folder } from './folders.ts';
+import { sortKey } from './sort-key.ts';
+
+export type OrderField = 'NAME' | 'CREATED' | 'UPDATED';
+
+export interface FolderOrder {
+  readonly field: OrderField;
+  readonly isDescending: boolean;
+}
+
+export interface FolderFilter {
+  /** Both compared as folded texts. */
+  readonly nameContains?: string | undefined;
+  readonly nameStartsWith?: string | undefined;
+  readonly hasChildren?: boolean | undefined;
+  readonly updatedSince?: number | undefined;
+}
+
+/** What lies between two places, and no more than `limit` from one end of that. */
+export interface Slice {
+  readonly after?: Place | undefined;
+  readonly before?: Place | undefined;
+  readonly limit?: number | undefined;
+  readonly isFromEnd?: boolean | undefined;
+  /** The places themselves belong to it. */
+  readonly isInclusive?: boolean | undefined;
+  readonly order?: FolderOrder | undefined;
+  readonly filter?: FolderFilter | undefined;
+}
+
+export const byName: FolderOrder = { field: 'NAME', isDescending: false };
+
+export function placeOf(folder: Pick<Folder, 'id' | 'name' | 'updatedAt'>, field: OrderField): Place {
+  return { id: folder.id, key: keyOf(folder, field) };
+}
+
+/** How long the keys of an order are, where they all are as long. */
+export function keyBytesOf(field: OrderField): number | undefined {
+  return { NAME: undefined, CREATED: 0, UPDATED: timeKeyBytes }[field];
+}
+
+function keyOf({ name, updatedAt }: Pick<Folder, 'name' | 'updatedAt'>, field: OrderField): Uint8Array {
+  if (field === 'NAME') return sortKey(name);
+  // Ids grow with time: they are the order of creation.
+  if (field === 'CREATED') return new Uint8Array();
+  return timeKey(updatedAt);
+}
+
+/** What the statements of `child-statements.ts` do, for folders that are read already. One more than the limit. */
+export function sliceOf(
+  folders: readonly Folder[],
+  slice: Slice,
+  hasChildren: (folder: Folder) => boolean,
+): Folder[] {
+  const { after, before, limit = Infinity, isFromEnd, isInclusive, order = byName, filter = {} } = slice;
+  const { field, isDescending } = order;
+  const compare = (one: Place, other: Place) => {
+    const difference =
+      Buffer.compare(one.key, other.key) || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+    return isDescending ? -difference : difference;
+  };
+  const edge = isInclusive ? -1 : 0;
+  const placed = folders
+    .filter((folder) => isChosen(folder, filter, hasChildren))
+    .map((folder) => ({ folder, place: placeOf(folder, field) }))
+    .filter(({ place }) => !after || compare(place, after) > edge)
+    .filter(({ place }) => !before || compare(place, before) < -edge)
+    .toSorted((one, other) => compare(one.place, other.place))
+    .map(({ folder }) => folder);
+  return isFromEnd ? placed.slice(-Math.min(limit + 1, placed.length)) : placed.slice(0, limit + 1);
+}
+
+function isChosen(folder: Folder, filter: FolderFilter, hasChildren: (folder: Folder) => boolean): boolean {
+  const { nameContains, nameStartsWith, updatedSince } = filter;
+  const name = foldText(folder.name);
+  return (
+    (nameContains === undefined || name.includes(foldText(nameContains))) &&
+    (nameStartsWith === undefined || name.startsWith(foldText(nameStartsWith))) &&
+    (filter.hasChildren === undefined || hasChildren(folder) === filter.hasChildren) &&
+    (updatedSince === undefined || folder.updatedAt >= updatedSince)
+  );
+}

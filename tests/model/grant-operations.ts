@@ -1,0 +1,140 @@
+/** Changing at random who may do what, and letting time pass. */
+
+import fc from 'fast-check';
+import { changeMembers, grantAccess, revokeAccess } from './model-changes.ts';
+import { operationKind, type OperationTable } from './operation.ts';
+import {
+  actorOf,
+  actors,
+  branches,
+  folderIdOf,
+  seenFolders,
+  weighted,
+  writableFolders,
+} from './references.ts';
+import { levelNames, NONE, type Level, type ModelFolder, type ModelUser } from './tree-model.ts';
+import type { World } from './world.ts';
+
+/** Users and groups; 0 is the administrator, to whom grants mean nothing, and 6 is nobody. */
+const subjects = weighted([12, fc.integer({ min: 1, max: 5 })], [1, fc.constantFrom(0, 6)]);
+
+const grant = operationKind(
+  14,
+  fc.record({
+    actor: fc.oneof(fc.constant(0), actors),
+    folder: fc.oneof(branches, writableFolders, seenFolders),
+    subject: subjects,
+    level: fc.constantFrom<Level>(0, 0, 1, 2, 2, 3, 3),
+  }),
+  async (world, { actor, folder: reference, subject, level }) => {
+    const user = actorOf(world, actor);
+    const folderId = folderIdOf(world, user, reference);
+    const given = { folderId, ...subjectOf(world, subject) };
+    const input = { ...given, level: levelNames[level] };
+    await world.mutate(user, 'grantAccess', input, 'folder{id accessLevel}', () =>
+      left(world, user, grantAccess(world.model, user, { ...given, level })),
+    );
+  },
+);
+
+/** Something that a user could write is closed to them: hidden folders amid those that are seen. */
+const close = operationKind(
+  5,
+  fc.record({ subject: fc.integer({ min: 1, max: 3 }), at: fc.nat(9_999) }),
+  async (world, { subject, at }) => {
+    const user = actorOf(world, subject);
+    const given = { folderId: folderIdOf(world, user, { among: 'writable', at }), userId: user.id };
+    const input = { ...given, level: levelNames[NONE] };
+    await world.mutate(world.administrator, 'grantAccess', input, 'folder{id accessLevel}', () =>
+      left(
+        world,
+        world.administrator,
+        grantAccess(world.model, world.administrator, { ...given, level: NONE }),
+      ),
+    );
+  },
+);
+
+const revoke = operationKind(
+  15,
+  fc.record({
+    actor: fc.oneof(fc.constant(0), actors),
+    folder: writableFolders,
+    subject: subjects,
+    at: fc.nat(9_999),
+  }),
+  async (world, { actor, folder: reference, subject, at }) => {
+    const user = actorOf(world, actor);
+    const granted = world.model.onTree().filter(({ grants }) => grants.size > 0);
+    // Mostly one of those that there are.
+    const isThere = at % 4 > 0 && granted.length > 0;
+    const folder = isThere ? granted[at % granted.length]! : undefined;
+    const folderId = folder?.id ?? folderIdOf(world, user, reference);
+    const subjectIds = folder ? [...folder.grants.keys()] : [];
+    const subjectId = subjectIds[subject % subjectIds.length];
+    const isUser = world.model.users.some(({ id }) => id === subjectId);
+    const given = subjectId ? { [isUser ? 'userId' : 'groupId']: subjectId } : subjectOf(world, subject);
+    const input = { folderId, ...given };
+    await world.mutate(user, 'revokeAccess', input, 'folder{id accessLevel}', () =>
+      left(world, user, revokeAccess(world.model, user, input)),
+    );
+  },
+);
+
+const membership = fc.record({
+  actor: weighted([5, fc.constant(0)], [1, actors]),
+  group: fc.nat(1),
+  members: fc.uniqueArray(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 2 }),
+});
+
+function changeMembership(action: 'add' | 'delete') {
+  const [name, count] =
+    action === 'add' ? (['addToGroup', 'added'] as const) : (['removeFromGroup', 'removed'] as const);
+  return operationKind(3, membership, async (world, { actor, group: place, members }) => {
+    const user = actorOf(world, actor);
+    const group = world.model.groups[place]!;
+    const users = members.map((member) => world.model.users[member]!);
+    const input = { groupId: group.id, userIds: users.map(({ id }) => id) };
+    await world.mutate(user, name, input, `group{id} ${count}`, () => ({
+      group: { id: group.id },
+      [count]: changeMembers(user, group, users, action),
+    }));
+  });
+}
+
+const wait = operationKind(
+  6,
+  fc.record({
+    seconds: weighted(
+      [12, fc.integer({ min: 1, max: 9 })],
+      [1, fc.integer({ min: 1, max: 40 }).map((days) => days * 86_400)],
+    ),
+    isSwept: fc.boolean(),
+  }),
+  async (world, { seconds, isSwept }) => {
+    await world.wait(seconds);
+    if (isSwept) await world.sweep();
+  },
+);
+
+export const grantOperations: OperationTable = {
+  grant,
+  close,
+  revoke,
+  join: changeMembership('add'),
+  leave: changeMembership('delete'),
+  wait,
+};
+
+function subjectOf({ model }: World, subject: number): { userId: string } | { groupId: string } {
+  const { users, groups } = model;
+  if (subject < users.length) return { userId: users[subject]!.id };
+  const group = groups[subject - users.length];
+  return group ? { groupId: group.id } : { groupId: model.root.id };
+}
+
+/** Whoever takes their own access away does not see the folder any more. */
+function left({ model }: World, user: ModelUser, folder: ModelFolder) {
+  const accessLevel = levelNames[model.levelOf(user, folder)];
+  return { folder: model.isSeen(user, folder) ? { id: folder.id, accessLevel } : null };
+}

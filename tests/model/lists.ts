@@ -1,0 +1,164 @@
+/** The lists of folders that can be paged through: how to ask for a page, and what the whole list must be. */
+
+import {
+  isChosen,
+  orderedChildren,
+  search,
+  shownFolder,
+  type ChildFilter,
+  type ChildOrder,
+} from './model-answers.ts';
+import { requireSeen } from './model-changes.ts';
+import type { ModelFolder, ModelUser } from './tree-model.ts';
+import type { World } from './world.ts';
+
+export interface List {
+  readonly actor: ModelUser;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Null if the actor does not see of what it is a list. */
+  entries(): readonly Entry[] | null;
+  /** What tells where in the list a folder is: as long as it is the same, paging must meet the folder once. */
+  placeOf(folder: ModelFolder): unknown;
+}
+
+export interface Entry {
+  readonly folder: ModelFolder;
+  readonly depth: number | null;
+}
+
+export interface Connection {
+  readonly edges: readonly { cursor: string; depth: number | null; node: { id: string } }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly endCursor: string | null;
+  };
+}
+
+export interface PageArguments {
+  readonly first?: number | undefined;
+  readonly after?: string | null | undefined;
+  readonly last?: number | undefined;
+  readonly before?: string | null | undefined;
+}
+
+const connection = `edges{cursor depth node{id}} items{id} totalCount
+  pageInfo{hasNextPage hasPreviousPage startCursor endCursor}`;
+
+export function childList(
+  { model }: World,
+  actor: ModelUser,
+  id: string,
+  {
+    order = { field: 'NAME', direction: 'ASC' },
+    filter = {},
+  }: { order?: ChildOrder | undefined; filter?: ChildFilter | undefined } = {},
+): List {
+  return {
+    actor,
+    query: `query($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $order: FolderOrder,
+      $filter: FolderFilter){folder(id: $id){list: folders(first: $first, after: $after, last: $last,
+      before: $before, orderBy: $order, filter: $filter){${connection}}}}`,
+    variables: { id, order, filter },
+    entries() {
+      const folder = model.find(id);
+      if (!folder || !model.isSeen(actor, folder)) return null;
+      return orderedChildren(model, actor, folder, order)
+        .filter((each) => isChosen(model, actor, each, filter))
+        .map((each) => ({ folder: each, depth: 1 }));
+    },
+    placeOf: (folder) => folder.name,
+  };
+}
+
+export function descendantList({ model }: World, actor: ModelUser, id: string, depth?: number): List {
+  return {
+    actor,
+    query: `query($id: ID!, $depth: Int, $first: Int, $after: String){folder(id: $id){
+      list: descendants(depth: $depth, first: $first, after: $after){${connection}}}}`,
+    variables: { id, depth },
+    entries() {
+      const folder = model.find(id);
+      const seen = model.seenBy(actor);
+      return folder && seen.has(folder) ? model.descendants(folder, seen, depth) : null;
+    },
+    placeOf: (folder) => model.wayTo(folder)?.map((each) => [each.id, each.name]),
+  };
+}
+
+export function searchList({ model }: World, actor: ModelUser, text: string, under?: string): List {
+  return {
+    actor,
+    query: `query($text: String!, $under: ID, $first: Int, $after: String){
+      list: search(text: $text, under: $under, first: $first, after: $after){${connection}}}`,
+    variables: { text, under },
+    entries() {
+      const top = under === undefined ? undefined : requireSeen(model, actor, under);
+      return search(model, actor, text, top).map((folder) => ({ folder, depth: null }));
+    },
+    placeOf(folder) {
+      const { name, title } = shownFolder(model, actor, folder, new Set());
+      return [name, title];
+    },
+  };
+}
+
+/** One page as it comes; undefined if there is none. */
+export async function readPage(
+  world: World,
+  { actor, query, variables }: List,
+  page: PageArguments,
+): Promise<Connection | undefined> {
+  const { data } = await world.ask(actor, query, { ...variables, ...page });
+  return connectionOf(data);
+}
+
+/** One page, compared with what the model says it must be. */
+export async function comparePage(
+  world: World,
+  list: List,
+  page: PageArguments,
+  expected: (entries: readonly Entry[]) => ExpectedPage,
+): Promise<Connection | undefined> {
+  const isTop = list.query.includes('list: search');
+  let read: Connection | undefined;
+  await world.compare(
+    list.actor,
+    { query: list.query, field: isTop ? 'list' : 'folder', variables: { ...list.variables, ...page } },
+    (answer) => {
+      read = isTop ? (answer as Connection) : (answer as { list: Connection } | null | undefined)?.list;
+      const entries = list.entries();
+      if (!entries) return null;
+      const shown = shownPage(entries, expected(entries), read);
+      return isTop ? shown : { list: shown };
+    },
+  );
+  return read;
+}
+
+export interface ExpectedPage {
+  readonly shown: readonly Entry[];
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+}
+
+/** Cursors are the server's own affair, but those of the page must be those of its edges. */
+function shownPage(
+  entries: readonly Entry[],
+  { shown, ...pageInfo }: ExpectedPage,
+  read: Connection | undefined,
+) {
+  const cursors = read?.edges.map(({ cursor }) => cursor) ?? [];
+  return {
+    edges: shown.map(({ folder: { id }, depth }, at) => ({ cursor: cursors[at], depth, node: { id } })),
+    items: shown.map(({ folder: { id } }) => ({ id })),
+    totalCount: entries.length,
+    pageInfo: { ...pageInfo, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null },
+  };
+}
+
+function connectionOf(data: Readonly<Record<string, unknown>> | null | undefined): Connection | undefined {
+  const top = data?.['folder'] ?? data;
+  return (top as { list?: Connection } | null | undefined)?.list;
+}

@@ -1,0 +1,216 @@
+/** What the server must answer to a user who asks the model's tree. */
+
+import { foldText } from '../../server/src/folders/folded-text.ts';
+import { requireSeen, Refused } from './model-changes.ts';
+import {
+  byId,
+  byName,
+  childrenAmong,
+  levelNames,
+  MANAGE,
+  NONE,
+  READ,
+  type DecidingGrant,
+  type ModelFolder,
+  type ModelUser,
+  type TreeModel,
+} from './tree-model.ts';
+
+/** Selects all that `shownFolder` holds. */
+export const folderSelection = `id name title icon description properties accessLevel version createdAt updatedAt
+  path depth parent{id} ancestors{id name accessLevel} folders{totalCount items{id}}`;
+
+export function shownFolder(
+  model: TreeModel,
+  user: ModelUser,
+  folder: ModelFolder,
+  seen: ReadonlySet<ModelFolder>,
+) {
+  const way = model.wayTo(folder)!;
+  const children = childrenAmong(folder, seen).map(({ id }) => ({ id }));
+  return {
+    ...ownFields(model, user, folder),
+    path: model.pathOf(folder),
+    depth: way.length - 1,
+    parent: folder.parent && { id: folder.parent.id },
+    ancestors: way.slice(0, -1).map((each) => ({
+      id: each.id,
+      name: each.name,
+      accessLevel: levelNames[model.levelOf(user, each)],
+    })),
+    folders: { totalCount: children.length, items: children },
+  };
+}
+
+/** Of a passage, only the name. */
+function ownFields(model: TreeModel, user: ModelUser, folder: ModelFolder) {
+  const level = model.levelOf(user, folder);
+  const { id, name, title, icon, description, properties, version, createdAt, updatedAt } = folder;
+  const isRead = level >= READ;
+  return {
+    id,
+    name,
+    title: (isRead && title) || name,
+    icon: isRead ? icon : null,
+    description: isRead ? description : null,
+    properties: isRead ? properties : {},
+    accessLevel: levelNames[level],
+    version: isRead ? version : 0,
+    createdAt: toDateTime(createdAt),
+    updatedAt: toDateTime(isRead ? updatedAt : createdAt),
+  };
+}
+
+export const grantSelection = 'level folder{id} user{id} group{id}';
+
+function shownGrant(model: TreeModel, { folder, subjectId, level }: DecidingGrant) {
+  const isUser = model.users.some(({ id }) => id === subjectId);
+  return {
+    level: levelNames[level],
+    folder: { id: folder.id },
+    user: isUser ? { id: subjectId } : null,
+    group: isUser ? null : { id: subjectId },
+  };
+}
+
+/** All of them to a manager, to others their own; users first. */
+export function shownGrants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
+  const own = [user.id, ...model.groupsOf(user).map(({ id }) => id)];
+  const isManager = model.levelOf(user, folder) >= MANAGE;
+  return [model.users, model.groups].flatMap((subjects) =>
+    subjects
+      .map(({ id }) => id)
+      .toSorted()
+      .filter((id) => folder.grants.has(id) && (isManager || own.includes(id)))
+      .map((subjectId) => shownGrant(model, { folder, subjectId, level: folder.grants.get(subjectId)! })),
+  );
+}
+
+export function explainAccess(model: TreeModel, actor: ModelUser, userId: string, folderId: string) {
+  const folder = requireSeen(model, actor, folderId);
+  if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new Refused('FORBIDDEN');
+  const user = model.users.find(({ id }) => id === userId);
+  if (!user) throw new Refused('NOT_FOUND');
+  const level = model.levelOf(user, folder);
+  const grant = user.isAdministrator ? undefined : model.decidingGrant(user, folder);
+  return {
+    user: { id: userId },
+    folder: { id: folderId },
+    level: levelNames[level],
+    isPassage: level === NONE && model.isSeen(user, folder),
+    grant: grant ? shownGrant(model, grant) : null,
+  };
+}
+
+export interface ChildOrder {
+  readonly field: 'NAME' | 'CREATED' | 'UPDATED';
+  readonly direction: 'ASC' | 'DESC';
+}
+
+export interface ChildFilter {
+  readonly nameContains?: string | undefined;
+  readonly nameStartsWith?: string | undefined;
+  readonly hasChildren?: boolean | undefined;
+  readonly updatedSince?: string | undefined;
+}
+
+export function orderedChildren(
+  model: TreeModel,
+  user: ModelUser,
+  folder: ModelFolder,
+  { field, direction }: ChildOrder,
+): ModelFolder[] {
+  const updatedAt = (each: ModelFolder) => ownFields(model, user, each).updatedAt;
+  const compare = {
+    NAME: byName,
+    CREATED: byId,
+    UPDATED: (one: ModelFolder, other: ModelFolder) =>
+      Date.parse(updatedAt(one)) - Date.parse(updatedAt(other)) || byId(one, other),
+  }[field];
+  const ordered = childrenAmong(folder, model.seenBy(user)).toSorted(compare);
+  return direction === 'DESC' ? ordered.reverse() : ordered;
+}
+
+export function isChosen(
+  model: TreeModel,
+  user: ModelUser,
+  folder: ModelFolder,
+  { nameContains = '', nameStartsWith = '', hasChildren, updatedSince }: ChildFilter,
+): boolean {
+  const name = foldText(folder.name);
+  const { updatedAt } = ownFields(model, user, folder);
+  return (
+    name.includes(foldText(nameContains)) &&
+    name.startsWith(foldText(nameStartsWith)) &&
+    (hasChildren === undefined || hasChildren === childrenAmong(folder, model.seenBy(user)).length > 0) &&
+    (updatedSince === undefined || Date.parse(updatedAt) >= Date.parse(updatedSince))
+  );
+}
+
+/** The best first. */
+export function search(
+  model: TreeModel,
+  user: ModelUser,
+  given: string,
+  under: ModelFolder | undefined,
+): ModelFolder[] {
+  const text = foldText(given.trim());
+  if (text === '') throw new Refused('BAD_INPUT');
+  return [...model.seenBy(user)]
+    .filter((folder) => !under || (folder !== under && model.wayTo(folder)!.includes(under)))
+    .map((folder) => {
+      const { name, title } = ownFields(model, user, folder);
+      return { folder, rank: Math.min(rankOf(foldText(name), text), rankOf(foldText(title), text)) };
+    })
+    .filter(({ rank }) => rank < Infinity)
+    .toSorted((one, other) => one.rank - other.rank || byName(one.folder, other.folder))
+    .map(({ folder }) => folder);
+}
+
+function rankOf(target: string, text: string): number {
+  if (target === text) return 0;
+  if (target.startsWith(text)) return 1;
+  if ([...text].length < 3 || !target.includes(text)) return Infinity;
+  const isAtWord = Array.from({ length: target.length }).some(
+    (_, at) => target.startsWith(text, at) && !/[\p{L}\p{N}]$/u.test(target.slice(0, at)),
+  );
+  return isAtWord ? 2 : 3;
+}
+
+export function exported(model: TreeModel, user: ModelUser, top: ModelFolder, depth?: number) {
+  const above = model.wayTo(top)!.length;
+  return model.descendants(top, model.seenBy(user), depth).map(({ folder }) => {
+    const { icon, description, properties } = ownFields(model, user, folder);
+    const names = model.wayTo(folder)!.slice(above);
+    return {
+      path: names.map(({ name }) => name).join('/'),
+      title: model.levelOf(user, folder) >= READ ? folder.title : null,
+      icon,
+      description,
+      properties: Object.keys(properties).length > 0 ? properties : null,
+    };
+  });
+}
+
+export function shownTrash(
+  model: TreeModel,
+  user: ModelUser,
+  { id, name, title, version, deletion }: ModelFolder,
+) {
+  const { at, from } = deletion!;
+  return {
+    id,
+    name,
+    title: title ?? name,
+    version,
+    deletedAt: toDateTime(at),
+    purgedAt: toDateTime(at + model.trashDays * 86_400_000),
+    formerParent: model.wayTo(from) && model.isSeen(user, from) ? { id: from.id } : null,
+  };
+}
+
+export const trashSelection = 'id name title version deletedAt purgedAt formerParent{id}';
+
+export function toDateTime(time: number): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,142 @@
+/** A run: a new server and a new model, and the operations that a seed makes, tried on both. */
+
+import fc from 'fast-check';
+import type { DatabaseKind } from '../databases.ts';
+import { changeOperations } from './change-operations.ts';
+import { compareEverything, compareMost } from './everything-seen.ts';
+import { grantOperations } from './grant-operations.ts';
+import { runOperation, type Operation, type OperationTable } from './operation.ts';
+import { pagingOperations } from './paging-operations.ts';
+import { readingOperations } from './reading-operations.ts';
+import { Disagreement, World } from './world.ts';
+
+export interface Failure {
+  /** What was tried; after the last of them server and model disagreed. */
+  readonly operations: readonly Operation[];
+  readonly error: Error;
+}
+
+export interface RunResult {
+  /** How many operations were tried. */
+  readonly steps: number;
+  readonly requests: number;
+  readonly folders: number;
+  readonly failure?: Failure;
+}
+
+export interface RunOptions {
+  /** Whether to end before the operations do. */
+  readonly isOver?: () => boolean;
+  /** Operations are taken as they are, whatever becomes of the tree's size. */
+  readonly isLiteral?: boolean;
+}
+
+const table: OperationTable = {
+  ...changeOperations,
+  ...grantOperations,
+  ...readingOperations,
+  ...pagingOperations,
+};
+
+const operations = fc.noBias(
+  fc.oneof(
+    ...Object.entries(table).map(([kind, { weight, given }]) => ({
+      weight,
+      arbitrary: fc.record<Operation>({ kind: fc.constant(kind), given }),
+    })),
+  ),
+);
+
+const stepsBetweenComparisons = 50;
+/** A small tree is where operations meet; an empty one is dull. */
+const fewestFolders = 40;
+const mostFolders = 100;
+
+export function operationsOf(seed: number, steps: number): Operation[] {
+  return fc.sample(operations, { seed, numRuns: steps });
+}
+
+export async function runOperations(
+  kind: DatabaseKind,
+  given: readonly Operation[],
+  { isOver = () => false, isLiteral = false }: RunOptions = {},
+): Promise<RunResult> {
+  const world = await World.start(kind);
+  const tried: Operation[] = [];
+  const result = () => ({
+    steps: tried.length,
+    requests: world.requests,
+    folders: world.model.known.length,
+  });
+  try {
+    for (const each of given) {
+      if (isOver()) break;
+      const operation = isLiteral ? each : steered(world, each);
+      tried.push(operation);
+      await runOperation(table, world, operation);
+      const turn = tried.length / stepsBetweenComparisons;
+      if (Number.isInteger(turn)) await compareMost(world, turn);
+    }
+    await compareEverything(world);
+    return result();
+  } catch (error) {
+    return { ...result(), failure: { operations: tried, error: error as Error } };
+  } finally {
+    await world.stop();
+  }
+}
+
+/** Keeps the tree from growing or shrinking away. */
+function steered({ model }: World, operation: Operation): Operation {
+  const size = model.onTree().length;
+  const place = { among: 'tree', at: operation.kind.length + model.known.length };
+  if (size > mostFolders && growing.includes(operation.kind)) {
+    return { kind: 'delete', given: { actor: 0, folder: place, recursive: true, version: 'any' } };
+  }
+  if (size < fewestFolders && shrinking.includes(operation.kind)) {
+    return { kind: 'import', given: { actor: 0, parent: place, what: { tree: graft }, version: 'any' } };
+  }
+  return operation;
+}
+
+const growing = ['create', 'import', 'restore'];
+const shrinking = ['delete', 'restore', 'update'];
+const graft = ['b', 'Floor 2', '日本'].map((name) => ({
+  name,
+  folders: ['e', 'a zebra'].map((inner) => ({ name: inner, folders: [{ name: 'a' }, { name: 'É' }] })),
+}));
+
+/** Leaves out operations as long as what remains still fails, perhaps in another way. */
+export async function shrink(
+  kind: DatabaseKind,
+  given: Failure,
+  { isTimeUp, onProgress }: { isTimeUp: () => boolean; onProgress: (failure: Failure) => void },
+): Promise<Failure> {
+  let smallest = given;
+  const isEnough = async (operations: readonly Operation[]) => {
+    const { failure } = await runOperations(kind, operations, { isLiteral: true });
+    if (!failure) return false;
+    smallest = failure;
+    onProgress(failure);
+    return true;
+  };
+  await isEnough(
+    given.operations.filter(({ kind: name }, place, all) => isChange(name) || place === all.length - 1),
+  );
+  for (let portion = smallest.operations.length; portion >= 1; portion = Math.floor(portion / 2)) {
+    for (let end = smallest.operations.length - 1; end > 0 && !isTimeUp(); end -= portion) {
+      const { operations: left } = smallest;
+      await isEnough([...left.slice(0, Math.max(0, end - portion)), ...left.slice(end)]);
+    }
+  }
+  return smallest;
+}
+
+function isChange(kind: string): boolean {
+  return kind in changeOperations || kind in grantOperations || kind === 'amidChanges';
+}
+
+export function describeFailure({ operations: tried, error }: Failure): string {
+  const cause = error instanceof Disagreement ? error.message : error.stack;
+  return `step ${tried.length}, ${JSON.stringify(tried.at(-1))}\n${cause}`;
+}

@@ -1,0 +1,98 @@
+/** Reading at random, one folder or a whole list in one answer. */
+
+import fc from 'fast-check';
+import {
+  explainAccess,
+  exported,
+  folderSelection,
+  grantSelection,
+  shownFolder,
+  shownGrants,
+} from './model-answers.ts';
+import { requireSeen } from './model-changes.ts';
+import { operationKind, type OperationTable } from './operation.ts';
+import { actorOf, actors, folderIdOf, seenFolders } from './references.ts';
+import type { ModelFolder, ModelUser } from './tree-model.ts';
+import type { World } from './world.ts';
+
+const details = `${folderSelection} access{${grantSelection}}`;
+
+const byId = operationKind(
+  10,
+  fc.record({ actor: actors, folder: seenFolders, field: fc.constantFrom('folder', 'node') }),
+  async (world, { actor, folder: reference, field }) => {
+    const user = actorOf(world, actor);
+    const id = folderIdOf(world, user, reference);
+    const query = `query($id: ID!){${field}(id: $id){... on Folder{${details}}}}`;
+    await world.compare(user, { query, field, variables: { id } }, () =>
+      detailsOf(world, user, world.model.find(id)),
+    );
+  },
+);
+
+const byPath = operationKind(
+  6,
+  fc.record({
+    actor: actors,
+    folder: seenFolders,
+    ending: fc.constantFrom('', '', '', '/', '/a', '/nowhere', 'x'),
+    isDecomposed: fc.boolean(),
+  }),
+  async (world, { actor, folder: reference, ending, isDecomposed }) => {
+    const { model } = world;
+    const user = actorOf(world, actor);
+    const named = model.find(folderIdOf(world, user, reference));
+    const way = named && model.wayTo(named) ? model.pathOf(named) : '/Root';
+    const path = (isDecomposed ? way.normalize('NFD') : way) + ending;
+    const query = `query($path: String!){folder(path: $path){${details}}}`;
+    const wanted = path.normalize('NFC').replace(/(.)\/$/, '$1');
+    await world.compare(user, { query, field: 'folder', variables: { path } }, () =>
+      detailsOf(
+        world,
+        user,
+        model.onTree().find((each) => model.pathOf(each) === wanted),
+      ),
+    );
+  },
+);
+
+const explain = operationKind(
+  6,
+  fc.record({ actor: actors, user: fc.nat(4), folder: seenFolders }),
+  async (world, { actor, user: about, folder }) => {
+    const user = actorOf(world, actor);
+    const folderId = folderIdOf(world, user, folder);
+    const userId = world.model.users[about]?.id ?? world.model.groups[0]!.id;
+    const query = `query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){
+      user{id} folder{id} level isPassage grant{${grantSelection}}}}`;
+    await world.compare(user, { query, field: 'explainAccess', variables: { userId, folderId } }, () =>
+      explainAccess(world.model, user, userId, folderId),
+    );
+  },
+);
+
+const exportAll = operationKind(
+  3,
+  fc.record({
+    actor: actors,
+    folder: fc.option(seenFolders, { nil: undefined }),
+    depth: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
+  }),
+  async (world, { actor, folder, depth }) => {
+    const user = actorOf(world, actor);
+    const id = folder && folderIdOf(world, user, folder);
+    const query = `query($id: ID, $depth: Int){
+      exportFolders(id: $id, depth: $depth){path title icon description properties}}`;
+    await world.compare(user, { query, field: 'exportFolders', variables: { id, depth } }, () =>
+      exported(world.model, user, requireSeen(world.model, user, id ?? world.model.root.id), depth),
+    );
+  },
+);
+
+export const readingOperations: OperationTable = { byId, byPath, explain, export: exportAll };
+
+function detailsOf({ model }: World, user: ModelUser, folder: ModelFolder | undefined) {
+  const seen = model.seenBy(user);
+  if (!folder || !seen.has(folder)) return null;
+  return { ...shownFolder(model, user, folder, seen), access: shownGrants(model, user, folder) };
+}

@@ -1,0 +1,143 @@
+/**
+ * How a random operation names things before they exist: by a number, which becomes one of those that are there when
+ * the operation is run. So an operation keeps its meaning when others before it are left out.
+ */
+
+import fc from 'fast-check';
+import { trashOf } from './model-changes.ts';
+import { WRITE, type ModelFolder, type ModelUser, type TreeModel } from './tree-model.ts';
+import type { World } from './world.ts';
+
+/** 0 is the administrator. */
+export const actors = weighted([1, fc.constant(0)], [3, fc.integer({ min: 1, max: 3 })]);
+
+export function actorOf({ model }: World, actor: number): ModelUser {
+  return model.users[actor]!;
+}
+
+/** Whose folders: the actor's, everybody's, those of old, or none at all. */
+export interface FolderReference {
+  readonly among: 'root' | 'branches' | 'writable' | 'seen' | 'tree' | 'trash' | 'known' | 'nothing';
+  readonly at: number;
+}
+
+const amongWhich = (...pools: [number, FolderReference['among']][]) =>
+  fc.record({
+    among: weighted(...pools.map(([weight, pool]) => [weight, fc.constant(pool)] as const)),
+    at: fc.nat(9_999),
+  });
+
+export const seenFolders = amongWhich([1, 'root'], [16, 'seen'], [3, 'tree'], [2, 'known'], [1, 'nothing']);
+export const writableFolders = amongWhich(
+  [1, 'root'],
+  [14, 'writable'],
+  [4, 'seen'],
+  [2, 'tree'],
+  [1, 'known'],
+  [1, 'nothing'],
+);
+/** Where a grant holds for more than one. */
+export const branches = amongWhich([1, 'root'], [12, 'branches']);
+export const trashedFolders = amongWhich([12, 'trash'], [3, 'known'], [1, 'seen'], [1, 'nothing']);
+
+const nobodysIds = [
+  '',
+  'x',
+  '00000000-0000-0000-0000-000000000000',
+  '019c1407-aa00-7abc-8def-0123456789ab',
+  '%',
+];
+
+export function folderIdOf({ model }: World, actor: ModelUser, { among, at }: FolderReference): string {
+  if (among === 'nothing') {
+    const ids = [...nobodysIds, model.root.id.toUpperCase(), actor.id];
+    return ids[at % ids.length]!;
+  }
+  const pool = poolOf(model, actor, among);
+  const { id } = pool.length > 0 ? pool[at % pool.length]! : model.root;
+  return id;
+}
+
+/** Never in an order that depends on ids: they are new in every run. */
+function poolOf(
+  model: TreeModel,
+  actor: ModelUser,
+  among: Exclude<FolderReference['among'], 'nothing'>,
+): readonly ModelFolder[] {
+  switch (among) {
+    case 'root':
+      return [model.root];
+    case 'tree':
+      return model.onTree();
+    case 'branches':
+      return model.onTree().filter(({ children }) => children.size > 0);
+    case 'known':
+      return model.known;
+    case 'writable':
+      return model.onTree().filter((folder) => model.levelOf(actor, folder) >= WRITE);
+    case 'seen': {
+      const seen = model.seenBy(actor);
+      return model.known.filter((folder) => seen.has(folder));
+    }
+    case 'trash': {
+      const trashed = new Set(trashOf(model, actor));
+      return model.known.filter((folder) => trashed.has(folder));
+    }
+  }
+}
+
+export const versions = weighted(
+  [8, fc.constant('any' as const)],
+  [1, fc.constant('right' as const)],
+  [1, fc.constant('stale' as const)],
+);
+
+export function expectedVersion(
+  { model }: World,
+  id: string,
+  version: 'any' | 'right' | 'stale',
+): { expectedVersion?: number } {
+  if (version === 'any') return {};
+  const right = model.find(id)?.version ?? 1;
+  return { expectedVersion: version === 'right' ? right : right - 1 };
+}
+
+/** Few, so that they collide; of all kinds that are ordered, folded or escaped in a way of their own. */
+const goodNames = [
+  ...['a', 'A', 'b', 'e', 'É', 'E\u0301', 'Floor 2', 'Floor 10', 'floor 02', 'x_y', '100%', 'back\\slash'],
+  ...['zebra crossing', 'a zebra', '日本', 'ß', '👩‍🔧', ' ', "it's"],
+];
+const badNames = ['', 'n'.repeat(256), 'a/b', 'tab\t', '\u0085', 'half \ud83d', '\0'];
+
+export const names = weighted(
+  [30, fc.constantFrom(...goodNames)],
+  [1, fc.constantFrom(...badNames)],
+  [1, fc.constant('é'.repeat(255))],
+);
+export const validNames = fc.constantFrom(...goodNames);
+
+const goodTitles = fc.constantFrom(null, '', 'a', 'Étage 2', 'The zebra', 'E\u0301tage', 'ZEBRA');
+export const givenTitles = weighted(
+  [8, goodTitles],
+  [1, fc.constantFrom('t'.repeat(256), 'new\nline', '\udc00')],
+);
+export const givenTexts = textsWith(givenTitles);
+export const validTexts = textsWith(goodTitles);
+
+function textsWith(title: fc.Arbitrary<string | null>) {
+  const icon = fc.constantFrom(null, '', '📁');
+  const description = fc.constantFrom(null, '', 'several\nlines');
+  const properties = fc.constantFrom(null, {}, { size: 3, inner: { list: [1, 'two', null] } });
+  return fc.record({ title, icon, description, properties }, { requiredKeys: [] });
+}
+
+export const searchTexts = fc.constantFrom(
+  ...['a', 'A', 'É', 'e', 'fl', 'Floor', 'floor 1', 'zebra', 'bra', ' zebra ', 'étage', '日', '日本', '100%'],
+  ...['x_y', 'k\\s', 'crossing', '👩‍🔧', 'nothing like it', '', '  ', '\u0301'],
+);
+
+export function weighted<Value>(
+  ...choices: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Value>])[]
+): fc.Arbitrary<Value> {
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+}

@@ -1,0 +1,207 @@
+/** A server and the model of what must be in it, with an administrator, three users and two groups. */
+
+import { Agent, request } from 'node:http';
+import { isDeepStrictEqual, inspect } from 'node:util';
+import type { LoginResponse } from '@espalier/contract';
+import type { DatabaseKind } from '../databases.ts';
+import { PeopleBed } from '../people-bed.ts';
+import { Refused } from './model-changes.ts';
+import { TreeModel, type ModelUser } from './tree-model.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export interface Body {
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly errors?: readonly { message: string; extensions: { code: string; version?: number } }[];
+}
+
+/** The server said something else than the model. */
+export class Disagreement extends Error {}
+
+const daySeconds = 86_400;
+const trashDays = 30;
+
+export class World {
+  readonly model: TreeModel;
+  readonly #people: PeopleBed;
+  readonly #pairs: Map<string, LoginResponse>;
+  readonly #agent = new Agent({ keepAlive: true });
+  #requests = 0;
+
+  static async start(kind: DatabaseKind): Promise<World> {
+    const people = await PeopleBed.start(kind, {
+      settings: {
+        ACCESS_TOKEN_SECONDS: String(daySeconds),
+        REFRESH_TOKEN_SECONDS: String(3650 * daySeconds),
+        TRASH_DAYS: String(trashDays),
+      },
+    });
+    const created = [await people.createUser(), await people.createUser(), await people.createUser()];
+    const groupIds = [await people.createGroup('first'), await people.createGroup('second')];
+    const administrator = await people.bed.logIn();
+    const { folder, viewer } = await people.ask<{
+      folder: { id: string; name: string; createdAt: string };
+      viewer: { user: { id: string; username: string } };
+    }>('{folder{id name createdAt} viewer{user{id username}}}');
+    const pairs = new Map([[viewer.user.id, administrator]]);
+    for (const person of created) pairs.set(person.id, await people.logIn(person));
+    const model = new TreeModel({
+      root: { ...folder, createdAt: Date.parse(folder.createdAt) },
+      users: [
+        { ...viewer.user, isAdministrator: true },
+        ...created.map(({ id, username }) => ({ id, username, isAdministrator: false })),
+      ],
+      groups: groupIds.map((id) => ({ id, memberIds: new Set<string>() })),
+      trashDays,
+      now: people.bed.clock.now(),
+    });
+    return new World(people, pairs, model);
+  }
+
+  private constructor(people: PeopleBed, pairs: Map<string, LoginResponse>, model: TreeModel) {
+    this.#people = people;
+    this.#pairs = pairs;
+    this.model = model;
+  }
+
+  get requests(): number {
+    return this.#requests;
+  }
+
+  get administrator(): ModelUser {
+    return this.model.users[0]!;
+  }
+
+  async stop(): Promise<void> {
+    this.#agent.destroy();
+    await this.#people.stop();
+  }
+
+  /** Lets time pass, for the model too; whoever's auth token ends refreshes it. */
+  async wait(seconds: number): Promise<void> {
+    const { bed } = this.#people;
+    bed.clock.advanceSeconds(seconds);
+    this.model.now = bed.clock.now();
+    for (const [userId, pair] of this.#pairs) {
+      const { exp } = JSON.parse(Buffer.from(pair.authToken.split('.')[1]!, 'base64url').toString()) as {
+        exp: number;
+      };
+      if (this.model.now < (exp - 1) * 1000) continue;
+      this.#pairs.set(userId, (await bed.refresh(pair)).json<LoginResponse>());
+    }
+  }
+
+  async sweep(): Promise<void> {
+    await this.#people.bed.sweep();
+  }
+
+  async ask(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
+    this.#requests++;
+    const { authToken } = this.#pairs.get(actor.id)!;
+    const body = await post(
+      this.#agent,
+      this.#people.bed.url,
+      authToken,
+      JSON.stringify({ query, variables }),
+    );
+    return JSON.parse(body) as Body;
+  }
+
+  /**
+   * Asks the server, and the model, and compares: what is in the answer, under `field` if one is told, or how it was
+   * refused.
+   */
+  async compare<Answer>(
+    actor: ModelUser,
+    { query, field, variables = {} }: { query: string; field?: string; variables?: Variables },
+    expect: (actual: Answer | undefined) => unknown,
+  ): Promise<void> {
+    const body = await this.ask(actor, query, variables);
+    const actual = answerOf(body, field);
+    const expected = toPlain(attempt(() => expect(actual.refused ? undefined : (actual.answer as Answer))));
+    if (isDeepStrictEqual(actual, expected)) return;
+    disagree(`${actor.username}: ${query} ${JSON.stringify(variables)}`, actual, expected);
+  }
+
+  async mutate<Payload>(
+    actor: ModelUser,
+    name: string,
+    input: Variables,
+    selection: string,
+    expect: (payload: Payload | undefined) => unknown,
+  ): Promise<void> {
+    const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input`;
+    const query = `mutation($input: ${type}!){${name}(input: $input){${selection}}}`;
+    return this.compare<Payload>(actor, { query, field: name, variables: { input } }, expect);
+  }
+}
+
+export function disagree(where: string, actual: unknown, expected: unknown): never {
+  const show = (value: unknown) => inspect(value, { depth: 4, maxArrayLength: 100, breakLength: 150 });
+  const difference = firstDifference(actual, expected);
+  throw new Disagreement(
+    `${where}\nat ${difference.path.join('.') || 'the top'}` +
+      `\nthe server: ${show(difference.actual)}\nthe model:  ${show(difference.expected)}`,
+  );
+}
+
+/** The innermost place at which everything that differs is. */
+function firstDifference(
+  actual: unknown,
+  expected: unknown,
+  path: readonly string[] = [],
+): { path: readonly string[]; actual: unknown; expected: unknown } {
+  if (isRecord(actual) && isRecord(expected)) {
+    const keys = [...new Set([...Object.keys(actual), ...Object.keys(expected)])];
+    const different = keys.filter((key) => !isDeepStrictEqual(actual[key], expected[key]));
+    const [key] = different;
+    if (key !== undefined && different.length === 1) {
+      return firstDifference(actual[key], expected[key], [...path, key]);
+    }
+  }
+  return { path, actual, expected };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+type Outcome = { readonly answer: unknown; readonly refused?: undefined } | { readonly refused: object };
+
+function answerOf({ data, errors }: Body, field: string | undefined): Outcome {
+  if (!errors) return { answer: field === undefined ? data : data?.[field] };
+  const { code, version } = errors[0]!.extensions;
+  return { refused: { code, ...(version !== undefined && { version }) } };
+}
+
+function attempt(work: () => unknown): Outcome {
+  try {
+    return { answer: work() };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return { refused: { code: error.code, version: error.version } };
+  }
+}
+
+/** As JSON has it: without what is undefined. */
+function toPlain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function post(agent: Agent, url: string, authToken: string, body: string): Promise<string> {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    authorization: `Bearer ${authToken}`,
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/graphql`, { agent, method: 'POST', headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => void parts.push(part));
+      response.on('end', () => resolve(Buffer.concat(parts).toString()));
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}

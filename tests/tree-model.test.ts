@@ -1,0 +1,20 @@
+/** Random changes, reads and paging by several users, compared with a simple model of the tree and its grants. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { describeFailure, operationsOf, runOperations } from './model/random-run.ts';
+
+const steps = 2_000;
+
+for (const kind of databaseKinds) {
+  describe(`the tree on ${kind.name}`, () => {
+    for (const seed of [1, 2, 3, 4, 5]) {
+      test(`is what the model says after each of ${steps} random operations of seed ${seed}`, async () => {
+        const { failure } = await runOperations(kind, operationsOf(seed, steps));
+        const again = `To try it again: npm run fuzz -- --seed ${seed} --steps ${steps}`;
+        assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
+      });
+    }
+  });
+}
