@@ -61,17 +61,16 @@ const findName = sql<{ parentId: string; name: string }, { id: string }>`
 const addToCount = sql<{ id: string; by: number }>`
   update folders set child_count = child_count + ${'by'} where id = ${'id'}`;
 
-type StoredTexts = FolderTexts & {
-  name: string;
-  sortKey: Uint8Array;
-  foldedName: string;
-  foldedTitle: string | null;
-};
+type StoredTexts = FolderTexts & { id: string; foldedTitle: string | null; now: number };
+type StoredName = { name: string; sortKey: Uint8Array; foldedName: string };
 
-const update = sql<StoredTexts & { id: string; now: number }>`
-  update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'},
-    title = ${'title'}, folded_title = ${'foldedTitle'}, icon = ${'icon'}, description = ${'description'},
-    properties = ${'properties'}, version = version + 1, updated_at = ${'now'}
+const texts = sql`title = ${'title'}, folded_title = ${'foldedTitle'}, icon = ${'icon'},
+  description = ${'description'}, properties = ${'properties'}, version = version + 1, updated_at = ${'now'}`;
+
+// Apart, because setting a name writes to its indexes even if it stays the same.
+const updateTexts = sql<StoredTexts>`update folders set ${texts} where id = ${'id'}`;
+const updateNameAndTexts = sql<StoredTexts & StoredName>`
+  update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'}, ${texts}
   where id = ${'id'}`;
 
 const findTexts = sql<{ id: string }, FolderTexts>`
@@ -111,22 +110,20 @@ export async function updateFolder(
   now: number,
 ): Promise<void> {
   const view = viewTree(transaction, access);
-  const texts = toTexts(given);
-  const newName = given.name === undefined || given.name === null ? undefined : toFolderName(given.name);
+  const changed = toTexts(given);
+  const newName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
   const folder = await writableFolder(view, given.id, given.expectedVersion);
-  if (newName === undefined && Object.keys(texts).length === 0) return;
-  const name = newName ?? folder.name;
-  if (name !== folder.name && folder.parentId) await checkNameIsFree(transaction, folder.parentId, name);
-  const stored = { ...(await transaction.get(findTexts, { id: folder.id }))!, ...texts };
-  await transaction.run(update, {
-    ...stored,
-    id: folder.id,
-    name,
-    sortKey: sortKey(name),
-    foldedName: foldText(name),
-    foldedTitle: stored.title && foldText(stored.title),
-    now,
-  });
+  if (newName === undefined && Object.keys(changed).length === 0) return;
+  const { id, parentId } = folder;
+  const stored = { ...(await transaction.get(findTexts, { id }))!, ...changed };
+  const parameters = { ...stored, id, foldedTitle: stored.title && foldText(stored.title), now };
+  if (newName === undefined || newName === folder.name) {
+    await transaction.run(updateTexts, parameters);
+    return;
+  }
+  if (parentId) await checkNameIsFree(transaction, parentId, newName);
+  const name = { name: newName, sortKey: sortKey(newName), foldedName: foldText(newName) };
+  await transaction.run(updateNameAndTexts, { ...parameters, ...name });
 }
 
 /** Where a folder would go from and to; refuses what must not be moved there. */

@@ -1,0 +1,113 @@
+/**
+ * A large tree costs what a small one costs: the same statements, and an index answers each. The cost itself is
+ * measured by `npm run measure:tree`.
+ */
+
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from './databases.ts';
+import { findEstate, letterOrders, plantEstate, type Ask, type Estate } from './large-tree/estate.ts';
+import { scenarios, type Scenario } from './large-tree/scenarios.ts';
+import { shapeEstate } from './large-tree/tree-shape.ts';
+import { PeopleBed } from './people-bed.ts';
+
+interface Planted {
+  readonly people: PeopleBed;
+  readonly estate: Estate;
+  /** The administrator's auth token, and that of somebody with one grant. */
+  readonly authTokens: readonly string[];
+  readonly statements: string[];
+}
+
+const sqlite = databaseKinds.find(({ name }) => name === 'SQLite')!;
+/** What may be read from end to end: lists that were given, what was found just before, and tables of one row. */
+const scannable =
+  /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|journal_counter|folder_numbers)$/;
+const indexOfOrder = {
+  NAME: 'folders_in_order',
+  CREATED: 'folders_by_creation',
+  UPDATED: 'folders_by_update',
+};
+
+describe('20,000 folders', () => {
+  let small: Planted;
+  let large: Planted;
+  before(async () => {
+    small = await plant(1_000);
+    large = await plant(20_000);
+  });
+  after(async () => {
+    await small.people.stop();
+    await large.people.stop();
+  });
+
+  ['the administrator', 'somebody with one grant'].forEach((viewer, place) => {
+    for (const scenario of scenarios) {
+      test(`take the statements of 1,000 for ${viewer}, and no scan: ${scenario.name}`, async () => {
+        const expected = await run(small, scenario, place);
+        const { answer, statements } = await run(large, scenario, place);
+        assert.deepEqual(shapeOf(answer), shapeOf(expected.answer));
+        assert.deepEqual(statements, expected.statements);
+        for (const statement of new Set(statements)) {
+          for (const { detail } of planOf(large, statement)) {
+            assert.ok(!detail.startsWith('SCAN ') || scannable.test(detail), `${detail}: ${statement}`);
+          }
+        }
+      });
+    }
+  });
+
+  for (const [place, order] of letterOrders.entries()) {
+    test(`are chosen for a page by ${order} from the index of that order, without sorting them`, async () => {
+      const { statements } = await run(large, scenarios[place]!, 0);
+      const plan = planOf(
+        large,
+        statements.find((text) => text.includes('each.value'))!,
+      );
+      const choice = plan.find(({ detail }) => detail.startsWith('CORRELATED'))!;
+      const steps = plan.filter(({ parent }) => parent === choice.id).map(({ detail }) => detail);
+      assert.equal(steps.length, 1, steps.join());
+      assert.match(steps[0]!, new RegExp(`^SEARCH folders USING COVERING INDEX ${indexOfOrder[order]} `));
+    });
+  }
+});
+
+async function plant(size: number): Promise<Planted> {
+  const statements: string[] = [];
+  const people = await PeopleBed.start(sqlite, { onStatement: (text) => statements.push(text) });
+  const ask: Ask = (query, variables) => people.ask(query, variables);
+  const shape = shapeEstate(size);
+  const id = await plantEstate(ask, shape);
+  const estate = await findEstate(ask, id, shape);
+  const person = await people.createUser();
+  await people.run('grantAccess', { folderId: id, userId: person.id, level: 'WRITE' }, 'folder{id}');
+  const { authToken } = await people.logIn(person);
+  return { people, estate, authTokens: [people.authToken, authToken], statements };
+}
+
+async function run({ people, estate, authTokens, statements }: Planted, scenario: Scenario, viewer: number) {
+  const ask: Ask = (query, variables) => people.ask(query, variables, authTokens[viewer]);
+  statements.length = 0;
+  const answer = await scenario.request(ask, estate, viewer);
+  return { answer, statements: [...statements] };
+}
+
+/** What an answer is made of, without its values. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf);
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shapeOf(inner)]));
+}
+
+/** https://www.sqlite.org/eqp.html */
+function planOf({ people }: Planted, statement: string) {
+  const file = people.bed.database.url.slice('sqlite:'.length);
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const steps = database.prepare(`explain query plan ${statement}`).all();
+    return steps as unknown as readonly { id: number; parent: number; detail: string }[];
+  } finally {
+    database.close();
+  }
+}

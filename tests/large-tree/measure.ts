@@ -1,0 +1,147 @@
+/**
+ * Measures what requests cost on a tree of 1,000 folders and on one of a million: CPU time of the server for each, by
+ * turns on both, so that what else the machine does weighs on both alike. `npm run measure:tree -- --folders 1000000`
+ */
+
+import { statSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { databaseKinds } from '../databases.ts';
+import { EstateServer } from './estate-server.ts';
+import { findEstate, importBatch, plantEstate, type Ask, type Estate } from './estate.ts';
+import { scenarios, type Scenario } from './scenarios.ts';
+import { shapeEstate } from './tree-shape.ts';
+
+interface Planted {
+  readonly server: EstateServer;
+  readonly estate: Estate;
+  /** The administrator, and somebody with one grant. */
+  readonly viewers: readonly { readonly name: string; readonly ask: Ask }[];
+  readonly requests: Map<Scenario, number>;
+}
+
+const smallSize = 1_000;
+const mostRatio = 1.5;
+const requestsPerTurn = { query: 60, change: 20 };
+const warmUpTurns = 3;
+
+const { values } = parseArgs({
+  options: {
+    folders: { type: 'string', default: '1000000' },
+    rounds: { type: 'string', default: '15' },
+  },
+});
+const sizes = [smallSize, atLeast(smallSize, values.folders, '--folders')];
+const rounds = atLeast(1, values.rounds, '--rounds');
+const databases = sizes.map(() => databaseKinds[0]!.create());
+const servers: EstateServer[] = [];
+try {
+  const planted: Planted[] = [];
+  for (const [place, size] of sizes.entries()) {
+    const server = await EstateServer.start(databases[place]!.url);
+    servers.push(server);
+    planted.push(await plant(server, size, databases[place]!.url.slice('sqlite:'.length)));
+  }
+  process.exitCode = (await compare(planted)) ? 0 : 1;
+} finally {
+  for (const server of servers) await server.stop();
+  for (const database of databases) database.remove();
+}
+
+async function plant(server: EstateServer, size: number, file: string): Promise<Planted> {
+  const shape = shapeEstate(size);
+  const id = await plantEstate(server.ask, { batches: [] });
+  const cpuBefore = await server.cpuMicroseconds();
+  const start = performance.now();
+  for (const batch of shape.batches) await importBatch(server.ask, id, batch);
+  const seconds = (performance.now() - start) / 1000;
+  const cpuPerFolder = ((await server.cpuMicroseconds()) - cpuBefore) / size;
+  const megabytes = (statSync(file).size + statSync(`${file}-wal`).size) / 2 ** 20;
+  console.log(
+    `${count(size)} folders imported in ${shape.batches.length} batches: ${seconds.toFixed(1)} s, ${count(size / seconds)} folders per second, ${cpuPerFolder.toFixed(1)} µs of CPU for each, ${megabytes.toFixed(1)} MiB on disk`,
+  );
+  const estate = await findEstate(server.ask, id, shape);
+  const authToken = await someoneWithOneGrant(server, id);
+  const viewers = [
+    { name: 'administrator', ask: server.ask },
+    {
+      name: 'one grant',
+      ask: <Data>(query: string, variables?: Record<string, unknown>) =>
+        server.ask<Data>(query, variables, authToken),
+    },
+  ];
+  return { server, estate, viewers, requests: new Map() };
+}
+
+async function someoneWithOneGrant(server: EstateServer, folderId: string): Promise<string> {
+  const person = { username: 'steward', password: 'walnut cabin orchard' };
+  const { createUser } = await server.ask<{ createUser: { user: { id: string } } }>(
+    'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
+    { input: person },
+  );
+  await server.ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+    input: { folderId, userId: createUser.user.id, level: 'WRITE' },
+  });
+  return server.logIn(person);
+}
+
+/** Prints the table; answers whether no scenario costs too much more on the larger tree. */
+async function compare(planted: readonly Planted[]): Promise<boolean> {
+  const rows = scenarios.flatMap((scenario) =>
+    planted[0]!.viewers.map(({ name }, viewer) => ({
+      name: `${scenario.name}, ${name}`,
+      growsBecause: scenario.growsBecause,
+      turn: (each: Planted) => turn(each, scenario, viewer),
+      costs: planted.map(() => [] as number[]),
+    })),
+  );
+  for (let round = -warmUpTurns; round < rounds; round++) {
+    for (const row of rows) {
+      const order = [...planted.entries()];
+      for (const [place, each] of round % 2 === 0 ? order : order.toReversed()) {
+        const cost = await row.turn(each);
+        if (round >= 0) row.costs[place]!.push(cost);
+      }
+    }
+  }
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const line = (name: string, ...cells: string[]) =>
+    console.log(name.padEnd(width), ...cells.map((cell) => cell.padStart(12)));
+  console.log(`\nµs of CPU per request, medians of ${rounds} rounds`);
+  line('', ...sizes.map(count), 'ratio');
+  const notes = new Set<string>();
+  let dear = 0;
+  for (const { name, costs, growsBecause } of rows) {
+    const [small, large] = costs.map(median) as [number, number];
+    const ratio = large / small;
+    line(name, small.toFixed(0), large.toFixed(0), ratio.toFixed(2) + (growsBecause ? '*' : ' '));
+    if (growsBecause) notes.add(`* not judged: ${growsBecause}`);
+    else if (ratio > mostRatio) dear++;
+  }
+  console.log([...notes, ''].join('\n'));
+  console.log(dear === 0 ? `Every ratio is at most ${mostRatio}.` : `${dear} ratios are over ${mostRatio}.`);
+  return dear === 0;
+}
+
+async function turn({ server, estate, viewers, requests }: Planted, scenario: Scenario, viewer: number) {
+  const { ask } = viewers[viewer]!;
+  const times = scenario.isChange ? requestsPerTurn.change : requestsPerTurn.query;
+  const start = requests.get(scenario) ?? 0;
+  requests.set(scenario, start + times);
+  const before = await server.cpuMicroseconds();
+  for (let done = 0; done < times; done++) await scenario.request(ask, estate, start + done);
+  return ((await server.cpuMicroseconds()) - before) / times;
+}
+
+function atLeast(least: number, text: string, flag: string): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= least) return number;
+  throw new Error(`${flag} takes a whole number of at least ${least}.`);
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)]!;
+}
+
+function count(number: number): string {
+  return Math.round(number).toLocaleString('en');
+}
