@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind } from '../databases.ts';
-import { PeopleBed } from '../people-bed.ts';
+import { PeopleBed } from '../people/people-bed.ts';
 import { Refused } from './model-changes.ts';
 import { TreeModel, type ModelUser } from './tree-model.ts';
 

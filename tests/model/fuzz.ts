@@ -4,8 +4,8 @@
  */
 
 import { parseArgs } from 'node:util';
-import { databaseKinds, type DatabaseKind } from './databases.ts';
-import { describeFailure, operationsOf, runOperations, shrink, type Failure } from './model/random-run.ts';
+import { databaseKinds, type DatabaseKind } from '../databases.ts';
+import { describeFailure, operationsOf, runOperations, shrink, type Failure } from './random-run.ts';
 
 interface Options {
   readonly seed: number | undefined;

@@ -9,8 +9,8 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
 } from 'graphql';
-import type { GraphError } from './graph-bed.ts';
-import { administrator, type Testbed } from './testbed.ts';
+import type { GraphError } from '../graph-bed.ts';
+import { administrator, type Testbed } from '../testbed.ts';
 
 export interface SeenFolder {
   readonly id: string;

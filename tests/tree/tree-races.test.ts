@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds } from './databases.ts';
-import type { Variables } from './graph-bed.ts';
+import { databaseKinds } from '../databases.ts';
+import type { Variables } from '../graph-bed.ts';
 import { TreeBed } from './tree-bed.ts';
 
 const rounds = 25;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
-import type { Variables } from './graph-bed.ts';
+import { databaseKinds } from '../databases.ts';
+import type { Variables } from '../graph-bed.ts';
 import { TreeBed } from './tree-bed.ts';
 
 const loneSurrogate = '\ud800';

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
-import { countRows } from './stored-rows.ts';
+import { databaseKinds } from '../databases.ts';
+import { countRows } from '../stored-rows.ts';
 import { TreeBed } from './tree-bed.ts';
 
 interface Trash {

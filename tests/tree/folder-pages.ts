@@ -1,7 +1,7 @@
 /** Lists of folders as tests go through them, page by page. */
 
 import assert from 'node:assert/strict';
-import type { Variables } from './graph-bed.ts';
+import type { Variables } from '../graph-bed.ts';
 import type { TreeBed } from './tree-bed.ts';
 
 export interface FolderPage {

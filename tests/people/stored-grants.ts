@@ -1,9 +1,9 @@
 /** Grants as rows, for tests of what happens to them when people come and go. */
 
-import { accessLevels } from '../server/src/access/access-level.ts';
-import { sql } from '../server/src/database/statement.ts';
-import { noteAccessChange, takeTurn } from '../server/src/journal/journal.ts';
-import { withDatabase } from './stored-rows.ts';
+import { accessLevels } from '../../server/src/access/access-level.ts';
+import { sql } from '../../server/src/database/statement.ts';
+import { noteAccessChange, takeTurn } from '../../server/src/journal/journal.ts';
+import { withDatabase } from '../stored-rows.ts';
 
 type SubjectKind = 'user' | 'group';
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { databaseKinds } from './databases.ts';
+import { databaseKinds } from '../databases.ts';
 import { PeopleBed, type Person } from './people-bed.ts';
-import { administrator } from './testbed.ts';
+import { administrator } from '../testbed.ts';
 
 interface SessionView {
   id: string;

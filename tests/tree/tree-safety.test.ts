@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
-import type { Variables } from './graph-bed.ts';
+import { databaseKinds } from '../databases.ts';
+import type { Variables } from '../graph-bed.ts';
 import { TreeBed } from './tree-bed.ts';
 
 const steps = (count: number) => Array.from({ length: count }, (_, place) => String(place + 1));

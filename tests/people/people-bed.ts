@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
-import type { DatabaseKind } from './databases.ts';
-import { GraphBed, mutation, type Variables } from './graph-bed.ts';
-import { Testbed, type TestbedOptions } from './testbed.ts';
+import type { DatabaseKind } from '../databases.ts';
+import { GraphBed, mutation, type Variables } from '../graph-bed.ts';
+import { Testbed, type TestbedOptions } from '../testbed.ts';
 
 export interface Person {
   readonly id: string;

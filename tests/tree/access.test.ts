@@ -8,9 +8,9 @@ import {
   type GraphQLObjectType,
   type IntrospectionQuery,
 } from 'graphql';
-import { databaseKinds } from './databases.ts';
-import { Person } from './people.ts';
-import { Testbed } from './testbed.ts';
+import { databaseKinds } from '../databases.ts';
+import { Person } from './person.ts';
+import { Testbed } from '../testbed.ts';
 
 const secret = 'Zebrafish';
 

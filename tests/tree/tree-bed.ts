@@ -1,9 +1,9 @@
 /** A test server with a tree that tests grow, change and compare. */
 
 import assert from 'node:assert/strict';
-import type { DatabaseKind } from './databases.ts';
-import { GraphBed, mutation, type GraphError, type Variables } from './graph-bed.ts';
-import { administrator, Testbed, type TestbedOptions } from './testbed.ts';
+import type { DatabaseKind } from '../databases.ts';
+import { GraphBed, mutation, type GraphError, type Variables } from '../graph-bed.ts';
+import { administrator, Testbed, type TestbedOptions } from '../testbed.ts';
 
 export interface ListedFolder {
   readonly path: string;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
+import { databaseKinds } from '../databases.ts';
 import { PeopleBed } from './people-bed.ts';
 import { countGrants, grantManage } from './stored-grants.ts';
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
+import { databaseKinds } from '../databases.ts';
 import { stageImport } from './stored-imports.ts';
-import { countRows } from './stored-rows.ts';
+import { countRows } from '../stored-rows.ts';
 import { TreeBed, type ListedFolder } from './tree-bed.ts';
 
 const exported = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';

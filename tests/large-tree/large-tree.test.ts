@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
-import { findEstate, letterOrders, plantEstate, type Ask, type Estate } from './large-tree/estate.ts';
-import { scenarios, type Scenario } from './large-tree/scenarios.ts';
-import { shapeEstate } from './large-tree/tree-shape.ts';
-import { PeopleBed } from './people-bed.ts';
+import { databaseKinds } from '../databases.ts';
+import { findEstate, letterOrders, plantEstate, type Ask, type Estate } from './estate.ts';
+import { scenarios, type Scenario } from './scenarios.ts';
+import { shapeEstate } from './tree-shape.ts';
+import { PeopleBed } from '../people/people-bed.ts';
 
 interface Planted {
   readonly people: PeopleBed;

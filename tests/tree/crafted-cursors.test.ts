@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { toCursor } from '../server/src/folders/cursor.ts';
-import { databaseKinds } from './databases.ts';
+import { toCursor } from '../../server/src/folders/cursor.ts';
+import { databaseKinds } from '../databases.ts';
 import { TreeBed } from './tree-bed.ts';
 
 const id = '019c1407-aa00-7abc-8def-0123456789ab';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds } from './databases.ts';
-import { plantFolders } from './stored-rows.ts';
-import { Testbed } from './testbed.ts';
+import { databaseKinds } from '../databases.ts';
+import { plantFolders } from '../stored-rows.ts';
+import { Testbed } from '../testbed.ts';
 
 interface Connection {
   edges: { cursor: string; node: { id: string; name: string } }[];

@@ -1,8 +1,8 @@
 /** Imports as they lie in the database when the server stops in the midst of one. */
 
-import { sql } from '../server/src/database/statement.ts';
-import { insertRows, newRow } from '../server/src/folders/folder-rows.ts';
-import { withDatabase } from './stored-rows.ts';
+import { sql } from '../../server/src/database/statement.ts';
+import { insertRows, newRow } from '../../server/src/folders/folder-rows.ts';
+import { withDatabase } from '../stored-rows.ts';
 
 const mark = sql<{ id: string; parentId: string; now: number }>`
   update folders set detached_at = ${'now'}, detached_from = ${'parentId'}, detached_because = 'import'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
-import { describeFailure, operationsOf, runOperations } from './model/random-run.ts';
+import { databaseKinds } from '../databases.ts';
+import { describeFailure, operationsOf, runOperations } from './random-run.ts';
 
 const steps = 2_000;
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from './databases.ts';
+import { databaseKinds } from '../databases.ts';
 import { children, createPager, descendants, namesOf, type FolderPage } from './folder-pages.ts';
 import { TreeBed } from './tree-bed.ts';
 
