@@ -30,8 +30,3 @@ export function folderIdOf(bytes: Buffer): string {
 export function bytesOf(id: string): Buffer {
   return Buffer.from(id.replaceAll('-', ''), 'hex');
 }
-
-/** Ids are compared as text: anything but the canonical form names nothing. */
-export function isFolderId(text: string): boolean {
-  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
-}

@@ -9,7 +9,7 @@ import { Ancestry } from '../access/ancestry.ts';
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import { isFolderId } from './folder-id.ts';
+import { isRowId } from '../database/row-id.ts';
 import type { FolderTexts } from './folder-texts.ts';
 
 export interface Folder {
@@ -78,7 +78,7 @@ export function readRoot({ reader, access }: TreeView): PromiseOrValue<Folder> {
 }
 
 export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | undefined> {
-  if (!isFolderId(id)) return undefined;
+  if (!isRowId(id)) return undefined;
   return whenDone(view.ancestry.load([id]), () => {
     const level = visibleLevel(view, id);
     if (level === undefined) return undefined;

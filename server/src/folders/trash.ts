@@ -11,7 +11,7 @@ import { noteAccessChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, checkNameIsFree, checkNoGain, checkVersion, writableFolder } from './change-folders.ts';
 import { checkDepthWith } from './depth.ts';
-import { isFolderId } from './folder-id.ts';
+import { isRowId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
 import { foldText } from './folded-text.ts';
 import { viewTree, type TreeView } from './folders.ts';
@@ -132,7 +132,7 @@ export async function restoreFolder(
   { now, trashDays }: { now: number; trashDays: number },
 ): Promise<void> {
   const view = viewTree(transaction, access);
-  const trashed = isFolderId(given.id) ? await transaction.get(findTrashed, { id: given.id }) : undefined;
+  const trashed = isRowId(given.id) ? await transaction.get(findTrashed, { id: given.id }) : undefined;
   const levels = trashed && (await levelsOf(view, [trashed])).get(trashed.id);
   // Whatever may be purged is gone already: it may be missing a part.
   if (!trashed || !levels?.isWritable || trashed.deletedAt <= keptSince(now, trashDays)) {

@@ -12,6 +12,7 @@ import { defineImport } from './tree/import-mutation.ts';
 import { definePageInfo } from './page-info.ts';
 import { definePeopleTypes } from './people/people-types.ts';
 import { definePeople } from './people/people.ts';
+import { defineMove } from './tree/move-mutation.ts';
 import { defineTrash } from './tree/trash-type.ts';
 import { defineViewer } from './people/viewer-type.ts';
 
@@ -30,7 +31,8 @@ export function createSchema(): GraphQLSchema {
   });
 
   defineFolderQueries(builder, tree);
-  defineFolderMutations(builder, tree, people);
+  defineFolderMutations(builder, tree);
+  defineMove(builder, tree, people);
   defineImport(builder, tree);
   defineTrash(builder, tree, { PageInfo });
   const grants = defineGrant(builder, tree, people);

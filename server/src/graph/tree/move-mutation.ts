@@ -1,0 +1,118 @@
+/** Moving a folder, or asking what a move would do. */
+
+import { accessLevels } from '../../access/access-level.ts';
+import { compareAccess, type AccessDifference } from '../../access/grants.ts';
+import { readUsers } from '../../accounts/users.ts';
+import type { Reader } from '../../database/database.ts';
+import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-folders.ts';
+import { viewTree } from '../../folders/folders.ts';
+import type { Builder } from '../builder.ts';
+import { change } from '../change.ts';
+import { UserLevel, type UserNode } from '../people/people-level.ts';
+import type { PeopleTypes } from '../people/people-types.ts';
+import type { FolderNode } from './folder-level.ts';
+import { countFolders, expectedVersion } from './folder-mutations.ts';
+import { nodeNow, requireFolder } from './folder-queries.ts';
+import type { FolderTypes } from './folder-type.ts';
+
+interface Moved {
+  readonly node: FolderNode;
+  readonly isDryRun: boolean;
+  /** The ways to the folder; undefined for whoever does not manage what is moved, from where and to where. */
+  readonly ways: { readonly before: readonly string[]; readonly after: readonly string[] } | undefined;
+}
+
+type AccessChange = AccessDifference & { readonly user: UserNode };
+
+const { MANAGE } = accessLevels;
+
+export function defineMove(
+  builder: Builder,
+  { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
+  { User }: Pick<PeopleTypes, 'User'>,
+): void {
+  const AccessChange = builder.objectRef<AccessChange>('AccessChange').implement({
+    description: 'Somebody whose level on a folder a move changes.',
+    fields: (t) => ({
+      user: t.field({ type: User, resolve: ({ user }) => user }),
+      before: t.field({ type: AccessLevel, resolve: ({ before }) => before }),
+      after: t.field({ type: AccessLevel, resolve: ({ after }) => after }),
+    }),
+  });
+
+  const MovePayload = builder.objectRef<Moved>('MoveFolderPayload').implement({
+    fields: (t) => ({
+      folder: t.field({ type: Folder, resolve: ({ node }) => node }),
+      isDryRun: t.exposeBoolean('isDryRun', { description: 'Nothing was moved.' }),
+      folderCount: t.int({
+        description: 'How many folders you see moving: the folder itself and all that is inside.',
+        resolve: ({ node }, _, { database, access }) => countFolders(database, access, node.folder),
+      }),
+      accessChanges: t.field({
+        type: [AccessChange],
+        nullable: true,
+        description:
+          'Who gains or loses access by the move, administrators aside. Null unless you manage the folder and both places.',
+        resolve: async ({ ways }, _, { database, budget }, info) =>
+          ways ? budget.spend(await accessChanges(database, ways.before, ways.after), info) : null,
+      }),
+    }),
+  });
+
+  builder.mutationField('moveFolder', (t) =>
+    t.field({
+      type: MovePayload,
+      nullable: true,
+      description:
+        'Needs WRITE on the folder, on its parent and on the new parent; whoever would gain more than they have needs somebody who manages it. CYCLE if the new parent is inside the folder.',
+      args: {
+        input: t.arg({
+          required: true,
+          type: builder.inputType('MoveFolderInput', {
+            fields: (f) => ({
+              id: f.id({ required: true }),
+              parentId: f.id({ required: true, description: 'The new parent.' }),
+              expectedVersion: f.int({ description: expectedVersion }),
+              dryRun: f.boolean({
+                required: true,
+                defaultValue: false,
+                description: 'Only tells what the move would do, or why it is refused.',
+              }),
+            }),
+          }),
+        }),
+      },
+      resolve: async (_, { input }, context): Promise<Moved> => {
+        const { dryRun, ...move } = input;
+        const { folder, ways } = await change(context, async (transaction, access) => {
+          const checked = await checkMove(transaction, access, move);
+          if (!dryRun) await moveFolder(transaction, checked, context.clock.now());
+          const moved = await requireFolder(viewTree(transaction, access), input.id);
+          return { folder: moved, ways: waysOf(checked) };
+        });
+        return { node: await nodeNow(context, folder), isDryRun: dryRun, ways };
+      },
+    }),
+  );
+}
+
+function waysOf({ folder, from, to, view }: CheckedMove): Moved['ways'] {
+  if ([folder, from, to].some(({ accessLevel }) => accessLevel < MANAGE)) return undefined;
+  const before = view.ancestry.wayTo(folder.id)!;
+  return { before, after: [...view.ancestry.wayTo(to.id)!, folder.id] };
+}
+
+/** In the order of the user names. */
+async function accessChanges(
+  reader: Reader,
+  wayBefore: readonly string[],
+  wayAfter: readonly string[],
+): Promise<AccessChange[]> {
+  const differences = new Map(
+    (await compareAccess(reader, wayBefore, wayAfter)).map((each) => [each.userId, each]),
+  );
+  const users = await readUsers(reader, [...differences.keys()]);
+  return new UserLevel(reader, users.values()).nodes
+    .map((user) => ({ user, ...differences.get(user.user.id)! }))
+    .toSorted((one, other) => (one.user.user.username < other.user.user.username ? -1 : 1));
+}
