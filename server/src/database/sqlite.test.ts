@@ -47,6 +47,36 @@ describe('an open database', () => {
     assert.deepEqual(await ids(), ['a']);
   });
 
+  test('a snapshot stays at its moment, whatever is committed meanwhile', async () => {
+    await add('a');
+    await database.snapshot(async (reader) => {
+      assert.deepEqual(await ids(reader), ['a']);
+      await add('b');
+      assert.deepEqual(await ids(reader), ['a']);
+      assert.deepEqual(await ids(), ['a', 'b']);
+    });
+    assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
+  });
+
+  test('any number of snapshots get their turn, also after those whose work throws', async () => {
+    await add('a');
+    const broken = new Error('broken');
+    const many = Array.from({ length: 100 }, (_, place) =>
+      database.snapshot(async (reader) => {
+        await setImmediate();
+        if (place % 2 === 0) throw broken;
+        return ids(reader);
+      }),
+    );
+    for (const [place, outcome] of (await Promise.allSettled(many)).entries()) {
+      if (outcome.status === 'rejected') assert.equal(outcome.reason, broken);
+      else assert.deepEqual(outcome.value, ['a']);
+      assert.equal(outcome.status, place % 2 === 0 ? 'rejected' : 'fulfilled');
+    }
+    await add('b');
+    assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
+  });
+
   test('a transaction whose work throws, at once or later, leaves nothing behind', async () => {
     const broken = new Error('broken');
     const atOnce = database.transaction((t) => {

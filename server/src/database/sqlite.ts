@@ -25,7 +25,7 @@ const applicationId = 0x45535041;
 const openTimeoutMs = 5_000;
 const busyTimeoutMs = 20;
 const busyPauseMs = 5;
-const mostSnapshots = 4;
+const mostSnapshots = 16;
 /** How long a transaction waits for other processes, from when it was asked for. */
 const busyDeadlineMs = 5_000;
 
@@ -134,22 +134,34 @@ function transactionControl(writer: Connection) {
 function snapshotConnections(file: string, onStatement?: (text: string) => void) {
   const opened: Connection[] = [];
   const free: { connection: Connection; read: ReturnType<typeof statements> }[] = [];
-  const inLine = Array.from({ length: mostSnapshots }, line);
-  let next = 0;
+  const waiting: (() => void)[] = [];
+  let running = 0;
   return {
-    use: <T>(work: (reader: Reader) => Promise<T>): Promise<T> =>
-      inLine[next++ % mostSnapshots]!(async () => {
-        const used = free.pop() ?? open();
-        used.connection.exec('begin');
-        try {
-          return await work({ all: used.read.all, get: used.read.get });
-        } finally {
-          used.connection.exec('commit');
-          free.push(used);
-        }
-      }),
+    use: async <T>(work: (reader: Reader) => Promise<T>): Promise<T> => {
+      if (running < mostSnapshots) running++;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await atOneMoment(work);
+      } finally {
+        // The place goes to the next in line, or back to the pool.
+        const next = waiting.shift();
+        if (next) next();
+        else running--;
+      }
+    },
     close: () => opened.forEach((connection) => connection.close()),
   };
+
+  async function atOneMoment<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    const used = free.pop() ?? open();
+    used.connection.exec('begin');
+    try {
+      return await work({ all: used.read.all, get: used.read.get });
+    } finally {
+      used.connection.exec('commit');
+      free.push(used);
+    }
+  }
 
   function open() {
     const connection = connect(file, { readonly: true });
