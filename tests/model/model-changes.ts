@@ -1,5 +1,6 @@
 /** What changes do to the model, and why they are refused, in the order in which the server finds out. */
 
+import { isDeepStrictEqual } from 'node:util';
 import {
   MANAGE,
   WRITE,
@@ -70,9 +71,13 @@ export function updateFolder(
   const texts = checkedTexts(given);
   const name = given.name === undefined ? undefined : checkedName(given.name);
   const folder = writable(model, actor, given.id, given);
-  if (name === undefined && Object.keys(texts).length === 0) return folder;
-  if (name !== undefined && name !== folder.name && folder.parent) requireFreeName(folder.parent, name);
-  Object.assign(folder, texts, { name: name ?? folder.name });
+  const changed = { ...texts, name: name ?? folder.name };
+  const isSame = Object.entries(changed).every(([key, value]) =>
+    isDeepStrictEqual(folder[key as keyof ModelFolder], value),
+  );
+  if (isSame) return folder;
+  if (changed.name !== folder.name && folder.parent) requireFreeName(folder.parent, changed.name);
+  Object.assign(folder, changed);
   touch(model, folder);
   return folder;
 }

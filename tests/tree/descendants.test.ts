@@ -133,5 +133,23 @@ for (const kind of databaseKinds) {
         pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
       });
     });
+
+    test('a page may be as large as an answer, and not larger', async () => {
+      const small = await TreeBed.start(kind, { settings: { MAX_FOLDERS: '10' } });
+      try {
+        await small.import(Array.from({ length: 12 }, (_, place) => `Folder ${place}`));
+        const page = (first: number) =>
+          `{folder{descendants(first: ${first}){items{name} pageInfo{hasNextPage}}}}`;
+        const { folder } = await small.ask<{
+          folder: { descendants: { items: unknown[]; pageInfo: { hasNextPage: boolean } } };
+        }>(page(10));
+        assert.equal(folder.descendants.items.length, 10);
+        assert.equal(folder.descendants.pageInfo.hasNextPage, true);
+        const error = await small.refusal(page(11));
+        assert.equal(error.extensions.code, 'TOO_EXPENSIVE');
+      } finally {
+        await small.stop();
+      }
+    });
   });
 }

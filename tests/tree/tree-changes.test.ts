@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
         for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
           const error = await tree.refused('createFolder', { name });
           assert.equal(error.extensions.code, 'CONFLICT');
-          assert.equal(error.message, 'The name "Café" is not free in that folder.');
+          assert.equal(error.message, 'The name "Café" is not free in that folder. Choose another name.');
         }
         await tree.create('café');
         await tree.create('Café ');
@@ -133,6 +133,15 @@ for (const kind of databaseKinds) {
         });
       });
 
+      test('what is saved again as it is changes nothing, not even the version', async () => {
+        const id = await tree.create('Saved', undefined, { title: 'T', properties: { a: [1] } });
+        tree.bed.clock.advanceSeconds(1);
+        const before = await tree.find(id, `${fields} updatedAt`);
+        const same = { id, name: 'Saved', title: 'T', icon: null, description: '', properties: { a: [1] } };
+        await tree.run('updateFolder', same);
+        assert.deepEqual(await tree.find(id, `${fields} updatedAt`), before);
+      });
+
       test('a rename keeps what is inside, moves it in the order, and frees the old name', async () => {
         const [top, id] = (await tree.createChain(['Names', 'b', 'Inside'])) as [string, string];
         await tree.create('a', top);
@@ -141,7 +150,7 @@ for (const kind of databaseKinds) {
         await tree.create('b', top);
         const error = await tree.refused('updateFolder', { id, name: 'b' });
         assert.equal(error.extensions.code, 'CONFLICT');
-        assert.equal(error.message, 'The name "b" is not free in that folder.');
+        assert.equal(error.message, 'The name "b" is not free in that folder. Choose another name.');
         await tree.run('updateFolder', { id, name: 'A2' });
       });
 

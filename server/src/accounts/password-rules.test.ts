@@ -50,6 +50,23 @@ test('common passwords are refused in any case', async () => {
   }
 });
 
+test('letters and digits over and over or in a row are refused as well, unless they are many', async () => {
+  for (const password of [
+    '00000000',
+    'AAAAAAAA',
+    '12341234',
+    '121212121212',
+    'abcdefgh',
+    '87654321',
+    'xyzxyzxyz',
+  ]) {
+    await refuses(password, /most common/);
+  }
+  for (const password of ['aaaaaaaaaaaaa', 'abcdefgj', '12341235', 'acegikmo']) {
+    await requireGoodPassword(password, 'anna');
+  }
+});
+
 test('the list of common passwords is ordered, in lower case, and has more than 10,000 that are long enough', async () => {
   const listed = dictionary['passwords-common'].filter(({ length }) => length >= 8);
   assert.deepEqual(listed.slice(0, 4), ['password', '12345678', '123456789', 'baseball']);

@@ -24,9 +24,19 @@ export async function requireGoodPassword(given: string, username: string): Prom
   if (folded === accountNameKey(username.normalize('NFC'))) {
     throw new Refusal('BAD_INPUT', 'The password must not be the user name.');
   }
-  if (await isCommon(folded)) {
+  if (isSimple(folded) || (await isCommon(folded))) {
     throw new Refusal('BAD_INPUT', 'This password is one of the most common ones. Choose another.');
   }
+}
+
+/** A few letters or digits over and over, or in a row: as common, but the list leaves out what a rule can tell. */
+function isSimple(folded: string): boolean {
+  if (!/^[a-z\d]{8,12}$/.test(folded)) return false;
+  if (/^(.{1,4})\1+$/.test(folded)) return true;
+  const codes = Array.from(folded, (letter) => letter.codePointAt(0)!);
+  const isRow = (step: number) =>
+    codes.every((code, place) => place === 0 || code - codes[place - 1]! === step);
+  return isRow(1) || isRow(-1);
 }
 
 /** The list is large and seldom needed: it is loaded when somebody first sets a password. */

@@ -113,9 +113,12 @@ export async function updateFolder(
   const changed = toTexts(given);
   const newName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
   const folder = await writableFolder(view, given.id, given.expectedVersion);
-  if (newName === undefined && Object.keys(changed).length === 0) return;
   const { id, parentId } = folder;
-  const stored = { ...(await transaction.get(findTexts, { id }))!, ...changed };
+  const before = (await transaction.get(findTexts, { id }))!;
+  const stored = { ...before, ...changed };
+  const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
+  // Who saves again what is there makes nobody else's version stale.
+  if (isSame && (newName === undefined || newName === folder.name)) return;
   const parameters = { ...stored, id, foldedTitle: stored.title && foldText(stored.title), now };
   if (newName === undefined || newName === folder.name) {
     await transaction.run(updateTexts, parameters);
@@ -142,7 +145,7 @@ export async function checkMove(
   }
   const levels = await checkDepthWith(transaction, view, to, folder.id);
   if (to.id !== from.id) {
-    await checkNameIsFree(transaction, to.id, folder.name);
+    await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
     checkNoGain(folder.accessLevel, access.levelOf(folder.id, to.accessLevel));
   }
   return { folder, from, to, levels, view };
@@ -224,10 +227,13 @@ export async function checkNameIsFree(
   transaction: Transaction,
   parentId: string,
   name: string,
+  advice = 'Choose another name.',
 ): Promise<void> {
-  if (await transaction.get(findName, { parentId, name })) {
-    throw new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder.`);
-  }
+  if (await transaction.get(findName, { parentId, name })) throw nameTaken(name, advice);
+}
+
+export function nameTaken(name: string, advice: string): Refusal {
+  return new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`);
 }
 
 /** Whoever may write would otherwise become a manager by putting a folder where they manage. */

@@ -75,9 +75,8 @@ export async function readDescendants(
       return children.map((folder) => ({ folder, above, depth: above.depth + 1 }));
     }
   }
-  const isTooMuch = known.length > most;
   const found = first === undefined ? known : known.slice(0, first);
-  return { found, isCut: known.length > found.length, isTooMuch };
+  return { found, isCut: known.length > found.length, isTooMuch: found.length > most };
 }
 
 /** How many folders are below, for the viewer. Lets others through in between. */

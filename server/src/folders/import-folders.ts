@@ -8,8 +8,7 @@ import type { Access } from '../access/access.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { takeTurn } from '../journal/journal.ts';
-import { Refusal } from '../refusal.ts';
-import { addChildren, writableFolder } from './change-folders.ts';
+import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
 import { checkDepth } from './depth.ts';
 import { insertRow, insertRows, newRow, type NewRow } from './folder-rows.ts';
 import { viewTree, type Folder } from './folders.ts';
@@ -117,7 +116,10 @@ async function checkDestination(
   checkDepth(view, parent, height);
   const taken = await reader.get(findTaken, { parentId: parent.id, names: tops.map(({ name }) => name) });
   if (taken) {
-    throw new Refusal('CONFLICT', `The name ${JSON.stringify(taken.name)} is not free in that folder.`);
+    throw nameTaken(
+      taken.name,
+      'To add to a folder that is there, import into it: give its id as `parentId`.',
+    );
   }
   return { parent, way: view.ancestry.wayTo(parent.id)! };
 }

@@ -58,7 +58,7 @@ export async function planImport(
     if (plan.rows.push(row) > most) {
       throw new Refusal(
         'TOO_EXPENSIVE',
-        `One import takes at most ${most} folders. Import in several parts.`,
+        `One import takes at most ${most} folders. Import in several parts: first the folders at the top, then what is inside each, with its id as \`parentId\`.`,
         {
           facts: { field: 'importFolders', price: plan.rows.length, budget: most },
         },

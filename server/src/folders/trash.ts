@@ -146,7 +146,7 @@ export async function restoreFolder(
   checkNoGain(levels.level, levels.own ?? parent.accessLevel);
   const inside = await checkDepthWith(transaction, view, parent, trashed.id);
   const name = typeof given.name === 'string' ? toFolderName(given.name) : trashed.name;
-  await checkNameIsFree(transaction, parent.id, name);
+  await checkNameIsFree(transaction, parent.id, name, 'Say in `name` how it shall be called.');
   await transaction.run(attach, {
     id: trashed.id,
     parentId: parent.id,

@@ -104,15 +104,21 @@ export class FolderLevel {
     });
   }
 
+  /** Asked by every folder of the level: only the first time does any work. */
   #readAncestors(): ByFolder<FolderNode> {
+    return (this.#ancestors ??= this.#readAllAncestors());
+  }
+
+  #readAllAncestors(): ByFolder<FolderNode> {
     const ids = this.#folders.map(({ id }) => id);
-    return (this.#ancestors ??= whenDone(this.view.ancestry.load(ids), () => {
-      const above = new Set(ids.flatMap((id) => ancestorIds(this.view, id)));
+    return whenDone(this.view.ancestry.load(ids), () => {
+      const above = new Set<string>();
+      for (const id of ids) for (const ancestor of ancestorIds(this.view, id)) above.add(ancestor);
       return whenDone(readFolders(this.view, [...above]), (folders) => {
         const { nodes } = new FolderLevel(this.view, [...folders.values()]);
         return new Map(nodes.map((node) => [node.id, node]));
       });
-    }));
+    });
   }
 
   #readChildren(parents: readonly Folder[], slice: Slice, most: number): ByFolder<ChildNodes> {

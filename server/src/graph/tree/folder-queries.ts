@@ -50,7 +50,7 @@ export function defineFolderQueries(
     node: t.field({
       type: Node,
       nullable: true,
-      description: 'Any object by its id.',
+      description: 'What implements Node, by its id: a folder.',
       args: { id: t.arg.id({ required: true }) },
       resolve: (_, { id }, { view }) => nodeOf(view, readFolder(view, id)),
     }),

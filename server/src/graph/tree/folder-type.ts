@@ -14,7 +14,7 @@ const passage = 'of a folder that you may only pass through';
 
 export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo: PageInfoRef }) {
   const Node = builder.interfaceRef<FolderNode>('Node').implement({
-    description: 'Anything with an id of its own.',
+    description: 'What can be asked for by its id alone, with `node`.',
     resolveType: () => 'Folder',
     fields: (t) => ({ id: t.exposeID('id', { description: 'The same for as long as the object exists.' }) }),
   });
