@@ -6,6 +6,8 @@ export const longestAccountName = 128;
 
 /** The name as it is kept, composed (NFC), or undefined if nobody can have it. Lengths count code points. */
 export function toAccountName(given: string): string | undefined {
+  // Before any work on it: a text of any length could stand there.
+  if (given.length > 8 * longestAccountName) return undefined;
   const name = given.normalize('NFC');
   const length = [...name].length;
   return length >= 1 && length <= longestAccountName && name.isWellFormed() && !/\p{Cc}/u.test(name)

@@ -11,15 +11,12 @@ const longestPassword = 128;
 const refusedAsCommon = 10_000;
 
 export async function requireGoodPassword(given: string, username: string): Promise<void> {
+  // Before any work on it: a text of any length could stand there.
+  if (given.length > 8 * longestPassword) throw wrongLength();
   if (!given.isWellFormed()) throw new Refusal('BAD_INPUT', 'A password must be well-formed Unicode.');
   const password = given.normalize('NFC');
   const length = [...password].length;
-  if (length < shortestPassword || length > longestPassword) {
-    throw new Refusal(
-      'BAD_INPUT',
-      `A password has ${shortestPassword} to ${longestPassword} characters, of any kind.`,
-    );
-  }
+  if (length < shortestPassword || length > longestPassword) throw wrongLength();
   const folded = password.toLowerCase();
   if (folded === accountNameKey(username.normalize('NFC'))) {
     throw new Refusal('BAD_INPUT', 'The password must not be the user name.');
@@ -27,6 +24,13 @@ export async function requireGoodPassword(given: string, username: string): Prom
   if (isSimple(folded) || (await isCommon(folded))) {
     throw new Refusal('BAD_INPUT', 'This password is one of the most common ones. Choose another.');
   }
+}
+
+function wrongLength(): Refusal {
+  return new Refusal(
+    'BAD_INPUT',
+    `A password has ${shortestPassword} to ${longestPassword} characters, of any kind.`,
+  );
 }
 
 /** A few letters or digits over and over, or in a row: as common, but the list leaves out what a rule can tell. */

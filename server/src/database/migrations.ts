@@ -85,7 +85,7 @@ export const migrations: readonly Migration[] = [
         // A folder that was taken off the tree has no parent; it remembers when, from where and why.
         `detached_at ${integer}`,
         `detached_from ${id}`,
-        `detached_because ${text} check (detached_because in ('delete', 'import'))`,
+        `detached_because ${text} check (detached_because in ('delete', 'import', 'purge'))`,
       ].map((column) => `alter table folders add column ${column}`),
       `update folders set child_count = (
         select count(*) from folders as child where child.parent_id = folders.id)`,

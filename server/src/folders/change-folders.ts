@@ -14,7 +14,7 @@ import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
 import { toFolderName } from './folder-name.ts';
 import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
 import { foldText } from './folded-text.ts';
-import { readFolder, readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
+import { noSuchFolder, readFolder, readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
 import { insertRow, newRow } from './folder-rows.ts';
 import { sortKey } from './sort-key.ts';
 
@@ -193,7 +193,7 @@ export async function writableFolder(
   expectedVersion?: number | null,
 ): Promise<Folder> {
   const folder = id === view.access.rootId ? await readRoot(view) : await readFolder(view, id);
-  if (!folder) throw new Refusal('NOT_FOUND', `There is no folder with the id ${JSON.stringify(id)}.`);
+  if (!folder) throw noSuchFolder(id);
   requireLevel(folder, WRITE);
   checkVersion(folder, expectedVersion);
   return folder;

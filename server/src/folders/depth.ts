@@ -20,9 +20,11 @@ const findInside = sql<{ ids: readonly string[] }, { id: string }>`
 
 /** Refuses to put so many levels into a folder whose way is loaded. */
 export function checkDepth({ ancestry }: TreeView, parent: Folder, levels: number): void {
-  if (depthOf(ancestry.wayTo(parent.id)!) + levels > deepest) {
-    throw new Refusal('BAD_INPUT', `Folders are at most ${deepest} levels deep.`);
-  }
+  if (depthOf(ancestry.wayTo(parent.id)!) + levels > deepest) throw tooDeep();
+}
+
+export function tooDeep(): Refusal {
+  return new Refusal('BAD_INPUT', `Folders are at most ${deepest} levels deep.`);
 }
 
 /** Refuses to put a folder with all that is inside into another. Answers how many levels that is, or may be. */

@@ -54,13 +54,14 @@ function toDescription(given: string | null): string | null {
 
 function toText(given: string | null, what: string, longest: number): string | null {
   if (given === null || given === '') return null;
+  const tooLong = () =>
+    new Refusal('BAD_INPUT', `The ${what} of a folder has at most ${longest} characters.`);
+  if (given.length > 8 * longest) throw tooLong();
   const text = given.normalize('NFC');
   if (!text.isWellFormed()) {
     throw new Refusal('BAD_INPUT', `The ${what} of a folder must be well-formed Unicode.`);
   }
-  if (text.length > longest && [...text].length > longest) {
-    throw new Refusal('BAD_INPUT', `The ${what} of a folder has at most ${longest} characters.`);
-  }
+  if (text.length > longest && [...text].length > longest) throw tooLong();
   return text;
 }
 
@@ -69,15 +70,16 @@ function toProperties(given: unknown): string | null {
   if (typeof given !== 'object' || Array.isArray(given)) {
     throw new Refusal('BAD_INPUT', '`properties` must be a JSON object.');
   }
-  checkValue(given, deepestProperties);
+  checkValue(given, deepestProperties, { bytes: mostPropertyBytes });
   const text = JSON.stringify(given);
-  if (Buffer.byteLength(text) > mostPropertyBytes) {
-    throw new Refusal('BAD_INPUT', `\`properties\` take at most ${mostPropertyBytes} bytes as JSON.`);
-  }
+  if (Buffer.byteLength(text) > mostPropertyBytes) throw tooLarge();
   return text === '{}' ? null : text;
 }
 
-function checkValue(value: unknown, levels: number): void {
+/** Stops at what is too large, however large it is: every value and every key takes at least a byte. */
+function checkValue(value: unknown, levels: number, left: { bytes: number }): void {
+  left.bytes -= typeof value === 'string' ? value.length + 2 : 1;
+  if (left.bytes < 0) throw tooLarge();
   if (typeof value === 'string' && !value.isWellFormed()) {
     throw new Refusal('BAD_INPUT', '`properties` must be well-formed Unicode.');
   }
@@ -91,8 +93,16 @@ function checkValue(value: unknown, levels: number): void {
       `\`properties\` must not be nested deeper than ${deepestProperties} levels.`,
     );
   }
-  for (const [key, inner] of Object.entries(value)) {
-    checkValue(key, levels);
-    checkValue(inner, levels - 1);
+  if (Array.isArray(value)) {
+    for (const inner of value) checkValue(inner, levels - 1, left);
+    return;
   }
+  for (const key in value) {
+    checkValue(key, levels, left);
+    checkValue((value as Record<string, unknown>)[key], levels - 1, left);
+  }
+}
+
+function tooLarge(): Refusal {
+  return new Refusal('BAD_INPUT', `\`properties\` take at most ${mostPropertyBytes} bytes as JSON.`);
 }

@@ -139,6 +139,12 @@ export function readTexts(
   });
 }
 
+/** Repeats an id only if it can be one: a text of any length could stand there. */
+export function noSuchFolder(id: string): Refusal {
+  const shown = isRowId(id) ? `the id ${id}` : 'this id';
+  return new Refusal('NOT_FOUND', `There is no folder with ${shown}.`);
+}
+
 /** What the viewer may do with a folder whose way is loaded; undefined if it is not there for them. */
 export function visibleLevel({ access, ancestry }: TreeView, id: string): AccessLevel | undefined {
   const way = ancestry.wayTo(id);

@@ -1,6 +1,7 @@
 /** What an import will write: checked as a whole, and in an order in which parents come first. */
 
 import { Refusal } from '../refusal.ts';
+import { deepest, tooDeep } from './depth.ts';
 import { newFolderIds } from './folder-id.ts';
 import { toFolderName } from './folder-name.ts';
 import { newRow, type NewRow } from './folder-rows.ts';
@@ -107,11 +108,12 @@ async function addPaths(
 ): Promise<void> {
   // The shorter first: a folder comes before what is inside it, however the list is ordered.
   const byLength = paths
-    .map((given) => ({ given, names: given.path.replace(/^\/|\/$/g, '').split('/') }))
+    .map((given) => ({ given, names: given.path.replace(/^\/|\/$/g, '').split('/', deepest + 1) }))
     .toSorted((one, other) => one.names.length - other.names.length);
   for (const [done, { given, names }] of byLength.entries()) {
     let parent: NewRow | undefined;
     checked(given.path, () => {
+      if (names.length > deepest) throw tooDeep();
       names.map(toFolderName).forEach((name, place) => {
         const isLast = place === names.length - 1;
         const row = add(parent, name, isLast ? given : {}, place + 1);

@@ -69,11 +69,12 @@ const findByTitle = sql<Range, Candidate>`
 
 /** The text as it is searched for. */
 export function toSearchText(given: string): string {
+  // Before any work on it: folding makes some letters eighteen.
+  const tooLong = () => new Refusal('BAD_INPUT', `\`text\` has at most ${longestText} characters.`);
+  if (given.length > 2 * longestText) throw tooLong();
   const text = foldText(given.trim());
   if (text === '') throw new Refusal('BAD_INPUT', '`text` must not be empty.');
-  if ([...text].length > longestText) {
-    throw new Refusal('BAD_INPUT', `\`text\` has at most ${longestText} characters.`);
-  }
+  if ([...text].length > longestText) throw tooLong();
   if (!text.isWellFormed() || /\p{Cc}/u.test(text)) {
     throw new Refusal('BAD_INPUT', '`text` must be well-formed Unicode without control characters.');
   }

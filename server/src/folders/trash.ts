@@ -80,9 +80,17 @@ const attach = sql<{
     version = version + 1, updated_at = ${'now'}
   where id = ${'id'}`;
 
-const findExpired = sql<{ because: string; before: number; limit: number }, { id: string }>`
+const findExpired = sql<{ because: string; before: number }, { id: string }>`
   select id from folders where detached_because = ${'because'} and detached_at <= ${'before'}
-  limit ${'limit'}`;
+  and detached_at is not null limit 1`;
+
+/** From then on nobody can restore it. */
+const giveUp = sql<{ because: string; before: number; limit: number }>`
+  update folders set detached_because = 'purge' where id in (
+    select id from folders where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'})`;
+
+const findGivenUp = sql<{ limit: number }, { id: string }>`
+  select id from folders where detached_because = 'purge' and detached_at is not null limit ${'limit'}`;
 
 const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
   select id from folders where parent_id in (select value from ${list('ids')}) limit ${'limit'}`;
@@ -136,10 +144,7 @@ export async function restoreFolder(
   const levels = trashed && (await levelsOf(view, [trashed])).get(trashed.id);
   // Whatever may be purged is gone already: it may be missing a part.
   if (!trashed || !levels?.isWritable || trashed.deletedAt <= keptSince(now, trashDays)) {
-    throw new Refusal(
-      'NOT_FOUND',
-      `There is no folder with the id ${JSON.stringify(given.id)} in the trash.`,
-    );
+    throw new Refusal('NOT_FOUND', 'There is no folder with this id in the trash.');
   }
   checkVersion(trashed, given.expectedVersion);
   const parent = await destination(view, given, trashed);
@@ -198,19 +203,17 @@ async function levelsOf(
 /** Purges some of what has been off the tree for long enough. Answers how many folders went. */
 export async function sweepTrash(database: Database, now: number, trashDays: number): Promise<number> {
   const expired = { delete: keptSince(now, trashDays), import: now - abandonedImportMs };
-  let purged = 0;
   for (const [because, before] of Object.entries(expired)) {
-    while (purged < mostPerSweep) {
-      const tops = await database.all(findExpired, { because, before, limit: purgeBatch });
-      if (tops.length === 0) break;
-      purged += await purge(
-        database,
-        tops.map(({ id }) => id),
-        mostPerSweep - purged,
-      );
-    }
+    if (!(await database.get(findExpired, { because, before }))) continue;
+    await database.transaction((transaction) =>
+      transaction.run(giveUp, { because, before, limit: mostPerSweep }),
+    );
   }
-  return purged;
+  for (let purged = 0; ;) {
+    const tops = (await database.all(findGivenUp, { limit: purgeBatch })).map(({ id }) => id);
+    if (tops.length === 0 || purged >= mostPerSweep) return purged;
+    purged += await purge(database, tops, mostPerSweep - purged);
+  }
 }
 
 /** Purges folders that are off the tree, from the inside out, in small transactions; stops soon after `most`. */

@@ -67,7 +67,7 @@ export function toFilter(given: GivenFilter | null | undefined): FolderFilter | 
 
 function toPartOfName(given: string | null | undefined, argument: string): string | undefined {
   if (!given) return undefined;
-  if ([...given].length > longestName) {
+  if (given.length > 2 * longestName || [...given].length > longestName) {
     throw new Refusal('BAD_INPUT', `\`${argument}\` has at most ${longestName} characters, as a name has.`);
   }
   if (!given.isWellFormed() || /\p{Cc}/u.test(given)) {

@@ -3,6 +3,7 @@
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { exportFolders, type ExportedFolder } from '../../folders/export-folders.ts';
 import {
+  noSuchFolder,
   readFolder,
   readFolderByPath,
   readRoot,
@@ -16,6 +17,8 @@ import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { toDepth } from './descendant-connection.ts';
 import { SearchConnection } from './search-connection.ts';
+
+const longestPath = 256 * 256;
 
 export function defineFolderQueries(
   builder: Builder,
@@ -101,7 +104,7 @@ export async function nodeNow({ view }: GraphContext, changed: Folder): Promise<
 
 export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
   const folder = await readFolder(view, id);
-  if (!folder) throw new Refusal('NOT_FOUND', `There is no folder with the id ${JSON.stringify(id)}.`);
+  if (!folder) throw noSuchFolder(id);
   return folder;
 }
 
@@ -120,6 +123,9 @@ function findFolder(
 
 /** "/" is the root; a slash at the end says nothing. */
 function namesOf(path: string): string[] {
+  if (path.length > longestPath) {
+    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${longestPath} characters.`);
+  }
   if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', 'A `path` starts at the root, with a slash.');
   const trimmed = path.slice(1).replace(/\/$/, '');
   return trimmed === '' ? [] : trimmed.split('/');

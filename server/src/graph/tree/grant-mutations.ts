@@ -111,7 +111,6 @@ async function requireSubject(reader: Reader, given: GivenSubject): Promise<Subj
   const found = await (subject.kind === 'user'
     ? readUser(reader, subject.id)
     : readGroup(reader, subject.id));
-  if (!found)
-    throw new Refusal('NOT_FOUND', `There is no ${subject.kind} with the id ${JSON.stringify(subject.id)}.`);
+  if (!found) throw new Refusal('NOT_FOUND', `There is no ${subject.kind} with this id.`);
   return subject;
 }

@@ -114,8 +114,9 @@ export function defineTrash(
       },
       resolve: async (_, { input }, context) => {
         const { clock, limits } = context;
-        const terms = { now: clock.now(), trashDays: limits.trashDays };
         const folder = await change(context, async (transaction, access) => {
+          // The time of its turn: waiting for it may take long enough for the folder to be given up.
+          const terms = { now: clock.now(), trashDays: limits.trashDays };
           await restoreFolder(transaction, access, input, terms);
           return requireFolder(viewTree(transaction, access), input.id);
         });
