@@ -44,6 +44,7 @@ test('without any setting, every one has its documented default, and none can be
     maxValues: 400_000,
     maxTextBytes: 32 * 1024 * 1024,
     maxPageSize: 20_000,
+    maxScanned: 2_000_000,
     maxExportFolders: 100_000,
     maxImportFolders: 100_000,
     trashDays: 30,

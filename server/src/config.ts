@@ -153,6 +153,13 @@ export const settingsTable = {
     default: '20000',
     parse: wholeNumber(1, 10_000_000),
   }),
+  maxScanned: setting({
+    name: 'MAX_SCANNED',
+    about: 'How many folders may be looked at for one answer, to search, filter or count them.',
+    accepts: 'a whole number from 1 to 1000000000',
+    default: '2000000',
+    parse: wholeNumber(1, 1_000_000_000),
+  }),
   maxExportFolders: setting({
     name: 'MAX_EXPORT_FOLDERS',
     about: 'How many folders one export may hold.',

@@ -91,13 +91,14 @@ export function explainAccess(model: TreeModel, actor: ModelUser, userId: string
   if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new Refused('FORBIDDEN');
   const user = model.users.find(({ id }) => id === userId);
   if (!user) throw new Refused('NOT_FOUND');
+  const isTold = actor.isAdministrator || userId === actor.id;
   const level = model.levelOf(user, folder);
   const grant = user.isAdministrator ? undefined : model.decidingGrant(user, folder);
   return {
     user: { id: userId },
     folder: { id: folderId },
     level: levelNames[level],
-    isPassage: level === NONE && model.isSeen(user, folder),
+    isPassage: isTold ? level === NONE && model.isSeen(user, folder) : null,
     grant: grant ? shownGrant(model, grant) : null,
   };
 }

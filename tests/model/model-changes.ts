@@ -102,10 +102,10 @@ export function moveFolder(
     before: model.levelOf(user, folder),
     after: levelUnder(model, user, folder, to),
   }));
-  const own = changed.find(({ user }) => user === actor)!;
+  const isSomebodyGaining = changed.some(({ before, after }) => after > before);
   if (to !== from) {
     requireFreeName(to, folder.name);
-    if (own.after > own.before) throw new Refused('FORBIDDEN');
+    if (isSomebodyGaining && model.levelOf(actor, folder) < MANAGE) throw new Refused('FORBIDDEN');
   }
   const isManager = [folder, from, to].every((each) => model.levelOf(actor, each) >= MANAGE);
   const folderCount = countSeen(model, actor, folder);
@@ -153,8 +153,12 @@ export function restoreFolder(
   const { from } = folder.deletion;
   if (given.parentId === undefined && !model.wayTo(from)) throw new Refused('CONFLICT');
   const to = writable(model, actor, given.parentId ?? from.id);
-  const [own] = model.grantsFor(actor, folder);
-  if (!own && model.levelOf(actor, to) > model.levelOf(actor, from)) throw new Refused('FORBIDDEN');
+  const levelIn = (user: ModelUser, place: ModelFolder) =>
+    model.grantsFor(user, folder)[0]?.level ?? model.levelOf(user, place);
+  const isManager = actor.isAdministrator || levelIn(actor, from) >= MANAGE;
+  if (!isManager && model.users.some((user) => levelIn(user, to) > levelIn(user, from))) {
+    throw new Refused('FORBIDDEN');
+  }
   const name = given.name === undefined ? folder.name : checkedName(given.name);
   requireFreeName(to, name);
   folder.name = name;

@@ -273,6 +273,26 @@ for (const kind of databaseKinds) {
         assert.equal(await dora.idOf('/Gain/Shared/Thing'), move.id);
       });
 
+      test('nobody shows others what is hidden inside, by moving or restoring a folder to where they read', async () => {
+        const tree = await plant('Pact', ['Own/Box/Vault', 'Shared']);
+        const [gil, hope] = [await admin.createUser(bed, 'gil'), await admin.createUser(bed, 'hope')];
+        const shared = tree['Pact/Shared']!;
+        await admin.grant(await admin.idOf('/Pact/Own'), { userId: gil.userId }, 'WRITE');
+        await admin.grant(tree['Pact/Own/Box/Vault']!, { userId: gil.userId }, 'NONE');
+        await admin.grant(shared, { userId: gil.userId }, 'WRITE');
+        await admin.grant(shared, { userId: hope.userId }, 'READ');
+        const box = { id: await admin.idOf('/Pact/Own/Box'), parentId: shared };
+        const input = '(input: {id: $id, parentId: $parentId}){folder{id}}';
+        const codeOf = async (name: string) =>
+          (await gil.errorsOf(`mutation($id: ID!, $parentId: ID!){${name}${input}}`, box))[0]?.extensions
+            .code;
+        assert.equal(await codeOf('moveFolder'), 'FORBIDDEN');
+        await gil.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){id}}', { id: box.id });
+        assert.equal(await codeOf('restoreFolder'), 'FORBIDDEN');
+        await admin.ask(`mutation($id: ID!, $parentId: ID!){restoreFolder${input}}`, box);
+        assert.equal(await hope.idOf('/Pact/Shared/Box/Vault'), tree['Pact/Own/Box/Vault']);
+      });
+
       test('a shared folder itself stays where it is: taking it out of its parent needs WRITE there', async () => {
         const tree = await plant('Top', ['Shared/Thing', 'Elsewhere']);
         const emil = await admin.createUser(bed, 'emil');

@@ -80,8 +80,11 @@ for (const kind of databaseKinds) {
           const { authToken } = await tree.person(given);
           assert.equal(await code('moveFolder', move, authToken), expected, JSON.stringify(given));
         }
-        const { authToken } = await tree.person({ [from]: 'WRITE', [to]: 'WRITE' });
-        assert.equal(await tree.outcome('moveFolder', move, authToken), 'OK');
+        const [freshFrom, freshId] = (await tree.createChain(['Start', 'Bag'])) as [string, string];
+        const freshTo = await tree.create('End');
+        const { authToken } = await tree.person({ [freshFrom]: 'WRITE', [freshTo]: 'WRITE' });
+        const allowed = { id: freshId, parentId: freshTo };
+        assert.equal(await tree.outcome('moveFolder', allowed, authToken), 'OK');
       });
     });
 

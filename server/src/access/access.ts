@@ -61,6 +61,10 @@ export class Access {
     return 1 + this.#granted.size + this.#passages.size;
   }
 
+  get seesOnlyRoot(): boolean {
+    return !this.isAdministrator && ![...this.#granted.values()].some((level) => level >= READ);
+  }
+
   get managesSomething(): boolean {
     return this.isAdministrator || [...this.#granted.values()].includes(MANAGE);
   }

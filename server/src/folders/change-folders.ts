@@ -5,6 +5,7 @@
 
 import { accessLevelName, accessLevels, type AccessLevel } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
+import { compareAccess } from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { noteAccessChange } from '../journal/journal.ts';
@@ -53,7 +54,7 @@ export interface FolderDeletion {
   readonly expectedVersion?: number | null | undefined;
 }
 
-const { WRITE } = accessLevels;
+const { WRITE, MANAGE } = accessLevels;
 
 const findName = sql<{ parentId: string; name: string }, { id: string }>`
   select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
@@ -146,7 +147,8 @@ export async function checkMove(
   const levels = await checkDepthWith(transaction, view, to, folder.id);
   if (to.id !== from.id) {
     await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
-    checkNoGain(folder.accessLevel, access.levelOf(folder.id, to.accessLevel));
+    const wayBefore = view.ancestry.wayTo(folder.id)!;
+    await checkNobodyGains(transaction, folder.accessLevel, wayBefore, [...wayTo, folder.id]);
   }
   return { folder, from, to, levels, view };
 }
@@ -236,12 +238,22 @@ export function nameTaken(name: string, advice: string): Refusal {
   return new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`);
 }
 
-/** Whoever may write would otherwise become a manager by putting a folder where they manage. */
-export function checkNoGain(before: AccessLevel, after: AccessLevel): void {
-  if (after <= before) return;
+/**
+ * Where a folder is decides who sees it, and only whoever manages it may decide that. Otherwise whoever may write could
+ * show others what is hidden inside, or become a manager by putting it where they manage.
+ */
+export async function checkNobodyGains(
+  transaction: Transaction,
+  level: AccessLevel,
+  wayBefore: readonly string[],
+  wayAfter: readonly string[],
+): Promise<void> {
+  if (level >= MANAGE) return;
+  const differences = await compareAccess(transaction, wayBefore, wayAfter);
+  if (!differences.some(({ before, after }) => after > before)) return;
   throw new Refusal(
     'FORBIDDEN',
-    `There, your access to the folder would rise from ${accessLevelName(before)} to ${accessLevelName(after)}. Ask somebody who manages it.`,
+    `There, you or others would have more access to the folder than now, and you have only ${accessLevelName(level)} on it. Ask somebody who manages it.`,
   );
 }
 

@@ -7,15 +7,17 @@ export function newFolderId(now: number): string {
 }
 
 /**
- * Ids of up to 16 million folders that are made together, each greater than the one before (RFC 9562 §6.2): the
- * database writes them side by side, too.
+ * Ids of up to a million folders that are made together, each greater than the one before (RFC 9562 §6.2): the
+ * database writes them side by side, too. With gaps: two ids do not tell how many folders lie between.
  */
 export function newFolderIds(now: number): () => string {
   const time = timePart(now);
-  let made = 0;
+  let count = 0;
   return () => {
-    const count = (made++).toString(16).padStart(6, '0');
-    return `${time}-7${count.slice(0, 3)}-8${count.slice(3)}-${randomUUID().slice(24)}`;
+    const random = randomUUID();
+    count += 1 + parseInt(random[0]!, 16);
+    const digits = count.toString(16).padStart(6, '0');
+    return `${time}-7${digits.slice(0, 3)}-8${digits.slice(3)}-${random.slice(24)}`;
   };
 }
 

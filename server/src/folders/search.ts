@@ -51,6 +51,8 @@ const findInside = sql<{ text: string; after: number; limit: number }, Candidate
   from ${possibleMatches({ text: 'text', after: 'after', limit: 'limit' })}
   cross join folders on folders.number = possible.number order by folders.number`;
 
+const findOne = sql<{ id: string }, Candidate>`select ${candidateColumns} from folders where id = ${'id'}`;
+
 interface Range {
   readonly from: string;
   readonly fromId: string;
@@ -84,6 +86,7 @@ export function toSearchText(given: string): string {
 export async function searchFolders(
   view: TreeView,
   { text, underId, first, after }: SearchSlice,
+  onRead: (count: number) => void,
 ): Promise<SearchResult> {
   let best: Place[] = [];
   let totalCount = 0;
@@ -91,6 +94,7 @@ export async function searchFolders(
     best = best.toSorted(comparePlaces).slice(0, first + 1);
   };
   for await (const candidates of portions(view, text)) {
+    onRead(candidates.length);
     await view.ancestry.load(candidates.map(({ id }) => id));
     for (const candidate of candidates) {
       const level = visibleLevel(view, candidate.id);
@@ -120,7 +124,12 @@ export async function searchFolders(
 }
 
 /** Folders that may match, each once. */
-async function* portions({ reader }: TreeView, text: string): AsyncGenerator<readonly Candidate[]> {
+async function* portions({ reader, access }: TreeView, text: string): AsyncGenerator<readonly Candidate[]> {
+  // Whoever sees nothing else need not wait for what they do not see.
+  if (access.seesOnlyRoot) {
+    yield await reader.all(findOne, { id: access.rootId });
+    return;
+  }
   if ([...text].length >= shortestInside) {
     for (let after = 0; ;) {
       const candidates = await reader.all(findInside, { text, after, limit: portion });

@@ -9,7 +9,13 @@ import type { Database, Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { noteAccessChange } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { addChildren, checkNameIsFree, checkNoGain, checkVersion, writableFolder } from './change-folders.ts';
+import {
+  addChildren,
+  checkNameIsFree,
+  checkNobodyGains,
+  checkVersion,
+  writableFolder,
+} from './change-folders.ts';
 import { checkDepthWith } from './depth.ts';
 import { isRowId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
@@ -148,7 +154,8 @@ export async function restoreFolder(
   }
   checkVersion(trashed, given.expectedVersion);
   const parent = await destination(view, given, trashed);
-  checkNoGain(levels.level, levels.own ?? parent.accessLevel);
+  const wayIn = (id: string) => [...(view.ancestry.wayTo(id) ?? []), trashed.id];
+  await checkNobodyGains(transaction, levels.level, wayIn(trashed.formerParentId), wayIn(parent.id));
   const inside = await checkDepthWith(transaction, view, parent, trashed.id);
   const name = typeof given.name === 'string' ? toFolderName(given.name) : trashed.name;
   await checkNameIsFree(transaction, parent.id, name, 'Say in `name` how it shall be called.');
@@ -175,8 +182,6 @@ async function destination(view: TreeView, { parentId }: Restoration, { formerPa
 }
 
 interface TrashedLevel {
-  /** What a grant on the folder itself says, which goes with it. */
-  readonly own: AccessLevel | undefined;
   readonly level: AccessLevel;
   /** On the folder and on where it was: whoever could delete it may restore it. */
   readonly isWritable: boolean;
@@ -195,7 +200,7 @@ async function levelsOf(
       const inherited = access.levelAlong(ancestry.wayTo(formerParentId) ?? []);
       const own = owns.get(id);
       const level = own ?? inherited;
-      return [id, { own, level, isWritable: Math.min(level, inherited) >= WRITE }];
+      return [id, { level, isWritable: Math.min(level, inherited) >= WRITE }];
     }),
   );
 }

@@ -8,6 +8,7 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { TreeView } from '../folders/folders.ts';
+import type { LongReads } from './long-reads.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
 import type { Viewer } from './viewer.ts';
@@ -27,6 +28,7 @@ export interface GraphContext extends GraphServices {
   access: Access;
   view: TreeView;
   readonly budget: Budget;
+  readonly longReads: LongReads;
 }
 
 export interface GraphTypes {

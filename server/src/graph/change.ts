@@ -1,8 +1,8 @@
-/** How every mutation changes something: in one transaction, in its turn, judged by the rights of that moment. */
+/** How every mutation changes something, in one transaction and in its turn, and how what takes long is read. */
 
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
-import { viewTree } from '../folders/folders.ts';
+import { viewTree, type TreeView } from '../folders/folders.ts';
 import { takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
@@ -19,6 +19,17 @@ export async function change<T>(
   // What the answer shows is what the viewer may see from now on.
   context.access = await accessBook.accessOf(viewer.userId);
   context.view = viewTree(database, context.access);
+  return result;
+}
+
+/** Reads what may take long, with the rights of that moment; from then on they hold for the rest of the answer, too. */
+export async function readLong<T>(context: GraphContext, work: (view: TreeView) => Promise<T>): Promise<T> {
+  const { database, longReads, viewer } = context;
+  const { result, access } = await longReads.run(viewer.userId, work);
+  if (access !== context.access) {
+    context.access = access;
+    context.view = viewTree(database, access);
+  }
   return result;
 }
 

@@ -18,6 +18,7 @@ const limits: Limits = {
   maxTextBytes: 1_000_000,
   maxPageSize: 20_000,
   maxExportFolders: 100_000,
+  maxScanned: 2_000_000,
   maxImportFolders: 100_000,
   trashDays: 30,
 };

@@ -17,6 +17,7 @@ import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { coded } from './graph-error.ts';
+import { createLongReads } from './long-reads.ts';
 import { withLocations } from './locations.ts';
 import { createSchema } from './schema.ts';
 import { areNestedTooDeeply, mostVariableLevels } from './variables.ts';
@@ -41,10 +42,14 @@ export interface Graph {
   ): PromiseOrValue<GraphResult>;
 }
 
+/** Of an answer's errors; one for each folder of a list says no more than that. */
+const mostErrors = 100;
+
 export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   const schema = createSchema();
   const documents = createDocuments(schema, services.limits);
   const elementFields = new ElementFields();
+  const longReads = createLongReads(services.database, services.accessBook);
 
   return {
     run({ query, operationName, variables }, viewer, limits) {
@@ -63,7 +68,7 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
       return whenDone(services.accessBook.accessOf(viewer.userId), (access) => {
         const budget = new Budget(services.limits, elementFields);
         const view = viewTree(services.database, access);
-        const contextValue: GraphContext = { ...services, viewer, access, view, budget };
+        const contextValue: GraphContext = { ...services, viewer, access, view, budget, longReads };
         const result = tryExecute({
           schema,
           document,
@@ -79,7 +84,9 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   function toResult({ data, errors }: ExecutionResult, query: string): GraphResult {
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, body: { data } };
-    const formatted = errors.map((error) => (isExecuted ? fieldError(error) : requestError(error)));
+    const formatted = errors
+      .slice(0, mostErrors)
+      .map((error) => (isExecuted ? fieldError(error) : requestError(error)));
     const shown = withLocations(formatted, query);
     return { isExecuted, body: isExecuted ? { errors: shown, data } : { errors: shown } };
   }

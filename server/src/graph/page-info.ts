@@ -1,6 +1,6 @@
 /** Where a page of a list lies in it: https://relay.dev/graphql/connections.htm#sec-undefined.PageInfo */
 
-import type { PromiseOrValue } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import type { Builder } from './builder.ts';
 
 export interface PageInfo {
@@ -18,8 +18,16 @@ export function definePageInfo(builder: Builder) {
     fields: (t) => ({
       hasNextPage: t.boolean({ resolve: (page) => page.hasNextPage }),
       hasPreviousPage: t.boolean({ resolve: (page) => page.hasPreviousPage }),
-      startCursor: t.string({ nullable: true, resolve: (page) => page.startCursor }),
-      endCursor: t.string({ nullable: true, resolve: (page) => page.endCursor }),
+      startCursor: t.string({
+        nullable: true,
+        resolve: ({ startCursor }, _, { budget }, info) =>
+          whenDone(startCursor, (cursor) => budget.spendText(cursor, info)),
+      }),
+      endCursor: t.string({
+        nullable: true,
+        resolve: ({ endCursor }, _, { budget }, info) =>
+          whenDone(endCursor, (cursor) => budget.spendText(cursor, info)),
+      }),
     }),
   });
 }

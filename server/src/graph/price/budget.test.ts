@@ -13,7 +13,14 @@ const schema = buildSchema(`
   type PageInfo { hasNextPage: Boolean! }
 `);
 
-const limits = { maxFolders: 10, maxValues: 50, maxTextBytes: 10, maxPageSize: 5 };
+const limits = {
+  maxFolders: 10,
+  maxValues: 50,
+  maxTextBytes: 10,
+  maxPageSize: 5,
+  maxScanned: 100,
+  maxExportFolders: 2,
+};
 let budget: Budget;
 beforeEach(() => void (budget = new Budget(limits, new ElementFields())));
 
@@ -154,4 +161,31 @@ describe('pages', () => {
     assert.deepEqual(details.facts, { field: 'folder.folders', price: 6, budget: 5 });
     assert.match(message, /^`last` of folder\.folders is 6; a page may have 5/);
   });
+});
+
+test('folders that are looked at are paid for together, wherever they are asked for', () => {
+  const [info] = infosOf('{folder{folders{items{id}}}}', 'items');
+  budget.scan(60, info!);
+  budget.scan(40, info!);
+  assert.throws(() => budget.scan(1, info!), {
+    code: 'TOO_EXPENSIVE',
+    message: /^For folder\.folders\.items, 101 folders/,
+    details: { facts: { field: 'folder.folders.items', price: 101, budget: 100 } },
+  });
+});
+
+test('an export pays for its values alone, ten for each folder that it may hold', () => {
+  const [info] = infosOf('{folder{folders{items{id name}}}}', 'items');
+  budget.spendExport([1, 2, 3, 4, 5], info!);
+  assert.throws(() => budget.spendExport([1, 2, 3, 4, 5, 6], info!), { code: 'TOO_EXPENSIVE' });
+  assert.equal(budget.foldersLeft, 10);
+});
+
+test('a long alias counts as several values', () => {
+  const alias = 'a'.repeat(100);
+  const [info] = infosOf(`{folder{folders{items{${alias}: id}}}}`, 'items');
+  budget.spend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], info!);
+  assert.throws(() => budget.spendText('x'.repeat(11), info!), { code: 'TOO_EXPENSIVE' });
+  const fresh = new Budget({ ...limits, maxValues: 39 }, new ElementFields());
+  assert.throws(() => fresh.spend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], info!), { code: 'TOO_EXPENSIVE' });
 });

@@ -9,8 +9,13 @@ import type { ElementFields, Selected } from './element-fields.ts';
 import type { Limits } from './limits.ts';
 import { tooExpensive, toFieldPath } from './too-expensive.ts';
 
-export type BudgetLimits = Pick<Limits, 'maxFolders' | 'maxValues' | 'maxTextBytes' | 'maxPageSize'>;
+export type BudgetLimits = Pick<
+  Limits,
+  'maxFolders' | 'maxValues' | 'maxTextBytes' | 'maxPageSize' | 'maxScanned' | 'maxExportFolders'
+>;
 export type Place = Pick<GraphQLResolveInfo, 'path'>;
+
+const valuesPerExported = 10;
 
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -18,6 +23,8 @@ export class Budget {
   #folders = 0;
   #values = 0;
   #textBytes = 0;
+  #scanned = 0;
+  #exported = 0;
 
   constructor(limits: BudgetLimits, elementFields: ElementFields) {
     this.#limits = limits;
@@ -43,6 +50,30 @@ export class Budget {
       );
     }
     return list;
+  }
+
+  /** Passes an export on: it has a budget of its own, for its folders and for what is selected of each. */
+  spendExport<T>(list: readonly T[], info: Place & Selected): readonly T[] {
+    const budget = this.#limits.maxExportFolders * valuesPerExported;
+    if (list.length > 0) this.#exported += list.length * this.#elementFields.count(info);
+    if (this.#exported <= budget) return list;
+    const field = fieldNames(info);
+    throw tooExpensive(
+      `With ${field} the answer would hold ${this.#exported} values of exported folders; it may hold ${budget}. Select fewer fields of each folder, or export in parts.`,
+      { field, price: this.#exported, budget },
+    );
+  }
+
+  /** Pays for folders that are looked at, whether they come into the answer or not. */
+  scan(count: number, info: Place): void {
+    const { maxScanned } = this.#limits;
+    this.#scanned += count;
+    if (this.#scanned <= maxScanned) return;
+    const field = fieldNames(info);
+    throw tooExpensive(
+      `For ${field}, ${this.#scanned} folders or more would have to be looked at; for one answer it may be ${maxScanned}. Ask for less at a time, or in a smaller part of the tree.`,
+      { field, price: this.#scanned, budget: maxScanned },
+    );
   }
 
   /** For whoever stopped reading at one more than `foldersLeft`. */

@@ -6,7 +6,8 @@ const weights: Readonly<Record<string, number>> = {
   search: 50,
   exportFolders: 100,
   descendants: 5,
-  explainAccess: 5,
+  explainAccess: 20,
+  moveFolder: 20,
   // These hash a password: 34 ms of CPU each.
   createUser: 50,
   resetPassword: 50,

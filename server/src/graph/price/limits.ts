@@ -12,6 +12,7 @@ export interface Limits {
   readonly maxValues: number;
   readonly maxTextBytes: number;
   readonly maxPageSize: number;
+  readonly maxScanned: number;
   readonly maxExportFolders: number;
   readonly maxImportFolders: number;
   /** How long what was deleted can be restored. */

@@ -61,7 +61,8 @@ describe('the fields of a query', () => {
   test('weigh more where they cost more', () => {
     assert.equal(fieldsOf('{search(text: "a"){name}}'), 51);
     assert.equal(fieldsOf('{folder{descendants{name}}}'), 7);
-    assert.equal(fieldsOf('mutation{moveFolder{name}}'), 6);
+    assert.equal(fieldsOf('mutation{moveFolder{name}}'), 21);
+    assert.equal(fieldsOf('mutation{updateFolder{name}}'), 6);
     assert.equal(fieldsOf('mutation{...M} fragment M on Mutation{a: createUser{id} b: createUser{id}}'), 102);
   });
 

@@ -11,10 +11,10 @@ import {
   type Descendants,
   type DescendantSlice,
 } from '../../folders/descendants.ts';
-import { viewTree } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { GraphContext } from '../builder.ts';
-import { pageSize, type FolderConnection, type FolderEdge } from './folder-connection.ts';
+import { readLong } from '../change.ts';
+import { FolderEdge, pageSize, type FolderConnection } from './folder-connection.ts';
 import { FolderLevel, type FolderNode } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
 
@@ -31,6 +31,8 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   readonly #context: GraphContext;
   readonly #info: GraphQLResolveInfo;
   #page: Promise<Descendants> | undefined;
+  #edges: Promise<readonly FolderEdge[]> | undefined;
+  #count: Promise<number> | undefined;
 
   constructor(top: FolderNode, given: DescendantArguments, context: GraphContext, info: GraphQLResolveInfo) {
     this.#top = top;
@@ -48,27 +50,15 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   }
 
   get edges(): Promise<readonly FolderEdge[]> {
-    return this.#read().then(({ found }) => {
-      const { nodes } = new FolderLevel(
-        this.#top.level.view,
-        found.map(({ folder }) => folder),
-      );
-      const cursorOf = (descendant: Descendant) => this.#cursorOf(descendant);
-      return found.map((descendant, place) => ({
-        node: nodes[place]!,
-        depth: descendant.depth,
-        get cursor() {
-          return cursorOf(descendant);
-        },
-      }));
-    });
+    return (this.#edges ??= this.#makeEdges());
   }
 
   get totalCount(): Promise<number> {
-    const { database, access } = this.#context;
-    return database.snapshot((reader) =>
-      countDescendants(viewTree(reader, access), this.#top.folder, this.#slice.depth),
-    );
+    const { depth } = this.#slice;
+    const onRead = (count: number) => this.#context.budget.scan(count, this.#info);
+    return (this.#count ??= readLong(this.#context, (view) =>
+      countDescendants(view, this.#top.folder, { depth, onRead }),
+    ));
   }
 
   get pageInfo(): PageInfo {
@@ -97,12 +87,19 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   }
 
   async #readPage(): Promise<Descendants> {
-    const { database, access, budget } = this.#context;
-    const page = await database.snapshot((reader) =>
-      readDescendants(viewTree(reader, access), this.#top.folder, this.#slice, budget.foldersLeft),
+    const { budget } = this.#context;
+    const page = await readLong(this.#context, (view) =>
+      readDescendants(view, this.#top.folder, this.#slice, budget.foldersLeft),
     );
     if (page.isTooMuch) throw budget.exceeded(this.#info);
     return page;
+  }
+
+  async #makeEdges(): Promise<FolderEdge[]> {
+    const { found } = await this.#read();
+    const folders = found.map(({ folder }) => folder);
+    const { nodes } = new FolderLevel(this.#context.view, folders);
+    return found.map((each, place) => new FolderEdge(nodes[place]!, each.depth, () => this.#cursorOf(each)));
   }
 
   async #cursorAt(place: number): Promise<string | null> {

@@ -20,7 +20,8 @@ interface Explanation {
   readonly folder: FolderNode;
   readonly level: Grant['level'];
   readonly grant: GrantNode | undefined;
-  readonly isPassage: boolean;
+  /** Undefined where it would tell of something deeper that the asker may not see. */
+  readonly isPassage: boolean | undefined;
   readonly reason: string;
 }
 
@@ -46,7 +47,9 @@ export function defineExplainAccess(
         resolve: ({ grant }) => grant,
       }),
       isPassage: t.exposeBoolean('isPassage', {
-        description: 'The level is NONE, and yet the name is shown, because something deeper can be seen.',
+        nullable: true,
+        description:
+          'The level is NONE, and yet the name is shown, because something deeper can be seen. Told to administrators, and to everybody about themself.',
       }),
       reason: t.exposeString('reason', { description: 'In a sentence, for people.' }),
     }),
@@ -73,8 +76,9 @@ async function explain(context: GraphContext, userId: string, folderId: string):
     : await findDecidingGrant(database, userId, view.ancestry.wayTo(folderId)!);
   const [grant] = await toGrantNodes(database, deciding ? [deciding] : []);
   const level = isAdministrator ? MANAGE : (deciding?.level ?? NONE);
-  const theirs = await readAccess(database, userId, isAdministrator);
-  const isPassage = level === NONE && theirs.isVisible(folderId, level);
+  const mayTell = access.isAdministrator || userId === access.userId;
+  const theirs = mayTell ? await readAccess(database, userId, isAdministrator) : undefined;
+  const isPassage = theirs && level === NONE && theirs.isVisible(folderId, level);
   const because = isAdministrator
     ? `${user.username} is an administrator, and administrators manage everything.`
     : await sentence(context, user.username, node.folder, grant);

@@ -15,11 +15,22 @@ import type { Budget } from '../price/budget.ts';
 import type { ChildNodes, FolderNode } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
 
-export interface FolderEdge {
+export class FolderEdge {
   readonly node: FolderNode;
-  readonly cursor: string;
   /** How far below the folder that was asked; null where no folder was. */
   readonly depth: number | null;
+  readonly #makeCursor: () => string;
+  #cursor: string | undefined;
+
+  constructor(node: FolderNode, depth: number | null, makeCursor: () => string) {
+    this.node = node;
+    this.depth = depth;
+    this.#makeCursor = makeCursor;
+  }
+
+  get cursor(): string {
+    return (this.#cursor ??= this.#makeCursor());
+  }
 }
 
 /** Reads only what the query selects: a count alone reads no folders, and folders alone are not counted. */
@@ -50,6 +61,7 @@ export class ChildConnection implements FolderConnection, PageInfo {
   readonly #budget: Budget;
   readonly #info: GraphQLResolveInfo;
   #read: PromiseOrValue<ChildNodes> | undefined;
+  #edges: PromiseOrValue<readonly FolderEdge[]> | undefined;
 
   constructor(parent: FolderNode, given: ChildArguments, budget: Budget, info: GraphQLResolveInfo) {
     this.#parent = parent;
@@ -73,19 +85,13 @@ export class ChildConnection implements FolderConnection, PageInfo {
   }
 
   get edges(): PromiseOrValue<readonly FolderEdge[]> {
-    const cursorOf = (node: FolderNode) => this.#cursorOf(node);
-    return whenDone(this.#children(), ({ nodes }) =>
-      nodes.map((node) => ({
-        node,
-        depth: 1,
-        get cursor() {
-          return cursorOf(node);
-        },
-      })),
-    );
+    return (this.#edges ??= whenDone(this.#children(), ({ nodes }) =>
+      nodes.map((node) => new FolderEdge(node, 1, () => this.#cursorOf(node))),
+    ));
   }
 
   get totalCount(): PromiseOrValue<number> {
+    this.#payForFilter();
     return this.#parent.level.childCountOf(this.#parent, this.#slice.filter);
   }
 
@@ -119,11 +125,17 @@ export class ChildConnection implements FolderConnection, PageInfo {
 
   #children(): PromiseOrValue<ChildNodes> {
     const { level } = this.#parent;
+    if (!this.#read) this.#payForFilter();
     this.#read ??= level.childrenOf(this.#parent, this.#slice, this.#budget.foldersLeft);
     return whenDone(this.#read, (children) => {
       if (children.isTooMuch) throw this.#budget.exceeded(this.#info);
       return children;
     });
+  }
+
+  /** To filter children, all of them must be looked at. */
+  #payForFilter(): void {
+    if (this.#slice.filter) this.#budget.scan(this.#parent.folder.childCount, this.#info);
   }
 
   /** Whether the list has anything at a place or beyond it. */

@@ -21,6 +21,8 @@ import { toGrantNodes, type GrantNode } from './grant-nodes.ts';
 export class FolderNode {
   readonly folder: Folder;
   readonly level: FolderLevel;
+  #ancestors: PromiseOrValue<readonly FolderNode[]> | undefined;
+  #path: string | undefined;
 
   constructor(folder: Folder, level: FolderLevel) {
     this.folder = folder;
@@ -29,6 +31,17 @@ export class FolderNode {
 
   get id(): string {
     return this.folder.id;
+  }
+
+  /** The root first. */
+  get ancestors(): PromiseOrValue<readonly FolderNode[]> {
+    return (this.#ancestors ??= this.level.ancestorsOf(this));
+  }
+
+  /** The names from below the root to here, each after a slash. */
+  pathAfter(ancestors: readonly FolderNode[]): string {
+    if (ancestors.length === 0) return '/';
+    return (this.#path ??= [...ancestors.slice(1), this].map(({ folder }) => `/${folder.name}`).join(''));
   }
 }
 

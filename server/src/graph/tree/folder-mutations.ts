@@ -1,12 +1,12 @@
 /** Changing the tree. Each mutation answers with the changed folder as the viewer sees it then. */
 
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Access } from '../../access/access.ts';
-import type { Database } from '../../database/database.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/descendants.ts';
 import { viewTree, type Folder } from '../../folders/folders.ts';
-import type { Builder } from '../builder.ts';
-import { change } from '../change.ts';
+import type { Builder, GraphContext } from '../builder.ts';
+import { change, readLong } from '../change.ts';
 import type { FolderNode } from './folder-level.ts';
 import { nodeNow, requireFolder } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
@@ -18,6 +18,8 @@ export const expectedVersion =
 interface Deleted {
   readonly folder: Folder;
   readonly access: Access;
+  /** Counted once, however often it is asked for. */
+  count?: Promise<number>;
 }
 
 export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
@@ -99,7 +101,8 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
       id: t.id({ description: 'For `restoreFolder`.', resolve: ({ folder }) => folder.id }),
       folderCount: t.int({
         description: 'How many folders you saw going: the folder itself and all that was inside.',
-        resolve: ({ folder, access }, _, { database }) => countFolders(database, access, folder),
+        resolve: (deleted, _, context, info) =>
+          (deleted.count ??= countFolders(context, info, deleted.folder, deleted.access)),
       }),
     }),
   });
@@ -130,7 +133,7 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
         const { id, recursive, expectedVersion: version } = input;
         const deletion = { id, isRecursive: recursive, expectedVersion: version };
         const now = context.clock.now();
-        return change(context, async (transaction, access) => ({
+        return change(context, async (transaction, access): Promise<Deleted> => ({
           folder: await deleteFolder(transaction, access, deletion, now),
           access,
         }));
@@ -139,7 +142,16 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
   );
 }
 
-/** A folder and all that is inside it, as far as it is seen. */
-export function countFolders(database: Database, access: Access, folder: Folder): Promise<number> {
-  return database.snapshot(async (reader) => 1 + (await countDescendants(viewTree(reader, access), folder)));
+/** A folder and all that is inside it, as far as it is seen; `access` is what was seen before it went. */
+export function countFolders(
+  context: GraphContext,
+  info: GraphQLResolveInfo,
+  folder: Folder,
+  access?: Access,
+): Promise<number> {
+  const onRead = (count: number) => context.budget.scan(count, info);
+  return readLong(context, async (view) => {
+    const seen = access ? viewTree(view.reader, access) : view;
+    return 1 + (await countDescendants(seen, folder, { onRead }));
+  });
 }

@@ -7,12 +7,12 @@ import {
   readFolder,
   readFolderByPath,
   readRoot,
-  viewTree,
   type Folder,
   type TreeView,
 } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
+import { readLong } from '../change.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { toDepth } from './descendant-connection.ts';
@@ -27,9 +27,18 @@ export function defineFolderQueries(
   const Exported = builder.objectRef<ExportedFolder>('ExportedFolder').implement({
     description: 'A folder as `importFolders` takes it in a `list`.',
     fields: (t) => ({
-      path: t.exposeString('path', { description: 'Below the folder that was exported.' }),
-      title: t.exposeString('title', { nullable: true }),
-      icon: t.exposeString('icon', { nullable: true }),
+      path: t.string({
+        description: 'Below the folder that was exported.',
+        resolve: ({ path }, _, { budget }, info) => budget.spendText(path, info),
+      }),
+      title: t.string({
+        nullable: true,
+        resolve: ({ title }, _, { budget }, info) => budget.spendText(title, info),
+      }),
+      icon: t.string({
+        nullable: true,
+        resolve: ({ icon }, _, { budget }, info) => budget.spendText(icon, info),
+      }),
       description: t.string({
         nullable: true,
         resolve: ({ description }, _, { budget }, info) => budget.spendText(description, info),
@@ -80,13 +89,13 @@ export function defineFolderQueries(
         id: t.arg.id({ description: 'The folder; without it, the root.' }),
         depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
       },
-      resolve: async (_, { id, depth }, { database, access, limits }) => {
-        const options = { depth: toDepth(depth), most: limits.maxExportFolders };
-        return database.snapshot(async (reader) => {
-          const view = viewTree(reader, access);
+      resolve: async (_, { id, depth }, context, info) => {
+        const options = { depth: toDepth(depth), most: context.limits.maxExportFolders };
+        const exported = await readLong(context, async (view) => {
           const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
           return exportFolders(view, top, options);
         });
+        return context.budget.spendExport(exported, info);
       },
     }),
   }));

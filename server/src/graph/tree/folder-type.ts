@@ -40,7 +40,8 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
       icon: t.string({
         nullable: true,
         description: 'Whatever the clients agree on: an emoji, the name of a symbol, an address.',
-        resolve: (node) => whenDone(node.level.textsOf(node), ({ icon }) => icon),
+        resolve: (node, _, { budget }, info) =>
+          whenDone(node.level.textsOf(node), ({ icon }) => budget.spendText(icon, info)),
       }),
       description: t.string({
         nullable: true,
@@ -64,18 +65,16 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
         type: [Folder],
         description: 'From the root down to the parent.',
         resolve: (node, _, { budget }, info) =>
-          whenDone(node.level.ancestorsOf(node), (ancestors) => budget.spend(ancestors, info)),
+          whenDone(node.ancestors, (ancestors) => budget.spend(ancestors, info)),
       }),
       path: t.string({
         description: 'The names from below the root to here, each after a slash; "/" for the root.',
         resolve: (node, _, { budget }, info) =>
-          whenDone(node.level.ancestorsOf(node), (ancestors) =>
-            budget.spendText(pathOf(node, ancestors), info),
-          ),
+          whenDone(node.ancestors, (ancestors) => budget.spendText(node.pathAfter(ancestors), info)),
       }),
       depth: t.int({
         description: 'How far below the root; 0 for the root.',
-        resolve: (node) => whenDone(node.level.ancestorsOf(node), (ancestors) => ancestors.length),
+        resolve: (node) => whenDone(node.ancestors, (ancestors) => ancestors.length),
       }),
       folders: t.field({
         type: Connection,
@@ -156,7 +155,9 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
   Edge.implement({
     description: 'A folder and its place in a list.',
     fields: (t) => ({
-      cursor: t.string({ resolve: ({ cursor }) => cursor }),
+      cursor: t.string({
+        resolve: ({ cursor }, _, { budget }, info) => budget.spendText(cursor, info),
+      }),
       depth: t.int({
         nullable: true,
         description: 'How far below the folder that was asked: 1 is a sub-folder. Null in a search.',
@@ -167,9 +168,4 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
   });
 
   return { Node, Folder, Connection, AccessLevel };
-}
-
-function pathOf({ folder }: FolderNode, ancestors: readonly FolderNode[]): string {
-  const below = [...ancestors.slice(1).map((each) => each.folder.name), folder.name];
-  return ancestors.length === 0 ? '/' : `/${below.join('/')}`;
 }

@@ -5,9 +5,12 @@ import { readGroups, type Group } from '../../accounts/groups.ts';
 import { readUsers } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
+import type { FolderNode } from './folder-level.ts';
 
 export interface GrantNode {
   readonly grant: Grant;
+  /** On which folder, where that is known already. */
+  readonly folder?: FolderNode;
   /** Either of them; neither if they have been deleted meanwhile. */
   readonly user: UserNode | null;
   readonly group: Group | null;

@@ -21,7 +21,7 @@ export function defineGrant(
     fields: (t) => ({
       folder: t.field({
         type: Folder,
-        resolve: ({ grant }, _, context) => nodeById(context, grant.folderId),
+        resolve: ({ grant, folder }, _, context) => folder ?? nodeById(context, grant.folderId),
       }),
       user: t.field({
         type: User,
@@ -53,12 +53,14 @@ export function defineGrant(
         }),
       },
       resolve: async (node, { inherited }, { access, budget }, info) => {
-        const above = inherited ? await node.level.ancestorsOf(node) : [];
+        const above = inherited ? await node.ancestors : [];
         const grants = await node.level.grants(inherited);
-        const shown = [node, ...above.toReversed()].flatMap(({ folder }) => {
+        const shown = [node, ...above.toReversed()].flatMap((folder) => {
           const isShown = ({ subject }: Grant) =>
-            folder.accessLevel >= accessLevels.MANAGE || access.subjectIds.has(subject.id);
-          return (grants.get(folder.id) ?? []).filter(({ grant }) => isShown(grant));
+            folder.folder.accessLevel >= accessLevels.MANAGE || access.subjectIds.has(subject.id);
+          return (grants.get(folder.id) ?? [])
+            .filter(({ grant }) => isShown(grant))
+            .map((each) => ({ ...each, folder }));
         });
         return budget.spend(shown, info);
       },

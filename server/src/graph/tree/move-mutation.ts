@@ -18,6 +18,8 @@ import type { FolderTypes } from './folder-type.ts';
 interface Moved {
   readonly node: FolderNode;
   readonly isDryRun: boolean;
+  /** Counted once, however often it is asked for. */
+  count?: Promise<number>;
   /** The ways to the folder; undefined for whoever does not manage what is moved, from where and to where. */
   readonly ways: { readonly before: readonly string[]; readonly after: readonly string[] } | undefined;
 }
@@ -46,7 +48,8 @@ export function defineMove(
       isDryRun: t.exposeBoolean('isDryRun', { description: 'Nothing was moved.' }),
       folderCount: t.int({
         description: 'How many folders you see moving: the folder itself and all that is inside.',
-        resolve: ({ node }, _, { database, access }) => countFolders(database, access, node.folder),
+        resolve: (moved, _, context, info) =>
+          (moved.count ??= countFolders(context, info, moved.node.folder)),
       }),
       accessChanges: t.field({
         type: [AccessChange],
@@ -64,7 +67,7 @@ export function defineMove(
       type: MovePayload,
       nullable: true,
       description:
-        'Needs WRITE on the folder, on its parent and on the new parent; whoever would gain more than they have needs somebody who manages it. CYCLE if the new parent is inside the folder.',
+        'Needs WRITE on the folder, on its parent and on the new parent; MANAGE on the folder if anybody would have more access to it there. CYCLE if the new parent is inside the folder.',
       args: {
         input: t.arg({
           required: true,

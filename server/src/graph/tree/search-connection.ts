@@ -2,10 +2,10 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
-import { viewTree } from '../../folders/folders.ts';
 import { searchFolders, toSearchText, type SearchResult, type SearchSlice } from '../../folders/search.ts';
 import type { GraphContext } from '../builder.ts';
-import { pageSize, type FolderConnection, type FolderEdge } from './folder-connection.ts';
+import { readLong } from '../change.ts';
+import { FolderEdge, pageSize, type FolderConnection } from './folder-connection.ts';
 import { FolderLevel } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
 
@@ -22,10 +22,13 @@ export class SearchConnection implements FolderConnection, PageInfo {
   readonly #context: GraphContext;
   readonly #list: string;
   readonly #slice: SearchSlice;
+  readonly #info: GraphQLResolveInfo;
   #result: Promise<SearchResult> | undefined;
+  #edges: Promise<readonly FolderEdge[]> | undefined;
 
   constructor(given: SearchArguments, context: GraphContext, info: GraphQLResolveInfo) {
     this.#context = context;
+    this.#info = info;
     const { under, after } = given;
     const text = toSearchText(given.text);
     this.#list = `search ${under ?? ''} ${text}`;
@@ -38,17 +41,7 @@ export class SearchConnection implements FolderConnection, PageInfo {
   }
 
   get edges(): Promise<readonly FolderEdge[]> {
-    return this.#read().then(({ found }) => {
-      const { nodes } = new FolderLevel(
-        this.#context.view,
-        found.map(({ folder }) => folder),
-      );
-      return found.map(({ place }, at) => ({
-        node: nodes[at]!,
-        depth: null,
-        cursor: toCursor(this.#list, place),
-      }));
-    });
+    return (this.#edges ??= this.#makeEdges());
   }
 
   get totalCount(): Promise<number> {
@@ -81,7 +74,14 @@ export class SearchConnection implements FolderConnection, PageInfo {
   }
 
   async #search(): Promise<SearchResult> {
-    const { database, access } = this.#context;
-    return database.snapshot((reader) => searchFolders(viewTree(reader, access), this.#slice));
+    const onRead = (count: number) => this.#context.budget.scan(count, this.#info);
+    return readLong(this.#context, (view) => searchFolders(view, this.#slice, onRead));
+  }
+
+  async #makeEdges(): Promise<FolderEdge[]> {
+    const { found } = await this.#read();
+    const folders = found.map(({ folder }) => folder);
+    const { nodes } = new FolderLevel(this.#context.view, folders);
+    return found.map(({ place }, at) => new FolderEdge(nodes[at]!, null, () => toCursor(this.#list, place)));
   }
 }

@@ -1,0 +1,40 @@
+/**
+ * Reads that may take long: searches, counts, everything below a folder. All of one moment, with the rights of that
+ * moment, and only a few at a time for each person, so that nobody's hold up everybody's.
+ */
+
+import type { AccessBook } from '../access/access-book.ts';
+import type { Access } from '../access/access.ts';
+import type { Database } from '../database/database.ts';
+import { viewTree, type TreeView } from '../folders/folders.ts';
+
+export interface LongReads {
+  /** Answers also with the access by which it was read: what was taken away meanwhile is not shown. */
+  run<T>(userId: string, work: (view: TreeView) => Promise<T>): Promise<{ result: T; access: Access }>;
+}
+
+const mostPerPerson = 2;
+
+export function createLongReads(database: Database, accessBook: AccessBook): LongReads {
+  const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+
+  return {
+    async run(userId, work) {
+      const line = lines.get(userId) ?? { running: 0, waiting: [] };
+      lines.set(userId, line);
+      if (line.running < mostPerPerson) line.running++;
+      else await new Promise<void>((resolve) => line.waiting.push(resolve));
+      try {
+        return await database.snapshot(async (reader) => {
+          const access = await accessBook.accessOf(userId, reader);
+          return { result: await work(viewTree(reader, access)), access };
+        });
+      } finally {
+        // The place goes to the next in line.
+        const next = line.waiting.shift();
+        if (next) next();
+        else if (--line.running === 0) lines.delete(userId);
+      }
+    },
+  };
+}
