@@ -39,9 +39,10 @@ export async function serve(args: string[]): Promise<void> {
       }
     },
   });
+  // Before it is told how to stop it: the signal may come at once.
+  stopOnSignal(server);
   console.log(addresses(server, settings));
   console.log(howToTry(server, administrator));
-  stopOnSignal(server);
 }
 
 function warn(text: string): void {
