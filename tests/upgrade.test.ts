@@ -1,0 +1,79 @@
+/** A database that an earlier Espalier made is brought up to date at the start, and keeps all it had. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { migrations } from '../server/src/database/migrations.ts';
+import { openSqlite } from '../server/src/database/sqlite.ts';
+import { sql } from '../server/src/database/statement.ts';
+import { newFolderId } from '../server/src/folders/folder-id.ts';
+import { sortKey } from '../server/src/folders/sort-key.ts';
+import { databaseKinds, type TestDatabase } from './databases.ts';
+import { TreeBed } from './tree/tree-bed.ts';
+
+const insert = sql<{ id: string; parentId: string | null; name: string; sortKey: Uint8Array; now: number }>`
+  insert into folders (id, parent_id, name, sort_key, version, created_at, updated_at)
+  values (${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, 1, ${'now'}, ${'now'})`;
+
+/** As the first version made it: a root with three levels below. */
+async function plantFirstVersion(url: string): Promise<void> {
+  const database = openSqlite(url.slice('sqlite:'.length), {});
+  const [first] = migrations;
+  const { dialect } = database;
+  const now = Date.parse('2026-02-01T00:00:00Z');
+  await database.transaction(async (transaction) => {
+    await transaction.define(
+      `create table espalier_migrations (number integer primary key, name text not null, applied_at integer not null)`,
+    );
+    await transaction.define(`insert into espalier_migrations values (1, '${first!.name}', ${now})`);
+    for (const text of first!.statements(dialect)) await transaction.define(text);
+    let parentId: string | null = null;
+    for (const name of ['Root', 'Places', 'Harbour', 'Floor 2']) {
+      const id = newFolderId(now);
+      await transaction.run(insert, { id, parentId, name, sortKey: sortKey(name), now });
+      parentId = id;
+    }
+  });
+  await database.close();
+}
+
+for (const kind of databaseKinds.filter(({ name }) => name === 'SQLite')) {
+  describe(`a database of the first version on ${kind.name}`, () => {
+    let database: TestDatabase;
+    let tree: TreeBed;
+
+    before(async () => {
+      database = kind.create();
+      await plantFirstVersion(database.url);
+      tree = await TreeBed.start(kind, { database });
+    });
+    after(async () => {
+      await tree.stop();
+      database.remove();
+    });
+
+    test('keeps its folders, counts them and finds them', async () => {
+      assert.deepEqual(await tree.paths(), ['Places', 'Places/Harbour', 'Places/Harbour/Floor 2']);
+      assert.deepEqual(await tree.find(await tree.idOf('/Places'), 'folders{totalCount} title version'), {
+        folders: { totalCount: 1 },
+        title: 'Places',
+        version: 1,
+      });
+      assert.deepEqual(await tree.search('harb'), ['Harbour']);
+      assert.deepEqual(await tree.search('fl'), ['Floor 2']);
+    });
+
+    test('lets them be changed as if they had been made now, and no deeper than any', async () => {
+      const chain = await tree.createChain(
+        Array.from({ length: 254 }, (_, place) => `Level ${place}`),
+        await tree.idOf('/Places/Harbour'),
+      );
+      const places = await tree.idOf('/Places');
+      const elsewhere = await tree.create('Elsewhere');
+      const error = await tree.refused('moveFolder', { id: places, parentId: elsewhere });
+      assert.equal(error.extensions.code, 'BAD_INPUT');
+      await tree.delete(chain[0]!);
+      await tree.move(places, elsewhere);
+      assert.deepEqual(await tree.search('floor'), ['Floor 2']);
+    });
+  });
+}
