@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../databases.ts';
-import { stageImport } from './stored-imports.ts';
+import { giveUpImports, stageImport } from './stored-imports.ts';
 import { countRows } from '../stored-rows.ts';
 import { TreeBed, type ListedFolder } from './tree-bed.ts';
 
@@ -212,6 +212,7 @@ for (const kind of databaseKinds) {
         ['its parent is deleted', 'NOT_FOUND', (parentId) => tree.delete(parentId)],
         ['a name is taken', 'CONFLICT', (parentId) => tree.create('twig 7', parentId)],
         ['the version moves on', 'CONFLICT', (id) => tree.run('updateFolder', { id, title: 'New' })],
+        ['it is given up for purging', 'UNAVAILABLE', () => giveUpImports(tree.bed.database.url)],
       ];
       for (const [what, code, change] of meanwhile) {
         test(`an import leaves nothing behind if ${what} while it runs`, async () => {

@@ -1,5 +1,6 @@
 /** Imports as they lie in the database when the server stops in the midst of one. */
 
+import assert from 'node:assert/strict';
 import { sql } from '../../server/src/database/statement.ts';
 import { insertRows, newRow } from '../../server/src/folders/folder-rows.ts';
 import { withDatabase } from '../stored-rows.ts';
@@ -22,4 +23,14 @@ export async function stageImport(
       return [stage, ...rows].map(({ id }) => id);
     }),
   );
+}
+
+const giveUp = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
+
+/** As the sweep does with imports that take too long. */
+export async function giveUpImports(url: string): Promise<void> {
+  const changed = await withDatabase(url, (database) =>
+    database.transaction((transaction) => transaction.run(giveUp, {})),
+  );
+  assert.equal(changed, 1);
 }

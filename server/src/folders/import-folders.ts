@@ -8,6 +8,7 @@ import type { Access } from '../access/access.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { takeTurn } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
 import { checkDepth } from './depth.ts';
 import { insertRow, insertRows, newRow, type NewRow } from './folder-rows.ts';
@@ -50,10 +51,11 @@ const findTaken = sql<{ parentId: string; names: readonly string[] }, { name: st
 const publish = sql<{ ids: readonly string[]; parentId: string }>`
   update folders set parent_id = ${'parentId'} where id in (select value from ${list('ids')})`;
 
-const erase = sql<{ id: string }>`delete from folders where id = ${'id'}`;
+const unstage = sql<{ id: string }>`
+  delete from folders where id = ${'id'} and detached_because = 'import'`;
 
 export async function importFolders(options: ImportOptions, given: FolderImport): Promise<Imported> {
-  const { database, access, change, now } = options;
+  const { database, access, change } = options;
   const plan = await planImport(given, options);
   // Judged at once, before the work, and again when it is done.
   const { parent } = await checkDestination(database, access, given, plan);
@@ -64,17 +66,16 @@ export async function importFolders(options: ImportOptions, given: FolderImport)
       await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
     });
   } else {
-    await importStaged(options, given, plan, parent.id, now);
+    await importStaged(options, given, plan, parent.id);
   }
   return { parentId: parent.id, count: plan.rows.length };
 }
 
 async function importStaged(
-  { database, change }: ImportOptions,
+  { database, change, now }: ImportOptions,
   given: FolderImport,
   plan: ImportPlan,
   parentId: string,
-  now: number,
 ): Promise<void> {
   const stage = newRow({ parentId: null, name: 'import' }, now);
   await database.transaction(async (transaction) => {
@@ -97,7 +98,10 @@ async function importStaged(
         await othersFirst();
       }
       await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
-      await transaction.run(erase, { id: stage.id });
+      // If it took so long that it was given up for purging, a part of it may be gone.
+      if ((await transaction.run(unstage, { id: stage.id })) === 0) {
+        throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
+      }
     });
   } catch (error) {
     await purge(database, [stage.id]);
