@@ -5,6 +5,7 @@
 
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import { createPlaces } from '../places.ts';
 import { Refusal } from '../refusal.ts';
 
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
@@ -21,7 +22,13 @@ export interface Passwords {
 export function createPasswords(
   limits = { atOnce: Math.max(1, availableParallelism() - 1), waiting: 500 },
 ): Passwords {
-  const inTurn = boundedQueue(limits);
+  const places = createPlaces(limits.atOnce);
+  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
+    if (places.waiting < limits.waiting || places.areFree) return places.use(task);
+    throw new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
+      retryAfterSeconds: 5,
+    });
+  };
   return {
     hash: (password) => inTurn(() => hash(normal(password), cost)),
     matches: (password, known) =>
@@ -35,26 +42,4 @@ export function createPasswords(
 /** The same letters typed on two kinds of keyboard are the same password. */
 function normal(password: string): string {
   return password.normalize('NFC');
-}
-
-function boundedQueue(limits: { atOnce: number; waiting: number }) {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (running < limits.atOnce) running++;
-    else if (waiting.length < limits.waiting) await new Promise<void>((resolve) => waiting.push(resolve));
-    else {
-      throw new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
-        retryAfterSeconds: 5,
-      });
-    }
-    try {
-      return await task();
-    } finally {
-      // The place goes to the next in line, or back to the pool.
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
 }

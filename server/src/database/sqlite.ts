@@ -7,6 +7,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import BetterSqlite, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3';
+import { createPlaces } from '../places.ts';
 import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
 import {
@@ -134,21 +135,9 @@ function transactionControl(writer: Connection) {
 function snapshotConnections(file: string, onStatement?: (text: string) => void) {
   const opened: Connection[] = [];
   const free: { connection: Connection; read: ReturnType<typeof statements> }[] = [];
-  const waiting: (() => void)[] = [];
-  let running = 0;
+  const places = createPlaces(mostSnapshots);
   return {
-    use: async <T>(work: (reader: Reader) => Promise<T>): Promise<T> => {
-      if (running < mostSnapshots) running++;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      try {
-        return await atOneMoment(work);
-      } finally {
-        // The place goes to the next in line, or back to the pool.
-        const next = waiting.shift();
-        if (next) next();
-        else running--;
-      }
-    },
+    use: <T>(work: (reader: Reader) => Promise<T>): Promise<T> => places.use(() => atOneMoment(work)),
     close: () => opened.forEach((connection) => connection.close()),
   };
 

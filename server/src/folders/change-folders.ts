@@ -15,7 +15,7 @@ import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
 import { toFolderName } from './folder-name.ts';
 import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
 import { foldText } from './folded-text.ts';
-import { noSuchFolder, readFolder, readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
+import { requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
 import { insertRow, newRow } from './folder-rows.ts';
 import { sortKey } from './sort-key.ts';
 
@@ -65,13 +65,13 @@ const addToCount = sql<{ id: string; by: number }>`
 type StoredTexts = FolderTexts & { id: string; foldedTitle: string | null; now: number };
 type StoredName = { name: string; sortKey: Uint8Array; foldedName: string };
 
-const texts = sql`title = ${'title'}, folded_title = ${'foldedTitle'}, icon = ${'icon'},
+const setTexts = sql`title = ${'title'}, folded_title = ${'foldedTitle'}, icon = ${'icon'},
   description = ${'description'}, properties = ${'properties'}, version = version + 1, updated_at = ${'now'}`;
 
 // Apart, because setting a name writes to its indexes even if it stays the same.
-const updateTexts = sql<StoredTexts>`update folders set ${texts} where id = ${'id'}`;
+const updateTexts = sql<StoredTexts>`update folders set ${setTexts} where id = ${'id'}`;
 const updateNameAndTexts = sql<StoredTexts & StoredName>`
-  update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'}, ${texts}
+  update folders set name = ${'name'}, sort_key = ${'sortKey'}, folded_name = ${'foldedName'}, ${setTexts}
   where id = ${'id'}`;
 
 const findTexts = sql<{ id: string }, FolderTexts>`
@@ -112,16 +112,16 @@ export async function updateFolder(
 ): Promise<void> {
   const view = viewTree(transaction, access);
   const changed = toTexts(given);
-  const newName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
-  const folder = await writableFolder(view, given.id, given.expectedVersion);
-  const { id, parentId } = folder;
+  const givenName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
+  const { id, parentId, name: oldName } = await writableFolder(view, given.id, given.expectedVersion);
+  const newName = givenName === oldName ? undefined : givenName;
   const before = (await transaction.get(findTexts, { id }))!;
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
-  if (isSame && (newName === undefined || newName === folder.name)) return;
+  if (isSame && newName === undefined) return;
   const parameters = { ...stored, id, foldedTitle: stored.title && foldText(stored.title), now };
-  if (newName === undefined || newName === folder.name) {
+  if (newName === undefined) {
     await transaction.run(updateTexts, parameters);
     return;
   }
@@ -194,8 +194,7 @@ export async function writableFolder(
   id: string,
   expectedVersion?: number | null,
 ): Promise<Folder> {
-  const folder = id === view.access.rootId ? await readRoot(view) : await readFolder(view, id);
-  if (!folder) throw noSuchFolder(id);
+  const folder = await requireFolder(view, id);
   requireLevel(folder, WRITE);
   checkVersion(folder, expectedVersion);
   return folder;

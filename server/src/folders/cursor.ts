@@ -21,21 +21,32 @@ export const timeKeyBytes = 6;
 
 /** `list` names the list among all lists. */
 export function toCursor(list: string, { key, id }: Place): string {
-  const place = Buffer.concat([bytesOf(id), key]);
-  return Buffer.concat([checksum(list, place), place]).toString('base64url');
+  return sealCursor(list, Buffer.concat([bytesOf(id), key]));
 }
 
 /** `keyBytes` is how long the key is, where all keys of the list are as long. */
 export function fromCursor(list: string, cursor: string, argument: string, keyBytes?: number): Place {
+  const place = openCursor(list, cursor);
+  const isPlace =
+    place !== undefined &&
+    place.length >= idBytes &&
+    (keyBytes === undefined || place.length === idBytes + keyBytes);
+  if (!isPlace) throw notACursor(argument);
+  return { id: folderIdOf(place.subarray(0, idBytes)), key: place.subarray(idBytes) };
+}
+
+/** Any place in any list, with the checksum that binds it to the list. */
+export function sealCursor(list: string, place: Uint8Array): string {
+  return Buffer.concat([checksum(list, place), place]).toString('base64url');
+}
+
+/** Undefined if it is of another list, or was edited. */
+export function openCursor(list: string, cursor: string): Buffer | undefined {
   const bytes = Buffer.from(cursor, 'base64url');
   const place = bytes.subarray(checksumBytes);
   const isOurs =
-    bytes.length >= checksumBytes + idBytes &&
-    bytes.toString('base64url') === cursor &&
-    checksum(list, place).equals(bytes.subarray(0, checksumBytes)) &&
-    (keyBytes === undefined || place.length === idBytes + keyBytes);
-  if (!isOurs) throw notACursor(argument);
-  return { id: folderIdOf(place.subarray(0, idBytes)), key: place.subarray(idBytes) };
+    bytes.toString('base64url') === cursor && checksum(list, place).equals(bytes.subarray(0, checksumBytes));
+  return isOurs ? place : undefined;
 }
 
 export function notACursor(argument: string): Refusal {

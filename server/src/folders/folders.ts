@@ -86,6 +86,15 @@ export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | 
   });
 }
 
+/** What the viewer does not see does not exist. */
+export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
+  const folder = await readFolder(view, id);
+  if (folder) return folder;
+  // Repeats an id only if it can be one: a text of any length could stand there.
+  const shown = isRowId(id) ? `the id ${id}` : 'this id';
+  throw new Refusal('NOT_FOUND', `There is no folder with ${shown}.`);
+}
+
 /** Those of the folders that the viewer may see, by their ids. */
 export function readFolders(
   view: TreeView,
@@ -137,12 +146,6 @@ export function readTexts(
     for (const { id, ...row } of rows) texts.set(id, row);
     return texts;
   });
-}
-
-/** Repeats an id only if it can be one: a text of any length could stand there. */
-export function noSuchFolder(id: string): Refusal {
-  const shown = isRowId(id) ? `the id ${id}` : 'this id';
-  return new Refusal('NOT_FOUND', `There is no folder with ${shown}.`);
 }
 
 /** What the viewer may do with a folder whose way is loaded; undefined if it is not there for them. */

@@ -87,8 +87,7 @@ const attach = sql<{
   where id = ${'id'}`;
 
 const findExpired = sql<{ because: string; before: number }, { id: string }>`
-  select id from folders where detached_because = ${'because'} and detached_at <= ${'before'}
-  and detached_at is not null limit 1`;
+  select id from folders where detached_because = ${'because'} and detached_at <= ${'before'} limit 1`;
 
 /** From then on nobody can restore it. */
 const giveUp = sql<{ because: string; before: number; limit: number }>`

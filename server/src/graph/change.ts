@@ -17,20 +17,20 @@ export async function change<T>(
     return work(transaction, await accessBook.accessOf(viewer.userId, transaction));
   });
   // What the answer shows is what the viewer may see from now on.
-  context.access = await accessBook.accessOf(viewer.userId);
-  context.view = viewTree(database, context.access);
+  renew(context, await accessBook.accessOf(viewer.userId));
   return result;
 }
 
 /** Reads what may take long, with the rights of that moment; from then on they hold for the rest of the answer, too. */
 export async function readLong<T>(context: GraphContext, work: (view: TreeView) => Promise<T>): Promise<T> {
-  const { database, longReads, viewer } = context;
-  const { result, access } = await longReads.run(viewer.userId, work);
-  if (access !== context.access) {
-    context.access = access;
-    context.view = viewTree(database, access);
-  }
+  const { result, access } = await context.longReads.run(context.viewer.userId, work);
+  if (access !== context.access) renew(context, access);
   return result;
+}
+
+function renew(context: GraphContext, access: Access): void {
+  context.access = access;
+  context.view = viewTree(context.database, access);
 }
 
 /** For administrators: asked at once, so that nobody else gets in line, and again when it is one's turn. */

@@ -7,6 +7,7 @@ import type { AccessBook } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Database } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
+import { createPlaces, type Places } from '../places.ts';
 
 export interface LongReads {
   /** Answers also with the access by which it was read: what was taken away meanwhile is not shown. */
@@ -16,24 +17,21 @@ export interface LongReads {
 const mostPerPerson = 2;
 
 export function createLongReads(database: Database, accessBook: AccessBook): LongReads {
-  const lines = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  const byPerson = new Map<string, Places>();
 
   return {
     async run(userId, work) {
-      const line = lines.get(userId) ?? { running: 0, waiting: [] };
-      lines.set(userId, line);
-      if (line.running < mostPerPerson) line.running++;
-      else await new Promise<void>((resolve) => line.waiting.push(resolve));
+      const places = byPerson.get(userId) ?? createPlaces(mostPerPerson);
+      byPerson.set(userId, places);
       try {
-        return await database.snapshot(async (reader) => {
-          const access = await accessBook.accessOf(userId, reader);
-          return { result: await work(viewTree(reader, access)), access };
-        });
+        return await places.use(() =>
+          database.snapshot(async (reader) => {
+            const access = await accessBook.accessOf(userId, reader);
+            return { result: await work(viewTree(reader, access)), access };
+          }),
+        );
       } finally {
-        // The place goes to the next in line.
-        const next = line.waiting.shift();
-        if (next) next();
-        else if (--line.running === 0) lines.delete(userId);
+        if (places.areEmpty) byPerson.delete(userId);
       }
     },
   };

@@ -4,11 +4,11 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Access } from '../../access/access.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/descendants.ts';
-import { viewTree, type Folder } from '../../folders/folders.ts';
+import { viewTree, type Folder, requireFolder } from '../../folders/folders.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { change, readLong } from '../change.ts';
 import type { FolderNode } from './folder-level.ts';
-import { nodeNow, requireFolder } from './folder-queries.ts';
+import { nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =

@@ -1,12 +1,12 @@
-/** Finding folders: by id, by path, by search, all below one, and those in the trash. */
+/** Finding folders: by id, by path, by search, and all below one as an export. */
 
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { exportFolders, type ExportedFolder } from '../../folders/export-folders.ts';
 import {
-  noSuchFolder,
   readFolder,
   readFolderByPath,
   readRoot,
+  requireFolder,
   type Folder,
   type TreeView,
 } from '../../folders/folders.ts';
@@ -109,12 +109,6 @@ export async function nodeById(context: GraphContext, id: string): Promise<Folde
 /** A folder that was just changed, as the viewer sees it now; as it was then, if somebody has taken it away since. */
 export async function nodeNow({ view }: GraphContext, changed: Folder): Promise<FolderNode> {
   return levelOfOne(view, (await readFolder(view, changed.id)) ?? changed);
-}
-
-export async function requireFolder(view: TreeView, id: string): Promise<Folder> {
-  const folder = await readFolder(view, id);
-  if (!folder) throw noSuchFolder(id);
-  return folder;
 }
 
 function findFolder(

@@ -6,12 +6,11 @@ import { readGroup } from '../../accounts/groups.ts';
 import { readUser } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
 import { requireLevel } from '../../folders/change-folders.ts';
-import { readFolder, viewTree } from '../../folders/folders.ts';
+import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
 import { levelOfOne } from './folder-level.ts';
-import { requireFolder } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 const { MANAGE } = accessLevels;

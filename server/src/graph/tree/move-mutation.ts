@@ -5,14 +5,14 @@ import { compareAccess, type AccessDifference } from '../../access/grants.ts';
 import { readUsers } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
 import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-folders.ts';
-import { viewTree } from '../../folders/folders.ts';
+import { viewTree, requireFolder } from '../../folders/folders.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
 import type { FolderNode } from './folder-level.ts';
 import { countFolders, expectedVersion } from './folder-mutations.ts';
-import { nodeNow, requireFolder } from './folder-queries.ts';
+import { nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 interface Moved {

@@ -1,13 +1,13 @@
 /** What was deleted and can still be restored. */
 
 import { fromCursor, timeKey, timeKeyBytes, timeOfKey, toCursor } from '../../folders/cursor.ts';
-import { readFolder, viewTree } from '../../folders/folders.ts';
+import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { keptSince, purgeTime, readTrash, restoreFolder, type TrashedFolder } from '../../folders/trash.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
 import { pageSize } from './folder-connection.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { nodeNow, requireFolder } from './folder-queries.ts';
+import { nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 import type { PageInfo, PageInfoRef } from '../page-info.ts';
 

@@ -1,0 +1,39 @@
+/** A number of places for work that would take too much of the machine at once; the rest waits in line. */
+
+export interface Places {
+  /** How many wait. */
+  readonly waiting: number;
+  /** Somebody would have a place at once. */
+  readonly areFree: boolean;
+  /** Nobody has a place. */
+  readonly areEmpty: boolean;
+  use<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export function createPlaces(count: number): Places {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  return {
+    get waiting() {
+      return waiting.length;
+    },
+    get areFree() {
+      return taken < count;
+    },
+    get areEmpty() {
+      return taken === 0;
+    },
+    async use(work) {
+      if (taken < count) taken++;
+      else await new Promise<void>((resolve) => waiting.push(resolve));
+      try {
+        return await work();
+      } finally {
+        // The place goes to the next in line, or back to the pool.
+        const next = waiting.shift();
+        if (next) next();
+        else taken--;
+      }
+    },
+  };
+}
