@@ -4,12 +4,13 @@ import js from '@eslint/js';
 import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
 
-const ground = ['clock.ts', 'places.ts', 'refusal.ts', 'start-error.ts'];
+const ground = ['clock.ts', 'cursor-seal.ts', 'places.ts', 'refusal.ts', 'start-error.ts'];
 const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
 
 /** Each part of the server, and the parts it may import from. There is no arrow back up. */
 const mayImport = {
   'clock.ts': [],
+  'cursor-seal.ts': [],
   'places.ts': [],
   'refusal.ts': [],
   'start-error.ts': [],
@@ -90,7 +91,7 @@ export default tseslint.config(
   { files: ['server/src/database/sqlite.ts'], rules: { 'no-restricted-imports': 'off' } },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
   {
-    files: ['**/*.test.ts', 'tests/**'],
+    files: ['**/*.test.ts', 'tests/**', 'bench/**'],
     rules: {
       // node:test tells how a test ended by itself.
       '@typescript-eslint/no-floating-promises': [
@@ -106,9 +107,18 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.js'],
+    files: ['**/*.js', '**/*.mjs'],
     extends: [tseslint.configs.disableTypeChecked],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        URL: 'readonly',
+        fetch: 'readonly',
+        setTimeout: 'readonly',
+        WebSocket: 'readonly',
+      },
+    },
     rules: { 'import-x/no-default-export': 'off' },
   },
 );

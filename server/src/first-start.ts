@@ -9,6 +9,7 @@ import type { Database } from './database/database.ts';
 import { readStored, storeOnce } from './database/stored-settings.ts';
 import { plantDemoTree } from './folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from './folders/folder-rows.ts';
+import { ensureEra } from './journal/journal-cursor.ts';
 import { ensureSigningKey } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
 
@@ -38,11 +39,12 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   return database.transaction(async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     await ensureSigningKey(transaction, now);
+    await ensureEra(transaction);
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
     if (settings.demo) await plantDemoTree(transaction, now);
     if (!candidate || (await hasUsers(transaction))) return undefined;
-    await createUser(transaction, { ...candidate, isAdministrator: true }, now);
+    await createUser(transaction, { ...candidate, isAdministrator: true }, { byUserId: null, now });
     return candidate;
   });
 }

@@ -2,7 +2,7 @@
 
 import { accessLevels } from '../../server/src/access/access-level.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { noteAccessChange, takeTurn } from '../../server/src/journal/journal.ts';
+import { record, takeTurn } from '../../server/src/journal/journal.ts';
 import { withDatabase } from '../stored-rows.ts';
 
 type SubjectKind = 'user' | 'group';
@@ -21,7 +21,13 @@ export async function grantManage(url: string, subjectId: string, kind: SubjectK
     database.transaction(async (transaction) => {
       await takeTurn(transaction);
       await transaction.run(grantRoot, { subjectId, kind, level: accessLevels.MANAGE });
-      await noteAccessChange(transaction);
+      await record(transaction, {
+        kind: 'GRANT_ACCESS',
+        at: 0,
+        byUserId: null,
+        ...(kind === 'user' ? { userId: subjectId } : { groupId: subjectId }),
+        changesAccess: true,
+      });
     }),
   );
 }

@@ -320,7 +320,7 @@ for (const kind of databaseKinds) {
           depth === 0 ? '' : `folders{edges{node{name ${below(depth - 1)}}}}`;
         for (const depth of [0, 1, 2, 3, 4]) {
           assert.equal(await countStatements(`{folder{name ${below(depth)}}}`), depth + 2);
-          assert.match(statements[0]!, /^select access_number/);
+          assert.match(statements[0]!, /from journal_counter$/);
         }
       });
 
@@ -335,7 +335,8 @@ for (const kind of databaseKinds) {
         assert.equal((await bed.post('/login/verify', { authToken })).status, 204);
         assert.deepEqual(statements, []);
         assert.equal((await bed.query('{__typename}', authToken)).status, 200);
-        assert.deepEqual(statements, ['select access_number as number from journal_counter']);
+        assert.equal(statements.length, 1);
+        assert.match(statements[0]!, /from journal_counter$/);
       });
     });
   });

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { whenDone, type Database, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { readAccessNumber } from '../journal/journal.ts';
+import { readPlace } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessLevel } from './access-level.ts';
 import { Access } from './access.ts';
@@ -14,7 +14,13 @@ export interface AccessBook {
    * What the user may see and do. Inside a transaction, ask it, and before the transaction changes any access: it is
    * then the state that the change is judged by. Refuses a user who is disabled or gone.
    */
-  accessOf(userId: string, transaction?: Reader): PromiseOrValue<Access>;
+  accessOf(userId: string, transaction?: Reader): PromiseOrValue<Standing>;
+}
+
+export interface Standing {
+  readonly access: Access;
+  /** The journal's last number when it was read, or before: nothing up to there is missing from it. */
+  readonly place: number;
 }
 
 interface Known {
@@ -45,13 +51,13 @@ export function createAccessBook(database: Database): AccessBook {
   return {
     accessOf(userId, transaction) {
       const reader = transaction ?? database;
-      return whenDone(readAccessNumber(reader), (number) => {
+      return whenDone(readPlace(reader), ({ number: place, accessNumber: number }) => {
         const found = known.get(userId);
-        if (found?.number === number) return found.access;
+        if (found?.number === number) return { access: found.access, place };
         return whenDone(readViewerAccess(reader, userId), (access) => {
           // What a transaction saw may never be committed.
           if (!transaction) known.set(userId, { number, access });
-          return access;
+          return { access, place };
         });
       });
     },

@@ -61,6 +61,11 @@ export class Access {
     return 1 + this.#granted.size + this.#passages.size;
   }
 
+  /** All folders at which the level may change: those with a grant, and those that lead to one. */
+  get remarkableIds(): ReadonlySet<string> {
+    return new Set([...this.#granted.keys(), ...this.#passages]);
+  }
+
   get seesOnlyRoot(): boolean {
     return !this.isAdministrator && ![...this.#granted.values()].some((level) => level >= READ);
   }

@@ -56,10 +56,16 @@ export class Ancestry {
 
   /** The ids from the root to the folder itself; undefined if it is not, or no longer, on the tree. */
   wayTo(id: string): readonly string[] | undefined {
+    const way = this.wayFromTop(id);
+    return way[0] === this.rootId ? way : undefined;
+  }
+
+  /** The ids to the folder from whatever is above all of it: the root, or what was taken off the tree. */
+  wayFromTop(id: string): readonly string[] {
     const way = [id];
     for (let at = id; at !== this.rootId;) {
       const parentId = this.#parentIds.get(at);
-      if (!parentId) return undefined;
+      if (!parentId) break;
       way.push(parentId);
       at = parentId;
     }

@@ -2,8 +2,8 @@
 
 import type { Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { noteAccessChange } from '../journal/journal.ts';
-import type { AccessLevel } from './access-level.ts';
+import { record } from '../journal/journal.ts';
+import { accessLevelName, type AccessLevel } from './access-level.ts';
 
 export interface Subject {
   readonly kind: 'user' | 'group';
@@ -48,6 +48,13 @@ const put = sql<{
   values (${'folderId'}, ${'subjectId'}, ${'subjectKind'}, ${'level'}, ${'now'})
   on conflict (folder_id, subject_id) do update set level = excluded.level, granted_at = excluded.granted_at`;
 
+const findLevel = sql<
+  { folderId: string; subjectId: string; subjectKind: string },
+  { level: AccessLevel; grantedAt: number }
+>`
+  select level, granted_at as "grantedAt" from grants
+  where folder_id = ${'folderId'} and subject_id = ${'subjectId'} and subject_kind = ${'subjectKind'}`;
+
 const remove = sql<{ folderId: string; subjectId: string; subjectKind: string }>`
   delete from grants where folder_id = ${'folderId'} and subject_id = ${'subjectId'}
   and subject_kind = ${'subjectKind'}`;
@@ -81,28 +88,76 @@ export async function findDecidingGrant(
   return undefined;
 }
 
+/** Who changes a grant, and when. */
+export interface GrantChange {
+  readonly byUserId: string | null;
+  readonly now: number;
+}
+
 export async function putGrant(
   transaction: Transaction,
   { folderId, subject, level }: Omit<Grant, 'grantedAt'>,
-  now: number,
+  { byUserId, now }: GrantChange,
 ): Promise<void> {
-  await transaction.run(put, { folderId, subjectId: subject.id, subjectKind: subject.kind, level, now });
-  await noteAccessChange(transaction);
+  const place = { folderId, subjectId: subject.id, subjectKind: subject.kind };
+  const old = await transaction.get(findLevel, place);
+  if (old?.level === level) return;
+  await transaction.run(put, { ...place, level, now });
+  await record(transaction, {
+    kind: 'GRANT_ACCESS',
+    at: now,
+    byUserId,
+    folderId,
+    ...subjectColumn(subject),
+    ...(old && { before: { level: accessLevelName(old.level) } }),
+    after: { level: accessLevelName(level) },
+    changesAccess: true,
+  });
 }
 
 /** Answers whether there was one. */
 export async function removeGrant(
   transaction: Transaction,
-  folderId: string,
-  subject: Subject,
+  { folderId, subject }: Pick<Grant, 'folderId' | 'subject'>,
+  change: GrantChange,
 ): Promise<boolean> {
-  const removed = await transaction.run(remove, {
+  const place = { folderId, subjectId: subject.id, subjectKind: subject.kind };
+  const old = await transaction.get(findLevel, place);
+  if (!old) return false;
+  await transaction.run(remove, place);
+  await recordRemoved(transaction, { folderId, subject, ...old }, { ...change, changesAccess: true });
+  return true;
+}
+
+/** Grants that go by themselves, with a folder that is off the tree: nobody's access changes by it any more. */
+export async function recordPurgedGrants(
+  transaction: Transaction,
+  folderIds: readonly string[],
+  now: number,
+): Promise<void> {
+  for (const grant of await readGrants(transaction, folderIds)) {
+    await recordRemoved(transaction, grant, { byUserId: null, now, changesAccess: false });
+  }
+}
+
+async function recordRemoved(
+  transaction: Transaction,
+  { folderId, subject, level }: Grant,
+  { byUserId, now, changesAccess }: GrantChange & { readonly changesAccess: boolean },
+): Promise<void> {
+  await record(transaction, {
+    kind: 'REVOKE_ACCESS',
+    at: now,
+    byUserId,
     folderId,
-    subjectId: subject.id,
-    subjectKind: subject.kind,
+    ...subjectColumn(subject),
+    before: { level: accessLevelName(level) },
+    changesAccess,
   });
-  await noteAccessChange(transaction);
-  return removed > 0;
+}
+
+function subjectColumn({ kind, id }: Subject): { readonly userId: string } | { readonly groupId: string } {
+  return kind === 'user' ? { userId: id } : { groupId: id };
 }
 
 export interface AccessDifference {

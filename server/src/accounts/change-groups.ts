@@ -4,9 +4,10 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { list, sql } from '../database/statement.ts';
-import { noteAccessChange } from '../journal/journal.ts';
+import { record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName } from './account-name.ts';
+import type { AccountChange } from './change-users.ts';
 import { readGroupByName, requireGroup } from './groups.ts';
 import { readUsers } from './users.ts';
 
@@ -26,7 +27,13 @@ const rename = sql<{ id: string; name: string; nameKey: string }>`
 
 // Memberships go with the row by themselves; grants name users and groups alike and do not.
 const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
+const findAllMembers = sql<{ groupId: string }, { userId: string }>`
+  select user_id as "userId" from group_members where group_id = ${'groupId'}`;
 const deleteRow = sql<{ id: string }>`delete from user_groups where id = ${'id'}`;
+
+const findMembers = sql<Membership, { userId: string }>`
+  select user_id as "userId" from group_members
+  where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')})`;
 
 const insertMembers = sql<Membership>`
   insert into group_members (group_id, user_id)
@@ -42,12 +49,13 @@ const deleteMembers = sql<Membership>`
 export async function createGroup(
   transaction: Transaction,
   given: { name: string },
-  now: number,
+  { byUserId, now }: AccountChange,
 ): Promise<string> {
   const name = requireAccountName(given.name, 'group name');
   await requireFreeName(transaction, name);
   const id = randomUUID();
   await transaction.run(insert, { id, name, nameKey: accountNameKey(name), now });
+  await record(transaction, { kind: 'CREATE_GROUP', at: now, byUserId, groupId: id, after: { name } });
   return id;
 }
 
@@ -55,25 +63,50 @@ export async function updateGroup(
   transaction: Transaction,
   id: string,
   changes: { name?: string | null | undefined },
+  { byUserId, now }: AccountChange,
 ): Promise<void> {
   const group = await requireGroup(transaction, id);
   const name = requireAccountName(changes.name ?? group.name, 'group name');
   await requireFreeName(transaction, name, id);
+  if (name === group.name) return;
   await transaction.run(rename, { id, name, nameKey: accountNameKey(name) });
+  const before = { name: group.name };
+  await record(transaction, {
+    kind: 'UPDATE_GROUP',
+    at: now,
+    byUserId,
+    groupId: id,
+    before,
+    after: { name },
+  });
 }
 
 /** Takes the group's grants along; its members stay. */
-export async function deleteGroup(transaction: Transaction, id: string): Promise<void> {
-  await requireGroup(transaction, id);
+export async function deleteGroup(
+  transaction: Transaction,
+  id: string,
+  change: AccountChange,
+): Promise<void> {
+  const { name } = await requireGroup(transaction, id);
+  const members = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
-  await noteAccessChange(transaction);
+  await recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId: id, userIds: members }, change);
+  await record(transaction, {
+    kind: 'DELETE_GROUP',
+    at: change.now,
+    byUserId: change.byUserId,
+    groupId: id,
+    before: { name },
+    changesAccess: true,
+  });
 }
 
 /** All of them, or none. Answers how many were not in the group before. */
 export async function addToGroup(
   transaction: Transaction,
   { groupId, userIds }: Membership,
+  change: AccountChange,
 ): Promise<number> {
   requireFew(userIds);
   await requireGroup(transaction, groupId);
@@ -81,21 +114,42 @@ export async function addToGroup(
   if (!userIds.every((id) => users.has(id))) {
     throw new Refusal('NOT_FOUND', 'Some of `userIds` are not the ids of users.');
   }
-  const added = await transaction.run(insertMembers, { groupId, userIds });
-  if (added > 0) await noteAccessChange(transaction);
-  return added;
+  const members = await membersAmong(transaction, { groupId, userIds });
+  const added = [...new Set(userIds)].filter((id) => !members.has(id));
+  await transaction.run(insertMembers, { groupId, userIds: added });
+  await recordMembers(transaction, 'ADD_TO_GROUP', { groupId, userIds: added }, change);
+  return added.length;
 }
 
 /** Whoever is not in the group is passed over. Answers how many were. */
 export async function removeFromGroup(
   transaction: Transaction,
   { groupId, userIds }: Membership,
+  change: AccountChange,
 ): Promise<number> {
   requireFew(userIds);
   await requireGroup(transaction, groupId);
-  const removed = await transaction.run(deleteMembers, { groupId, userIds: userIds.filter(isRowId) });
-  if (removed > 0) await noteAccessChange(transaction);
-  return removed;
+  const members = await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) });
+  const removed = [...members];
+  await transaction.run(deleteMembers, { groupId, userIds: removed });
+  await recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId, userIds: removed }, change);
+  return removed.length;
+}
+
+async function membersAmong(transaction: Transaction, membership: Membership): Promise<ReadonlySet<string>> {
+  return new Set((await transaction.all(findMembers, membership)).map(({ userId }) => userId));
+}
+
+/** One entry each: whose access it changes can then be told by its user. */
+async function recordMembers(
+  transaction: Transaction,
+  kind: 'ADD_TO_GROUP' | 'REMOVE_FROM_GROUP',
+  { groupId, userIds }: Membership,
+  { byUserId, now }: AccountChange,
+): Promise<void> {
+  for (const userId of userIds) {
+    await record(transaction, { kind, at: now, byUserId, groupId, userId, changesAccess: true });
+  }
 }
 
 async function requireFreeName(transaction: Transaction, name: string, ownId?: string): Promise<void> {

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { noteAccessChange } from '../journal/journal.ts';
+import { record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName } from './account-name.ts';
 import type { CheckedCredentials } from './accounts.ts';
-import { readUserByName, requireUser } from './users.ts';
+import { readUserByName, requireUser, type User } from './users.ts';
 
 /** What is not given stays as it is. */
 export interface UserChanges {
@@ -47,11 +47,18 @@ const exchangePassword = sql<CheckedCredentials & { newHash: string }>`
 const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
 const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
 
+/** Who changes an account, and when. */
+export interface AccountChange {
+  /** Null for the server itself. */
+  readonly byUserId: string | null;
+  readonly now: number;
+}
+
 /** Answers with the new user's id. */
 export async function createUser(
   transaction: Transaction,
   given: { username: string; passwordHash: string; isAdministrator: boolean },
-  now: number,
+  { byUserId, now }: AccountChange,
 ): Promise<string> {
   const username = requireAccountName(given.username, 'user name');
   await requireFreeName(transaction, username);
@@ -64,6 +71,8 @@ export async function createUser(
     isAdministrator: given.isAdministrator ? 1 : 0,
     now,
   });
+  const after = { username, isAdministrator: given.isAdministrator };
+  await record(transaction, { kind: 'CREATE_USER', at: now, byUserId, userId: id, after });
   return id;
 }
 
@@ -72,7 +81,7 @@ export async function updateUser(
   transaction: Transaction,
   id: string,
   changes: UserChanges,
-  { byUserId, now }: { byUserId: string; now: number },
+  { byUserId, now }: AccountChange,
 ): Promise<void> {
   const user = await requireUser(transaction, id);
   const username = requireAccountName(changes.username ?? user.username, 'user name');
@@ -90,17 +99,35 @@ export async function updateUser(
     isAdministrator: isAdministrator ? 1 : 0,
     disabledAt: isDisabled ? (user.disabledAt ?? now) : null,
   });
-  if (isAdministrator !== user.isAdministrator || isDisabled !== (user.disabledAt !== null)) {
-    await noteAccessChange(transaction);
-  }
+  const before = { username: user.username, ...rolesOf(user) };
+  const after = { username, isAdministrator, isDisabled };
+  const changed = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+  if (changed.length === 0) return;
+  const only = (values: typeof after) => Object.fromEntries(changed.map((key) => [key, values[key]]));
+  await record(transaction, {
+    kind: 'UPDATE_USER',
+    at: now,
+    byUserId,
+    userId: id,
+    before: only(before),
+    after: only(after),
+    changesAccess: changed.some((key) => key !== 'username'),
+  });
+}
+
+function rolesOf({ isAdministrator, disabledAt }: User): { isAdministrator: boolean; isDisabled: boolean } {
+  return { isAdministrator, isDisabled: disabledAt !== null };
 }
 
 export async function resetPassword(
   transaction: Transaction,
   given: { userId: string; passwordHash: string },
+  { byUserId, now }: AccountChange,
 ): Promise<void> {
-  await requireUser(transaction, given.userId);
+  const { userId } = given;
+  await requireUser(transaction, userId);
   await transaction.run(updatePassword, given);
+  await record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId, userId });
 }
 
 /** Answers false if the password that was checked has been changed meanwhile. */
@@ -108,21 +135,31 @@ export async function changePassword(
   transaction: Transaction,
   { userId, passwordHash }: CheckedCredentials,
   newHash: string,
+  now: number,
 ): Promise<boolean> {
-  return (await transaction.run(exchangePassword, { userId, passwordHash, newHash })) === 1;
+  if ((await transaction.run(exchangePassword, { userId, passwordHash, newHash })) === 0) return false;
+  await record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId: userId, userId });
+  return true;
 }
 
 /** Takes the user's grants, memberships and sessions along. */
 export async function deleteUser(
   transaction: Transaction,
   id: string,
-  { byUserId }: { byUserId: string },
+  { byUserId, now }: AccountChange,
 ): Promise<void> {
-  await requireUser(transaction, id);
+  const user = await requireUser(transaction, id);
   if (id === byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
-  await noteAccessChange(transaction);
+  await record(transaction, {
+    kind: 'DELETE_USER',
+    at: now,
+    byUserId,
+    userId: id,
+    before: { username: user.username, isAdministrator: user.isAdministrator },
+    changesAccess: true,
+  });
 }
 
 async function requireFreeName(transaction: Transaction, username: string, ownId?: string): Promise<void> {

@@ -25,6 +25,8 @@ export interface Database extends Reader {
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** All that `work` reads is of one moment, however long it takes and whatever others commit meanwhile. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Calls back whenever something may have been committed: at once by this process, soon by another. */
+  watch(onCommit: () => void): void;
   close(): PromiseOrValue<void>;
 }
 

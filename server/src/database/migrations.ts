@@ -143,6 +143,33 @@ export const migrations: readonly Migration[] = [
       `create index sessions_by_creation on sessions (created_at, id)`,
     ],
   },
+  {
+    name: 'the journal',
+    statements: ({ id, text, integer, tableEnd }) => [
+      `create table journal (
+        number ${integer} primary key,
+        at ${integer} not null,
+        kind ${text} not null,
+        changes_access ${integer} not null check (changes_access in (0, 1)),
+        by_user_id ${id},
+        folder_id ${id},
+        user_id ${id},
+        group_id ${id},
+        session_id ${id},
+        way ${text},
+        old_way ${text},
+        before ${text},
+        after ${text}
+      ) ${tableEnd}`,
+      `create index journal_by_time on journal (at, number)`,
+      `create index journal_by_kind on journal (kind, number)`,
+      ...['by_user_id', 'folder_id', 'user_id', 'group_id'].map(
+        (column) =>
+          `create index journal_by_${column} on journal (${column}, number) where ${column} is not null`,
+      ),
+      `create index sessions_revoked on sessions (revoked_at) where revoked_at is not null`,
+    ],
+  },
 ];
 
 const lastTaken = sql<

@@ -27,6 +27,8 @@ const openTimeoutMs = 5_000;
 const busyTimeoutMs = 20;
 const busyPauseMs = 5;
 const mostSnapshots = 16;
+/** How often it is looked whether another process has written. */
+const lookEveryMs = 200;
 /** How long a transaction waits for other processes, from when it was asked for. */
 const busyDeadlineMs = 5_000;
 
@@ -46,6 +48,7 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
   const control = transactionControl(writer);
   const nextTurn = line();
   const snapshots = snapshotConnections(file, onStatement);
+  const commits = watchCommits(reader);
 
   return {
     dialect: {
@@ -67,6 +70,7 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
           const pending = work(transaction);
           const result = isPromise(pending) ? await pending : pending;
           control.commit.run();
+          commits.tell();
           return result;
         } catch (error) {
           if (writer.inTransaction) control.rollback.run();
@@ -75,7 +79,9 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
       });
     },
     snapshot: snapshots.use,
+    watch: commits.watch,
     close: () => {
+      commits.stop();
       snapshots.close();
       reader.close();
       writer.close();
@@ -128,6 +134,31 @@ function transactionControl(writer: Connection) {
     begin: writer.prepare('begin immediate'),
     commit: writer.prepare('commit'),
     rollback: writer.prepare('rollback'),
+  };
+}
+
+/** The file itself tells when another connection has changed it: https://www.sqlite.org/pragma.html#pragma_data_version */
+function watchCommits(reader: Connection) {
+  const watching: (() => void)[] = [];
+  const tell = () => watching.forEach((onCommit) => onCommit());
+  const readVersion = reader.prepare('pragma data_version').pluck();
+  let version = readVersion.get();
+  const look = () => {
+    const now = readVersion.get();
+    if (now !== version) tell();
+    version = now;
+  };
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    tell,
+    watch: (onCommit: () => void) => {
+      watching.push(onCommit);
+      timer ??= setInterval(look, lookEveryMs).unref();
+    },
+    stop: () => {
+      watching.length = 0;
+      clearInterval(timer);
+    },
   };
 }
 

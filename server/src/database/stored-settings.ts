@@ -3,7 +3,7 @@
 import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
-type StoredName = 'issuer';
+type StoredName = 'issuer' | 'journal_era';
 
 const select = sql<
   { name: StoredName },

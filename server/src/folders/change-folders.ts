@@ -8,7 +8,7 @@ import type { Access } from '../access/access.ts';
 import { compareAccess } from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { noteAccessChange } from '../journal/journal.ts';
+import { record, type Details } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { visibleChildCount } from './children.ts';
 import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
@@ -55,6 +55,8 @@ export interface FolderDeletion {
 }
 
 const { WRITE, MANAGE } = accessLevels;
+/** Characters of a text that the journal keeps: all of a name, a title or an icon. */
+const mostJournalled = 255;
 
 const findName = sql<{ parentId: string; name: string }, { id: string }>`
   select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
@@ -100,7 +102,16 @@ export async function createFolder(
   await checkNameIsFree(transaction, parent.id, name);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
   await insertRow(transaction, row);
-  await addChildren(transaction, view.ancestry.wayTo(parent.id)!, { count: 1, levels: 1 });
+  const parentWay = view.ancestry.wayTo(parent.id)!;
+  await addChildren(transaction, parentWay, { count: 1, levels: 1 });
+  await record(transaction, {
+    kind: 'CREATE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: row.id,
+    way: [...parentWay, row.id],
+    after: { name },
+  });
   return row.id;
 }
 
@@ -123,11 +134,35 @@ export async function updateFolder(
   const parameters = { ...stored, id, foldedTitle: stored.title && foldText(stored.title), now };
   if (newName === undefined) {
     await transaction.run(updateTexts, parameters);
-    return;
+  } else {
+    if (parentId) await checkNameIsFree(transaction, parentId, newName);
+    const name = { name: newName, sortKey: sortKey(newName), foldedName: foldText(newName) };
+    await transaction.run(updateNameAndTexts, { ...parameters, ...name });
   }
-  if (parentId) await checkNameIsFree(transaction, parentId, newName);
-  const name = { name: newName, sortKey: sortKey(newName), foldedName: foldText(newName) };
-  await transaction.run(updateNameAndTexts, { ...parameters, ...name });
+  await record(transaction, {
+    kind: 'UPDATE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: id,
+    way: view.ancestry.wayTo(id)!,
+    ...differences({ name: oldName, ...before }, { name: newName ?? oldName, ...stored }),
+  });
+}
+
+/** What of the texts is different, for the journal: the beginning of each. */
+function differences(
+  before: FolderTexts & { name: string },
+  after: FolderTexts & { name: string },
+): { before: Details; after: Details } {
+  const keys = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
+  const shown = (texts: typeof after) =>
+    Object.fromEntries(keys.map((key) => [key, beginning(texts[key])] as const));
+  return { before: shown(before), after: shown(after) };
+}
+
+function beginning(text: string | null): string | null {
+  const letters = text === null || text.length <= mostJournalled ? undefined : [...text];
+  return letters && letters.length > mostJournalled ? `${letters.slice(0, mostJournalled).join('')}…` : text;
 }
 
 /** Where a folder would go from and to; refuses what must not be moved there. */
@@ -159,10 +194,21 @@ export async function moveFolder(
   now: number,
 ): Promise<void> {
   if (from.id === to.id) return;
+  const parentWay = view.ancestry.wayTo(to.id)!;
   await transaction.run(setParent, { id: folder.id, parentId: to.id, now });
   await transaction.run(addToCount, { id: from.id, by: -1 });
-  await addChildren(transaction, view.ancestry.wayTo(to.id)!, { count: 1, levels });
-  await noteAccessChange(transaction);
+  await addChildren(transaction, parentWay, { count: 1, levels });
+  await record(transaction, {
+    kind: 'MOVE_FOLDER',
+    at: now,
+    byUserId: view.access.userId,
+    folderId: folder.id,
+    oldWay: view.ancestry.wayTo(folder.id)!,
+    way: [...parentWay, folder.id],
+    before: { parentId: from.id },
+    after: { parentId: to.id, name: folder.name },
+    changesAccess: true,
+  });
 }
 
 /** Takes the folder off the tree, with all that is inside. Answers with the folder as it was. */
@@ -184,7 +230,15 @@ export async function deleteFolder(
   }
   await transaction.run(detach, { id: folder.id, now });
   await transaction.run(addToCount, { id: parent.id, by: -1 });
-  await noteAccessChange(transaction);
+  await record(transaction, {
+    kind: 'DELETE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: folder.id,
+    way: view.ancestry.wayTo(folder.id)!,
+    before: { name: folder.name },
+    changesAccess: true,
+  });
   return folder;
 }
 

@@ -2,8 +2,8 @@
 
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { addChildren } from './change-folders.ts';
 import { insertRows } from './folder-rows.ts';
+import { finishImport } from './import-folders.ts';
 import { planImport, type ImportedTree } from './import-plan.ts';
 
 /** A folder's name and what is in it; a list of names is a list of empty folders. */
@@ -19,12 +19,12 @@ export async function plantDemoTree(transaction: Transaction, now: number): Prom
   const root = await transaction.get(findEmptyRoot, {});
   if (!root) return;
   const tree = toTree(demoTree);
-  const { rows, tops, height } = await planImport({ tree }, { now, most: Infinity });
+  const plan = await planImport({ tree }, { now, most: Infinity });
   await insertRows(
     transaction,
-    rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),
+    plan.rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),
   );
-  await addChildren(transaction, [root.id], { count: tops.length, levels: height });
+  await finishImport(transaction, { way: [root.id], plan, byUserId: null, now });
 }
 
 function toTree(branch: Branch | readonly string[]): ImportedTree[] {

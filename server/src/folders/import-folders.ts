@@ -7,7 +7,7 @@
 import type { Access } from '../access/access.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { takeTurn } from '../journal/journal.ts';
+import { record, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
 import { checkDepth } from './depth.ts';
@@ -63,7 +63,7 @@ export async function importFolders(options: ImportOptions, given: FolderImport)
     await change(async (transaction, latest) => {
       const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
       await insertRows(transaction, plan.rows.map(under(to.id)));
-      await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
+      await finishImport(transaction, { way, plan, byUserId: latest.userId, now: options.now });
     });
   } else {
     await importStaged(options, given, plan, parent.id);
@@ -97,16 +97,38 @@ async function importStaged(
         await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
         await othersFirst();
       }
-      await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
+      await finishImport(transaction, { way, plan, byUserId: latest.userId, now });
       // If it took so long that it was given up for purging, a part of it may be gone.
       if ((await transaction.run(unstage, { id: stage.id })) === 0) {
         throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
       }
     });
   } catch (error) {
-    await purge(database, [stage.id]);
+    await purge(database, [stage.id], { now });
     throw error;
   }
+}
+
+/** What comes after the folders are there; `way` leads to where they are. */
+export async function finishImport(
+  transaction: Transaction,
+  done: {
+    readonly way: readonly string[];
+    readonly plan: ImportPlan;
+    readonly byUserId: string | null;
+    readonly now: number;
+  },
+): Promise<void> {
+  const { way, plan, byUserId, now } = done;
+  await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
+  await record(transaction, {
+    kind: 'IMPORT_FOLDERS',
+    at: now,
+    byUserId,
+    folderId: way.at(-1)!,
+    way,
+    after: { count: plan.rows.length },
+  });
 }
 
 async function checkDestination(

@@ -5,9 +5,10 @@
 
 import { accessLevels, type AccessLevel } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
+import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { noteAccessChange } from '../journal/journal.ts';
+import { record, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -86,13 +87,18 @@ const attach = sql<{
     version = version + 1, updated_at = ${'now'}
   where id = ${'id'}`;
 
-const findExpired = sql<{ because: string; before: number }, { id: string }>`
-  select id from folders where detached_because = ${'because'} and detached_at <= ${'before'} limit 1`;
+interface Expired {
+  readonly because: string;
+  readonly before: number;
+}
 
-/** From then on nobody can restore it. */
-const giveUp = sql<{ because: string; before: number; limit: number }>`
-  update folders set detached_because = 'purge' where id in (
-    select id from folders where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'})`;
+const findExpired = sql<Expired & { limit: number }, { id: string; name: string }>`
+  select id, name from folders
+  where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'}`;
+
+/** From then on nobody can restore them. */
+const giveUp = sql<{ ids: readonly string[] }>`
+  update folders set detached_because = 'purge' where id in (select value from ${list('ids')})`;
 
 const findGivenUp = sql<{ limit: number }, { id: string }>`
   select id from folders where detached_because = 'purge' and detached_at is not null limit ${'limit'}`;
@@ -166,8 +172,17 @@ export async function restoreFolder(
     foldedName: foldText(name),
     now,
   });
-  await addChildren(transaction, view.ancestry.wayTo(parent.id)!, { count: 1, levels: inside });
-  await noteAccessChange(transaction);
+  const parentWay = view.ancestry.wayTo(parent.id)!;
+  await addChildren(transaction, parentWay, { count: 1, levels: inside });
+  await record(transaction, {
+    kind: 'RESTORE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: trashed.id,
+    way: [...parentWay, trashed.id],
+    after: { name },
+    changesAccess: true,
+  });
 }
 
 async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
@@ -206,31 +221,55 @@ async function levelsOf(
 
 /** Purges some of what has been off the tree for long enough. Answers how many folders went. */
 export async function sweepTrash(database: Database, now: number, trashDays: number): Promise<number> {
-  const expired = { delete: keptSince(now, trashDays), import: now - abandonedImportMs };
-  for (const [because, before] of Object.entries(expired)) {
-    if (!(await database.get(findExpired, { because, before }))) continue;
-    await database.transaction((transaction) =>
-      transaction.run(giveUp, { because, before, limit: mostPerSweep }),
-    );
-  }
+  await giveUpExpired(database, { because: 'delete', before: keptSince(now, trashDays) }, now);
+  await giveUpExpired(database, { because: 'import', before: now - abandonedImportMs }, now);
   for (let purged = 0; ;) {
     const tops = (await database.all(findGivenUp, { limit: purgeBatch })).map(({ id }) => id);
     if (tops.length === 0 || purged >= mostPerSweep) return purged;
-    purged += await purge(database, tops, mostPerSweep - purged);
+    purged += await purge(database, tops, { now, most: mostPerSweep - purged });
+  }
+}
+
+async function giveUpExpired(database: Database, expired: Expired, now: number): Promise<void> {
+  for (let count = 0; count < mostPerSweep; count += purgeBatch) {
+    const search = { ...expired, limit: purgeBatch };
+    if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;
+    await database.transaction(async (transaction) => {
+      await takeTurn(transaction);
+      const tops = await transaction.all(findExpired, search);
+      await transaction.run(giveUp, { ids: tops.map(({ id }) => id) });
+      // What an import left behind was never there for anybody.
+      if (expired.because === 'import') return;
+      for (const { id: folderId, name } of tops) {
+        await record(transaction, {
+          kind: 'PURGE_FOLDER',
+          at: now,
+          byUserId: null,
+          folderId,
+          before: { name },
+        });
+      }
+    });
   }
 }
 
 /** Purges folders that are off the tree, from the inside out, in small transactions; stops soon after `most`. */
-export async function purge(database: Database, topIds: readonly string[], most = Infinity): Promise<number> {
+export async function purge(
+  database: Database,
+  topIds: readonly string[],
+  { now, most = Infinity }: { readonly now: number; readonly most?: number },
+): Promise<number> {
   let purged = 0;
   for (let isDone = false; !isDone && purged < most;) {
     await database.transaction(async (transaction) => {
+      await takeTurn(transaction);
       let ids = topIds;
       for (;;) {
         const inside = await transaction.all(findInside, { ids, limit: purgeBatch });
         if (inside.length === 0) break;
         ids = inside.map(({ id }) => id);
       }
+      await recordPurgedGrants(transaction, ids, now);
       purged += await transaction.run(erase, { ids });
       isDone = ids === topIds;
     });

@@ -8,6 +8,8 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { TreeView } from '../folders/folders.ts';
+import type { JournalCursors } from '../journal/journal-cursor.ts';
+import type { JournalFeed } from '../journal/journal-feed.ts';
 import type { LongReads } from './long-reads.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
@@ -19,6 +21,8 @@ export interface GraphServices {
   readonly clock: Clock;
   readonly accessBook: AccessBook;
   readonly passwords: Passwords;
+  readonly feed: JournalFeed;
+  readonly journalCursors: JournalCursors;
   readonly limits: Limits;
 }
 
@@ -27,6 +31,8 @@ export interface GraphContext extends GraphServices {
   /** What the viewer may see and do, and the tree as they see it; a mutation renews both. */
   access: Access;
   view: TreeView;
+  /** Where the journal had got to before anything of the answer was read; after a mutation, its entry. */
+  place: number;
   readonly budget: Budget;
   readonly longReads: LongReads;
 }

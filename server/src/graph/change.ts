@@ -1,9 +1,10 @@
 /** How every mutation changes something, in one transaction and in its turn, and how what takes long is read. */
 
+import type { Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
-import { takeTurn } from '../journal/journal.ts';
+import { readPlace, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
@@ -14,23 +15,35 @@ export async function change<T>(
   const { database, accessBook, viewer } = context;
   const result = await database.transaction(async (transaction) => {
     await takeTurn(transaction);
-    return work(transaction, await accessBook.accessOf(viewer.userId, transaction));
+    const { access } = await accessBook.accessOf(viewer.userId, transaction);
+    const done = await work(transaction, access);
+    // Nobody else gets in between: the last entry is this change's own.
+    return { done, changedAt: (await readPlace(transaction)).number };
   });
   // What the answer shows is what the viewer may see from now on.
-  renew(context, await accessBook.accessOf(viewer.userId));
-  return result;
+  renew(context, { ...(await accessBook.accessOf(viewer.userId)), place: result.changedAt });
+  return result.done;
+}
+
+/** Who changes something, and when, for the journal. */
+export function changeBy({ viewer, clock }: GraphContext): {
+  readonly byUserId: string;
+  readonly now: number;
+} {
+  return { byUserId: viewer.userId, now: clock.now() };
 }
 
 /** Reads what may take long, with the rights of that moment; from then on they hold for the rest of the answer, too. */
 export async function readLong<T>(context: GraphContext, work: (view: TreeView) => Promise<T>): Promise<T> {
   const { result, access } = await context.longReads.run(context.viewer.userId, work);
-  if (access !== context.access) renew(context, access);
+  if (access !== context.access) renew(context, { access, place: context.place });
   return result;
 }
 
-function renew(context: GraphContext, access: Access): void {
+function renew(context: GraphContext, { access, place }: Standing): void {
   context.access = access;
   context.view = viewTree(context.database, access);
+  context.place = place;
 }
 
 /** For administrators: asked at once, so that nobody else gets in line, and again when it is one's turn. */

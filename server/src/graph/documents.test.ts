@@ -20,6 +20,7 @@ const limits: Limits = {
   maxExportFolders: 100_000,
   maxScanned: 2_000_000,
   maxImportFolders: 100_000,
+  maxBacklog: 10_000,
   trashDays: 30,
 };
 const documents = createDocuments(schema, limits);

@@ -1,6 +1,7 @@
 /** Runs graph queries for a viewer. Knows nothing of HTTP, tokens or sockets. */
 
 import {
+  createSourceEventStream,
   execute,
   GraphQLError,
   OperationTypeNode,
@@ -13,6 +14,8 @@ import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import { Refusal } from '../refusal.ts';
 import { Budget } from './price/budget.ts';
+import type { Standing } from '../access/access-book.ts';
+import type { SeenChange } from '../folders/watch-folders.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
@@ -34,12 +37,28 @@ export interface GraphOptions extends GraphServices {
   readonly onBug: (error: unknown) => void;
 }
 
+/** The answers to a subscription, one at a time: the next is made when it is asked for. */
+export interface GraphStream extends AsyncIterableIterator<GraphResult, undefined> {
+  /** Ends it at once, even while an answer is awaited: that one comes as done. */
+  return(): Promise<IteratorResult<GraphResult, undefined>>;
+}
+
+export interface GraphLimits {
+  /** Mutations are refused. */
+  readonly queriesOnly: boolean;
+}
+
 export interface Graph {
-  run(
+  /** For transports with one answer to a request; a subscription is refused. */
+  run(request: GraphRequest, viewer: Viewer, limits?: GraphLimits): PromiseOrValue<GraphResult>;
+  /** For transports that can stream: a subscription answers with a stream, everything else with its result. */
+  open(
     request: GraphRequest,
     viewer: Viewer,
-    limits?: { readonly queriesOnly: boolean },
-  ): PromiseOrValue<GraphResult>;
+    limits?: GraphLimits,
+  ): PromiseOrValue<GraphResult | GraphStream>;
+  /** Refuses a viewer who can no longer log in. */
+  admit(viewer: Viewer): PromiseOrValue<void>;
 }
 
 /** Of an answer's errors; one for each folder of a list says no more than that. */
@@ -52,41 +71,83 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   const longReads = createLongReads(services.database, services.accessBook);
 
   return {
-    run({ query, operationName, variables }, viewer, limits) {
-      const { document, errors } = documents.check(query);
-      if (errors) return { isExecuted: false, body: { errors } };
-      const kind = operationKind(document, operationName);
-      if (limits?.queriesOnly && kind === OperationTypeNode.MUTATION) {
-        throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
-      }
-      // graphql-js checks the fields of an operation only if the schema has its kind.
-      if (kind && !schema.getRootType(kind)) {
-        const error = new GraphQLError(`This schema has no ${kind}s.`);
-        return { isExecuted: false, body: { errors: [coded(error, 'GRAPHQL_VALIDATION_FAILED')] } };
-      }
-      if (variables && areNestedTooDeeply(variables)) return toResult({ errors: [nestedTooDeeply()] }, query);
-      return whenDone(services.accessBook.accessOf(viewer.userId), (access) => {
-        const budget = new Budget(services.limits, elementFields);
-        const view = viewTree(services.database, access);
-        const contextValue: GraphContext = { ...services, viewer, access, view, budget, longReads };
-        const result = tryExecute({
-          schema,
-          document,
-          operationName,
-          variableValues: variables,
-          contextValue,
-        });
-        return whenDone(result, (done) => toResult(done, query));
-      });
+    run(request, viewer, limits) {
+      const { operation, refused } = prepare(request, viewer, limits);
+      if (refused) return refused;
+      return operation.kind === OperationTypeNode.SUBSCRIPTION ? cannotStream() : runOnce(operation);
     },
+    open(request, viewer, limits) {
+      const { operation, refused } = prepare(request, viewer, limits);
+      if (refused) return refused;
+      return operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation);
+    },
+    admit: ({ userId }) => whenDone(services.accessBook.accessOf(userId), () => undefined),
   };
+
+  /** All that is judged before anything is run. */
+  function prepare(
+    { query, operationName, variables }: GraphRequest,
+    viewer: Viewer,
+    limits?: GraphLimits,
+  ): { operation: Operation; refused?: undefined } | { operation?: undefined; refused: GraphResult } {
+    const { document, errors } = documents.check(query);
+    if (errors) return { refused: { isExecuted: false, body: { errors } } };
+    if (variables && areNestedTooDeeply(variables)) {
+      return { refused: toResult({ errors: [nestedTooDeeply()] }, query) };
+    }
+    const kind = operationKind(document, operationName);
+    if (limits?.queriesOnly && kind === OperationTypeNode.MUTATION) {
+      throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
+    }
+    const request = { schema, document, operationName, variableValues: variables };
+    return { operation: { kind, query, viewer, request } };
+  }
+
+  function runOnce({ query, viewer, request }: Operation): PromiseOrValue<GraphResult> {
+    return whenDone(services.accessBook.accessOf(viewer.userId), (standing) => {
+      const result = tryExecute({ ...request, contextValue: contextOf(viewer, standing) });
+      return whenDone(result, (done) => toResult(done, query));
+    });
+  }
+
+  async function subscribe({ query, viewer, request }: Operation): Promise<GraphResult | GraphStream> {
+    const contextValue = contextOf(viewer, await services.accessBook.accessOf(viewer.userId));
+    const source = await tryRequest(() => createSourceEventStream({ ...request, contextValue }));
+    if (!(Symbol.asyncIterator in source)) return toResult(source, query);
+    const changes = source[Symbol.asyncIterator]() as AsyncGenerator<SeenChange, void>;
+    const end = { done: true, value: undefined } as const;
+    const stream: GraphStream = {
+      async next() {
+        const next = await changes.next();
+        if (next.done) return end;
+        const { access, change } = next.value;
+        // Each answer has a budget of its own, and the access of its moment.
+        const context = contextOf(viewer, { access, place: change.number });
+        const result = await execute({ ...request, rootValue: next.value, contextValue: context });
+        return { done: false, value: toResult(result, query) };
+      },
+      async return() {
+        await changes.return();
+        return end;
+      },
+      [Symbol.asyncIterator]: () => stream,
+    };
+    return stream;
+  }
+
+  function contextOf(viewer: Viewer, { access, place }: Standing): GraphContext {
+    const budget = new Budget(services.limits, elementFields);
+    const view = viewTree(services.database, access);
+    return { ...services, viewer, access, view, place, budget, longReads };
+  }
 
   function toResult({ data, errors }: ExecutionResult, query: string): GraphResult {
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, body: { data } };
     const formatted = errors
       .slice(0, mostErrors)
-      .map((error) => (isExecuted ? fieldError(error) : requestError(error)));
+      // A subscription may be refused by its field before there is any data.
+      .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
     const shown = withLocations(formatted, query);
     return { isExecuted, body: isExecuted ? { errors: shown, data } : { errors: shown } };
   }
@@ -99,10 +160,29 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   }
 }
 
-/** Input is coerced by recursion; what exhausts the stack is the caller's mistake. */
+/** A request that may be run, once or for each change. */
+interface Operation {
+  readonly kind: OperationTypeNode | undefined;
+  readonly query: string;
+  readonly viewer: Viewer;
+  readonly request: Omit<ExecutionArgs, 'contextValue'>;
+}
+
+function cannotStream(): GraphResult {
+  const error = new GraphQLError(
+    'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',
+  );
+  return { isExecuted: false, body: { errors: [coded(error, 'BAD_INPUT')] } };
+}
+
 function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResult> {
+  return tryRequest(() => execute(request));
+}
+
+/** Input is coerced by recursion; what exhausts the stack is the caller's mistake. */
+function tryRequest<T>(run: () => T): T | ExecutionResult {
   try {
-    return execute(request);
+    return run();
   } catch (error) {
     if (error instanceof RangeError) return { errors: [nestedTooDeeply()] };
     throw error;

@@ -3,6 +3,9 @@
 import type { GraphQLSchema } from 'graphql';
 import { defineExplainAccess } from './tree/explain-query.ts';
 import { createBuilder } from './builder.ts';
+import { defineFolderChange } from './journal/folder-change-type.ts';
+import { defineFolderChanges } from './journal/folder-changes-fields.ts';
+import { defineJournal } from './journal/journal-query.ts';
 import { defineFolderMutations } from './tree/folder-mutations.ts';
 import { defineFolderQueries } from './tree/folder-queries.ts';
 import { defineFolder } from './tree/folder-type.ts';
@@ -39,6 +42,9 @@ export function createSchema(): GraphQLSchema {
   defineExplainAccess(builder, tree, people, grants);
   defineGrantMutations(builder, tree);
   definePeople(builder, people);
+  const FolderChange = defineFolderChange(builder, tree, people);
+  defineFolderChanges(builder, { FolderChange });
+  defineJournal(builder, tree, people, { PageInfo });
 
   return builder.toSchema({ sortSchema: false });
 }

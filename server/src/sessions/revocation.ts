@@ -1,42 +1,67 @@
 /** Ending sessions before their time: their refresh token is useless from then on, and the row says why. */
 
-import { whenDone, type PromiseOrValue, type Transaction } from '../database/database.ts';
+import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { record } from '../journal/journal.ts';
 
 export interface Revocation {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled';
   readonly now: number;
+  /** Null for the server itself. */
+  readonly byUserId: string | null;
 }
 
-const byId = sql<Revocation & { id: string }>`
+type Stored = Pick<Revocation, 'because' | 'now'>;
+
+/** No auth token lives longer: it is the most that its setting takes. */
+export const longestAuthTokenMs = 86_400_000;
+
+const byId = sql<Stored & { id: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where id = ${'id'} and revoked_at is null`;
 
-const byDigest = sql<Revocation & { digest: Uint8Array }>`
+const byDigest = sql<Stored & { digest: Uint8Array }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-const byUser = sql<Revocation & { userId: string; exceptId: string }>`
+const byUser = sql<Stored & { userId: string; exceptId: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where user_id = ${'userId'} and id <> ${'exceptId'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
+// A logout leaves the auth token alone. What ends all sessions of a user does not.
+const loggedOut = sql<Pick<Revocation, 'because'> & { userId: string; exceptId: string; since: number }>`
+  update sessions set revoked_because = ${'because'}
+  where user_id = ${'userId'} and id <> ${'exceptId'} and revoked_because = 'logout' and revoked_at > ${'since'}`;
+
+const findOwner = sql<{ id: string }, { userId: string }>`
+  select user_id as "userId" from sessions where id = ${'id'}`;
+const findByDigest = sql<{ digest: Uint8Array }, { id: string; userId: string }>`
+  select id, user_id as "userId" from sessions where refresh_digest = ${'digest'}`;
+
 const nobodysId = '00000000-0000-0000-0000-000000000000';
 
-export function revokeById(
+/** Changes nothing if it has ended already. */
+export async function revokeById(
   transaction: Transaction,
   id: string,
   revocation: Revocation,
-): PromiseOrValue<unknown> {
-  return transaction.run(byId, { id, ...revocation });
+): Promise<void> {
+  const { because, now } = revocation;
+  if ((await transaction.run(byId, { id, because, now })) === 0) return;
+  const { userId } = (await transaction.get(findOwner, { id }))!;
+  await recordEnd(transaction, { userId, sessionId: id }, revocation);
 }
 
 /** Answers false if it is not the current token of a living session. */
-export function revokeByDigest(
+export async function revokeByDigest(
   transaction: Transaction,
   digest: Uint8Array,
-  revocation: Revocation,
-): PromiseOrValue<boolean> {
-  return whenDone(transaction.run(byDigest, { digest, ...revocation }), (revoked) => revoked === 1);
+  { because, now }: Stored,
+): Promise<boolean> {
+  if ((await transaction.run(byDigest, { digest, because, now })) === 0) return false;
+  const { id, userId } = (await transaction.get(findByDigest, { digest }))!;
+  await recordEnd(transaction, { userId, sessionId: id }, { because, now, byUserId: userId });
+  return true;
 }
 
 /** Ends all living sessions of a user, or all but one; answers how many. */
@@ -45,5 +70,20 @@ export async function revokeSessionsOf(
   { userId, exceptId = nobodysId }: { userId: string; exceptId?: string | undefined },
   revocation: Revocation,
 ): Promise<number> {
-  return transaction.run(byUser, { userId, exceptId, ...revocation });
+  const { because, now } = revocation;
+  const count = await transaction.run(byUser, { userId, exceptId, because, now });
+  const since = now - longestAuthTokenMs;
+  const afterwards = await transaction.run(loggedOut, { userId, exceptId, because, since });
+  if (count + afterwards > 0) await recordEnd(transaction, { userId }, revocation, count);
+  return count;
+}
+
+/** `count` is how many, where it is not about one. */
+async function recordEnd(
+  transaction: Transaction,
+  ended: { readonly userId: string; readonly sessionId?: string },
+  { because, now, byUserId }: Revocation,
+  count?: number,
+): Promise<void> {
+  await record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after: { because, count } });
 }

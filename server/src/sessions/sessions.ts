@@ -9,8 +9,10 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
+import type { EndedSessions } from './ended-sessions.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
 import { revokeByDigest, revokeById } from './revocation.ts';
 import { findSpent, recordSpent, sweepSpent } from './spent-tokens.ts';
@@ -32,8 +34,10 @@ export interface Sessions {
   /** Revokes the login of an auth token that is valid. */
   logOutByAuthToken(authToken: string): Promise<void>;
   logOutByRefreshToken(refreshToken: string): Promise<void>;
-  /** Reads no database: an auth token is good until it expires. */
+  /** Reads no database: an auth token is good until it expires, or its session is ended by more than a logout. */
   authenticate(authToken: string): AccessToken;
+  /** Whether the session of an auth token was ended, or its user disabled or deleted: the token is good no more. */
+  isEnded(token: Pick<AccessToken, 'userId' | 'sessionId'>): boolean;
   /** Forgets spent tokens and sealed successors whose time is over. */
   sweep(): Promise<void>;
 }
@@ -43,6 +47,7 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly accessTokens: AccessTokens;
+  readonly ended: EndedSessions;
   readonly settings: {
     readonly accessTokenSeconds: number;
     readonly refreshTokenSeconds: number;
@@ -75,6 +80,7 @@ export function createSessions({
   clock,
   passwords,
   accessTokens,
+  ended,
   settings,
 }: SessionOptions): Sessions {
   const refreshExpiry = (now: number) => now + settings.refreshTokenSeconds * 1000;
@@ -158,7 +164,8 @@ export function createSessions({
       }
     }
     if (ageSeconds > settings.reuseToleranceSeconds) {
-      await revokeById(transaction, spent.sessionId, { because: 'replay', now });
+      await takeTurn(transaction);
+      await revokeById(transaction, spent.sessionId, { because: 'replay', now, byUserId: null });
     }
     return refusal;
   }
@@ -169,27 +176,42 @@ export function createSessions({
     if (token.expiresAt <= clock.now()) {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
     }
+    if (ended.has(token)) {
+      throw new Refusal('INVALID_AUTH_TOKEN', 'The session of this auth token has been ended.');
+    }
     return token;
   }
 
   async function logOutByAuthToken(authToken: string): Promise<void> {
-    const { sessionId } = authenticate(authToken);
-    await database.transaction((transaction) =>
-      revokeById(transaction, sessionId, { because: 'logout', now: clock.now() }),
-    );
+    const { sessionId, userId } = authenticate(authToken);
+    await database.transaction(async (transaction) => {
+      await takeTurn(transaction);
+      const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
+      await revokeById(transaction, sessionId, revocation);
+    });
   }
 
   async function logOutByRefreshToken(refreshToken: string): Promise<void> {
     const digest = digestOf(refreshToken);
-    const revoked = await database.transaction((transaction) =>
-      revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() }),
-    );
+    const revoked = await database.transaction(async (transaction) => {
+      await takeTurn(transaction);
+      return revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() });
+    });
     if (!revoked) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 
   async function sweep(): Promise<void> {
     await sweepSpent(database, clock.now(), settings.refreshRetrySeconds);
+    ended.sweep();
   }
 
-  return { logIn, refresh, logOutByAuthToken, logOutByRefreshToken, authenticate, sweep };
+  return {
+    logIn,
+    refresh,
+    logOutByAuthToken,
+    logOutByRefreshToken,
+    authenticate,
+    isEnded: (token) => ended.has(token),
+    sweep,
+  };
 }

@@ -9,7 +9,7 @@ import {
 } from '../../accounts/change-groups.ts';
 import { requireGroup, type Group as GroupRow } from '../../accounts/groups.ts';
 import type { Builder } from '../builder.ts';
-import { changeAsAdministrator } from '../change.ts';
+import { changeAsAdministrator, changeBy } from '../change.ts';
 import type { PeopleTypes } from './people-types.ts';
 
 const nameDescription =
@@ -70,7 +70,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       args: { input: t.arg({ type: CreateGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
         changeAsAdministrator(context, async (transaction) => {
-          const id = await createGroup(transaction, input, context.clock.now());
+          const id = await createGroup(transaction, input, changeBy(context));
           return { group: await requireGroup(transaction, id) };
         }),
     }),
@@ -81,7 +81,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       args: { input: t.arg({ type: UpdateGroupInput, required: true }) },
       resolve: (_, { input: { id, ...changes } }, context) =>
         changeAsAdministrator(context, async (transaction) => {
-          await updateGroup(transaction, id, changes);
+          await updateGroup(transaction, id, changes, changeBy(context));
           return { group: await requireGroup(transaction, id) };
         }),
     }),
@@ -92,7 +92,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       args: { input: t.arg({ type: DeleteGroupInput, required: true }) },
       resolve: (_, { input: { id } }, context) =>
         changeAsAdministrator(context, async (transaction) => {
-          await deleteGroup(transaction, id);
+          await deleteGroup(transaction, id, changeBy(context));
           return { deletedGroupId: id };
         }),
     }),
@@ -103,7 +103,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       args: { input: t.arg({ type: AddToGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
         changeAsAdministrator(context, async (transaction) => ({
-          added: await addToGroup(transaction, input),
+          added: await addToGroup(transaction, input, changeBy(context)),
           group: await requireGroup(transaction, input.groupId),
         })),
     }),
@@ -114,7 +114,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       args: { input: t.arg({ type: RemoveFromGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
         changeAsAdministrator(context, async (transaction) => ({
-          removed: await removeFromGroup(transaction, input),
+          removed: await removeFromGroup(transaction, input, changeBy(context)),
           group: await requireGroup(transaction, input.groupId),
         })),
     }),

@@ -3,8 +3,8 @@
 import type { Group } from '../../accounts/groups.ts';
 import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
 import { requireAdministrator } from '../change.ts';
-import { pageDescriptions } from './keyset-connection-type.ts';
-import { KeysetConnection } from './keyset-connection.ts';
+import { pageDescriptions } from '../lists/keyset-connection-type.ts';
+import { KeysetConnection } from '../lists/keyset-connection.ts';
 import type { UserNode } from './people-level.ts';
 import { userList } from './people-lists.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../../refusal.ts';
-import { fromListCursor, toListCursor } from './list-cursor.ts';
+import { fromListCursor, toListCursor } from '../lists/list-cursor.ts';
 
 const isRefused = (error: unknown) => error instanceof Refusal && error.code === 'BAD_INPUT';
 

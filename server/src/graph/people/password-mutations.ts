@@ -7,7 +7,7 @@ import { requireUser } from '../../accounts/users.ts';
 import { Refusal } from '../../refusal.ts';
 import { revokeSessionsOf } from '../../sessions/revocation.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { change, changeAsAdministrator, requireAdministrator } from '../change.ts';
+import { change, changeAsAdministrator, changeBy, requireAdministrator } from '../change.ts';
 
 export const passwordDescription =
   '8 to 128 characters of any kind; not the user name, and none of the 10,000 most common passwords.';
@@ -60,7 +60,7 @@ export function definePasswordMutations(builder: Builder): void {
 }
 
 async function reset(context: GraphContext, given: { userId: string; password: string }): Promise<number> {
-  const { access, database, passwords, clock } = context;
+  const { access, database, passwords } = context;
   requireAdministrator(access);
   const { userId, password } = given;
   if (userId === access.userId) {
@@ -70,8 +70,9 @@ async function reset(context: GraphContext, given: { userId: string; password: s
   await requireGoodPassword(password, username);
   const passwordHash = await passwords.hash(password);
   return changeAsAdministrator(context, async (transaction) => {
-    await resetPassword(transaction, { userId, passwordHash });
-    return revokeSessionsOf(transaction, { userId }, { because: 'password', now: clock.now() });
+    const by = changeBy(context);
+    await resetPassword(transaction, { userId, passwordHash }, by);
+    return revokeSessionsOf(transaction, { userId }, { because: 'password', ...by });
   });
 }
 
@@ -79,7 +80,7 @@ async function changeOwn(
   context: GraphContext,
   { oldPassword, newPassword }: { oldPassword: string; newPassword: string },
 ): Promise<number> {
-  const { database, passwords, clock, viewer } = context;
+  const { database, passwords, viewer } = context;
   const { userId, sessionId } = viewer;
   const { username } = await requireUser(database, userId);
   await requireGoodPassword(newPassword, username);
@@ -87,10 +88,11 @@ async function changeOwn(
   if (!checked) throw new Refusal('FORBIDDEN', 'The old password is wrong.');
   const newHash = await passwords.hash(newPassword);
   return change(context, async (transaction) => {
-    if (!(await changePassword(transaction, checked, newHash))) {
+    const by = changeBy(context);
+    if (!(await changePassword(transaction, checked, newHash, by.now))) {
       throw new Refusal('CONFLICT', 'The password has been changed meanwhile.');
     }
     const others = { userId, exceptId: sessionId };
-    return revokeSessionsOf(transaction, others, { because: 'password', now: clock.now() });
+    return revokeSessionsOf(transaction, others, { because: 'password', ...by });
   });
 }

@@ -55,7 +55,7 @@ export class SessionNode {
 export class SessionLevel {
   readonly nodes: readonly SessionNode[];
   readonly #reader: Reader;
-  #users: PromiseOrValue<Map<string, UserNode>> | undefined;
+  #users: PromiseOrValue<ReadonlyMap<string, UserNode>> | undefined;
 
   constructor(reader: Reader, sessions: readonly Session[]) {
     this.#reader = reader;
@@ -64,16 +64,24 @@ export class SessionLevel {
 
   /** Undefined if the user has been deleted meanwhile. */
   userOf(userId: string): PromiseOrValue<UserNode | undefined> {
-    this.#users ??= whenDone(readUsers(this.#reader, this.#userIds()), (users) => {
-      const { nodes } = new UserLevel(this.#reader, users.values());
-      return new Map(nodes.map((node) => [node.user.id, node]));
-    });
+    this.#users ??= readUserNodes(this.#reader, this.#userIds());
     return whenDone(this.#users, (users) => users.get(userId));
   }
 
   #userIds(): string[] {
     return [...new Set(this.nodes.map(({ session }) => session.userId))];
   }
+}
+
+/** Those of the ids that are users, as one level. */
+export function readUserNodes(
+  reader: Reader,
+  ids: readonly string[],
+): PromiseOrValue<ReadonlyMap<string, UserNode>> {
+  return whenDone(readUsers(reader, ids), (users) => {
+    const { nodes } = new UserLevel(reader, users.values());
+    return new Map(nodes.map((node) => [node.user.id, node]));
+  });
 }
 
 /** A user who was read alone is a level of one. */

@@ -12,7 +12,7 @@ import {
   type SessionFilter,
   type SessionPlace,
 } from '../../sessions/session-list.ts';
-import type { KeysetList } from './keyset-connection.ts';
+import type { KeysetList } from '../lists/keyset-connection.ts';
 import { SessionLevel, UserLevel, type SessionNode, type UserNode } from './people-level.ts';
 
 export function userList(reader: Reader, filter: UserFilter): KeysetList<UserNode> {

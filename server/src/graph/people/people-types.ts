@@ -3,7 +3,7 @@
 import type { Group as GroupRow } from '../../accounts/groups.ts';
 import type { Builder } from '../builder.ts';
 import { implementGroup } from './group-type.ts';
-import { defineKeysetConnection } from './keyset-connection-type.ts';
+import { defineKeysetConnection } from '../lists/keyset-connection-type.ts';
 import type { PageInfoRef } from '../page-info.ts';
 import type { SessionNode, UserNode } from './people-level.ts';
 import { implementSession } from './session-type.ts';

@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts';
 import { revokeById, revokeSessionsOf } from '../../sessions/revocation.ts';
 import { readLivingSession } from '../../sessions/session-list.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { change, requireAdministrator } from '../change.ts';
+import { change, changeBy, requireAdministrator } from '../change.ts';
 
 export function defineSessionMutations(builder: Builder): void {
   const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
@@ -62,7 +62,7 @@ async function revokeOne(context: GraphContext, id: string): Promise<void> {
     if (!session || (session.userId !== access.userId && !access.isAdministrator)) {
       throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has ended already.');
     }
-    await revokeById(transaction, id, { because: 'revoked', now });
+    await revokeById(transaction, id, { because: 'revoked', ...changeBy(context) });
   });
 }
 
@@ -70,13 +70,14 @@ async function revokeAll(
   context: GraphContext,
   given: { userId?: string | null | undefined; keepCurrent: boolean },
 ): Promise<number> {
-  const { viewer, clock } = context;
+  const { viewer } = context;
   const userId = given.userId ?? viewer.userId;
   if (userId !== viewer.userId) requireAdministrator(context.access);
   return change(context, async (transaction, access) => {
     if (userId !== access.userId) requireAdministrator(access);
     await requireUser(transaction, userId);
     const exceptId = given.keepCurrent ? viewer.sessionId : undefined;
-    return revokeSessionsOf(transaction, { userId, exceptId }, { because: 'revoked', now: clock.now() });
+    const because = { because: 'revoked', ...changeBy(context) } as const;
+    return revokeSessionsOf(transaction, { userId, exceptId }, because);
   });
 }

@@ -7,7 +7,7 @@ import { requireUser } from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
 import { revokeSessionsOf } from '../../sessions/revocation.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { changeAsAdministrator, requireAdministrator } from '../change.ts';
+import { changeAsAdministrator, changeBy, requireAdministrator } from '../change.ts';
 import { passwordDescription } from './password-mutations.ts';
 import { levelOfOneUser, type UserNode } from './people-level.ts';
 import type { PeopleTypes } from './people-types.ts';
@@ -69,9 +69,7 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
         "For administrators. Deletes the user's sessions, memberships and grants too. CONFLICT for oneself.",
       args: { input: t.arg({ type: DeleteUserInput, required: true }) },
       resolve: async (_, { input: { id } }, context) => {
-        await changeAsAdministrator(context, (transaction) =>
-          deleteUser(transaction, id, { byUserId: context.viewer.userId }),
-        );
+        await changeAsAdministrator(context, (transaction) => deleteUser(transaction, id, changeBy(context)));
         return { deletedUserId: id };
       },
     }),
@@ -89,11 +87,7 @@ async function create(
   const passwordHash = await context.passwords.hash(given.password);
   const { isAdministrator } = given;
   return changeAsAdministrator(context, async (transaction) => {
-    const id = await createUser(
-      transaction,
-      { username, passwordHash, isAdministrator },
-      context.clock.now(),
-    );
+    const id = await createUser(transaction, { username, passwordHash, isAdministrator }, changeBy(context));
     return nodeOf(context, transaction, id);
   });
 }
@@ -102,11 +96,11 @@ async function update(
   context: GraphContext,
   { id, ...changes }: UserChanges & { id: string },
 ): Promise<UserNode> {
-  const now = context.clock.now();
   return changeAsAdministrator(context, async (transaction) => {
-    await updateUser(transaction, id, changes, { byUserId: context.viewer.userId, now });
+    const by = changeBy(context);
+    await updateUser(transaction, id, changes, by);
     if (changes.isDisabled) {
-      await revokeSessionsOf(transaction, { userId: id }, { because: 'disabled', now });
+      await revokeSessionsOf(transaction, { userId: id }, { because: 'disabled', ...by });
     }
     return nodeOf(context, transaction, id);
   });

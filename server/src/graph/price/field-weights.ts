@@ -4,6 +4,9 @@
 const weights: Readonly<Record<string, number>> = {
   // These read many rows for one value of the answer.
   search: 50,
+  changes: 20,
+  journal: 10,
+  folderChanges: 20,
   exportFolders: 100,
   descendants: 5,
   explainAccess: 20,

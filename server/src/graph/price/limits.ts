@@ -15,6 +15,8 @@ export interface Limits {
   readonly maxScanned: number;
   readonly maxExportFolders: number;
   readonly maxImportFolders: number;
+  /** How many journal entries whoever follows the changes may be behind. */
+  readonly maxBacklog: number;
   /** How long what was deleted can be restored. */
   readonly trashDays: number;
 }

@@ -127,10 +127,7 @@ export class FolderLevel {
     return whenDone(this.view.ancestry.load(ids), () => {
       const above = new Set<string>();
       for (const id of ids) for (const ancestor of ancestorIds(this.view, id)) above.add(ancestor);
-      return whenDone(readFolders(this.view, [...above]), (folders) => {
-        const { nodes } = new FolderLevel(this.view, [...folders.values()]);
-        return new Map(nodes.map((node) => [node.id, node]));
-      });
+      return readFolderNodes(this.view, [...above]);
     });
   }
 
@@ -153,6 +150,14 @@ function remembered<T>(known: Map<string, ByFolder<T>>, kind: string, read: () =
   let found = known.get(kind);
   if (!found) known.set(kind, (found = read()));
   return found;
+}
+
+/** Those of the folders that the viewer may see, as one level. */
+export function readFolderNodes(view: TreeView, ids: readonly string[]): ByFolder<FolderNode> {
+  return whenDone(readFolders(view, ids), (folders) => {
+    const { nodes } = new FolderLevel(view, [...folders.values()]);
+    return new Map(nodes.map((node) => [node.id, node]));
+  });
 }
 
 /** A folder that was read on its own is a level of one. */

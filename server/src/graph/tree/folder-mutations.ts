@@ -7,6 +7,7 @@ import { countDescendants } from '../../folders/descendants.ts';
 import { viewTree, type Folder, requireFolder } from '../../folders/folders.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { change, readLong } from '../change.ts';
+import { changeCursor } from '../journal/change-cursor.ts';
 import type { FolderNode } from './folder-level.ts';
 import { nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
@@ -25,7 +26,10 @@ interface Deleted {
 export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
   const payload = (name: string) =>
     builder.objectRef<FolderNode>(name).implement({
-      fields: (t) => ({ folder: t.field({ type: Folder, resolve: (node) => node }) }),
+      fields: (t) => ({
+        folder: t.field({ type: Folder, resolve: (node) => node }),
+        cursor: t.string(changeCursor),
+      }),
     });
 
   builder.mutationField('createFolder', (t) =>
@@ -104,6 +108,7 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
         resolve: (deleted, _, context, info) =>
           (deleted.count ??= countFolders(context, info, deleted.folder, deleted.access)),
       }),
+      cursor: t.string(changeCursor),
     }),
   });
 

@@ -10,6 +10,7 @@ import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
+import { changeCursor } from '../journal/change-cursor.ts';
 import { levelOfOne } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
 
@@ -40,6 +41,7 @@ export function defineGrantMutations(
             return folder ? levelOfOne(view, folder) : null;
           },
         }),
+        cursor: t.string(changeCursor),
       }),
     });
 
@@ -55,7 +57,8 @@ export function defineGrantMutations(
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
           const subject = await requireSubject(transaction, input);
-          await putGrant(transaction, { folderId, subject, level }, context.clock.now());
+          const given = { byUserId: access.userId, now: context.clock.now() };
+          await putGrant(transaction, { folderId, subject, level }, given);
         });
         return { folderId };
       },
@@ -84,7 +87,9 @@ export function defineGrantMutations(
         await change(context, async (transaction, access) => {
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
-          if (!(await removeGrant(transaction, folderId, oneSubject(input)))) {
+          const grant = { folderId, subject: oneSubject(input) };
+          const taken = { byUserId: access.userId, now: context.clock.now() };
+          if (!(await removeGrant(transaction, grant, taken))) {
             throw new Refusal('NOT_FOUND', 'There is no such grant on this folder.');
           }
         });

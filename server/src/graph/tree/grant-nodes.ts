@@ -2,9 +2,8 @@
 
 import type { Grant } from '../../access/grants.ts';
 import { readGroups, type Group } from '../../accounts/groups.ts';
-import { readUsers } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
-import { UserLevel, type UserNode } from '../people/people-level.ts';
+import { readUserNodes, type UserNode } from '../people/people-level.ts';
 import type { FolderNode } from './folder-level.ts';
 
 export interface GrantNode {
@@ -20,8 +19,7 @@ export async function toGrantNodes(reader: Reader, grants: readonly Grant[]): Pr
   const idsOf = (kind: Grant['subject']['kind']) => [
     ...new Set(grants.filter(({ subject }) => subject.kind === kind).map(({ subject }) => subject.id)),
   ];
-  const { nodes } = new UserLevel(reader, (await readUsers(reader, idsOf('user'))).values());
-  const users = new Map(nodes.map((node) => [node.user.id, node]));
+  const users = await readUserNodes(reader, idsOf('user'));
   const groups = await readGroups(reader, idsOf('group'));
   return grants.map((grant) => ({
     grant,

@@ -4,6 +4,7 @@ import { importFolders, type Imported } from '../../folders/import-folders.ts';
 import type { ImportedTree } from '../../folders/import-plan.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
+import { changeCursor } from '../journal/change-cursor.ts';
 import { nodeById } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
@@ -41,6 +42,7 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
         resolve: ({ parentId }, _, context) => nodeById(context, parentId),
       }),
       folderCount: t.int({ description: 'How many folders were made.', resolve: ({ count }) => count }),
+      cursor: t.string(changeCursor),
     }),
   });
 

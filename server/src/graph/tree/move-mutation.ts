@@ -8,6 +8,7 @@ import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-fo
 import { viewTree, requireFolder } from '../../folders/folders.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
+import { changeCursor } from '../journal/change-cursor.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
 import type { FolderNode } from './folder-level.ts';
@@ -59,6 +60,7 @@ export function defineMove(
         resolve: async ({ ways }, _, { database, budget }, info) =>
           ways ? budget.spend(await accessChanges(database, ways.before, ways.after), info) : null,
       }),
+      cursor: t.string(changeCursor),
     }),
   });
 

@@ -5,6 +5,7 @@ import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { keptSince, purgeTime, readTrash, restoreFolder, type TrashedFolder } from '../../folders/trash.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
+import { changeCursor } from '../journal/change-cursor.ts';
 import { pageSize } from './folder-connection.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import { nodeNow } from './folder-queries.ts';
@@ -90,7 +91,10 @@ export function defineTrash(
   );
 
   const RestorePayload = builder.objectRef<FolderNode>('RestoreFolderPayload').implement({
-    fields: (t) => ({ folder: t.field({ type: Folder, resolve: (node) => node }) }),
+    fields: (t) => ({
+      folder: t.field({ type: Folder, resolve: (node) => node }),
+      cursor: t.string(changeCursor),
+    }),
   });
 
   builder.mutationField('restoreFolder', (t) =>

@@ -3,7 +3,7 @@
  * stays right while others come and go. A checksum binds a cursor to its list, as with folders.
  */
 
-import { openCursor, sealCursor } from '../../folders/cursor.ts';
+import { openCursor, sealCursor } from '../../cursor-seal.ts';
 import { Refusal } from '../../refusal.ts';
 
 export function toListCursor(list: string, key: string): string {

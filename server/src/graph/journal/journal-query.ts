@@ -1,0 +1,173 @@
+/** The journal, for administrators: who did what, when, and what it was before and after. */
+
+import { whenDone, type Reader } from '../../database/database.ts';
+import { isRowId } from '../../database/row-id.ts';
+import type { TreeView } from '../../folders/folders.ts';
+import { journalKinds } from '../../journal/journal-entry.ts';
+import {
+  countJournal,
+  hasJournalDownTo,
+  listJournal,
+  type JournalFilter,
+} from '../../journal/journal-list.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Builder } from '../builder.ts';
+import { requireAdministrator } from '../change.ts';
+import type { PageInfoRef } from '../page-info.ts';
+import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
+import { KeysetConnection, type KeysetList } from '../lists/keyset-connection.ts';
+import type { PeopleTypes } from '../people/people-types.ts';
+import type { FolderTypes } from '../tree/folder-type.ts';
+import { EntryLevel, type EntryNode } from './entry-level.ts';
+
+export function defineJournal(
+  builder: Builder,
+  { Folder }: Pick<FolderTypes, 'Folder'>,
+  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
+  { PageInfo }: { readonly PageInfo: PageInfoRef },
+): void {
+  const Kind = builder.enumType('JournalKind', {
+    description: 'What was done, by the name of the mutation that does it.',
+    values: journalKinds,
+  });
+
+  const Entry = builder.objectRef<EntryNode>('JournalEntry').implement({
+    description:
+      'Something that was done. Its numbers have no gap, and are in the order in which it was done.',
+    fields: (t) => ({
+      number: t.float({ resolve: ({ entry }) => entry.number }),
+      cursor: t.string({
+        description: 'For `after` of `changes` and `folderChanges`.',
+        resolve: ({ entry }, _, { journalCursors }) => journalCursors.toCursor(entry.number),
+      }),
+      at: t.field({ type: 'DateTime', resolve: ({ entry }) => entry.at }),
+      kind: t.field({ type: Kind, resolve: ({ entry }) => entry.kind }),
+      byId: t.id({
+        nullable: true,
+        description: 'Of who did it; null for the server itself.',
+        resolve: ({ entry }) => entry.byUserId,
+      }),
+      by: t.field({
+        type: User,
+        nullable: true,
+        description: 'Who did it; null also if the user has been deleted since.',
+        resolve: ({ entry, level }) => level.userOf(entry.byUserId),
+      }),
+      folderId: t.id({ nullable: true, resolve: ({ entry }) => entry.folderId }),
+      folder: t.field({
+        type: Folder,
+        nullable: true,
+        description: 'As it is now; null if it is not on the tree any more.',
+        resolve: ({ entry, level }) => level.folderOf(entry.folderId),
+      }),
+      ancestorIds: t.idList({
+        nullable: true,
+        description: 'Above the folder when it was done, the root first; for a move, after it.',
+        resolve: ({ entry }) => entry.way?.slice(0, -1),
+      }),
+      formerAncestorIds: t.idList({
+        nullable: true,
+        description: 'Above a folder before it was moved.',
+        resolve: ({ entry }) => entry.oldWay?.slice(0, -1),
+      }),
+      userId: t.id({ nullable: true, resolve: ({ entry }) => entry.userId }),
+      user: t.field({
+        type: User,
+        nullable: true,
+        description: 'Whom it concerns; null also if the user has been deleted since.',
+        resolve: ({ entry, level }) => level.userOf(entry.userId),
+      }),
+      groupId: t.id({ nullable: true, resolve: ({ entry }) => entry.groupId }),
+      group: t.field({
+        type: Group,
+        nullable: true,
+        description: 'Which group; null also if it has been deleted since.',
+        resolve: ({ entry, level }) => level.groupOf(entry.groupId),
+      }),
+      sessionId: t.id({ nullable: true, resolve: ({ entry }) => entry.sessionId }),
+      before: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'What it was, of what is small: long texts are cut.',
+        resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.before, info),
+      }),
+      after: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'What it became.',
+        resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.after, info),
+      }),
+    }),
+  });
+
+  const Connection = defineKeysetConnection(builder, { PageInfo, Node: Entry, plural: 'journal entries' });
+
+  const Filter = builder.inputType('JournalFilter', {
+    description: 'All of what is given must fit.',
+    fields: (t) => ({
+      byId: t.id({ description: 'Who did it.' }),
+      userId: t.id({ description: 'Whom it concerns.' }),
+      groupId: t.id(),
+      folderId: t.id({ description: 'The folder itself; not what is inside.' }),
+      kinds: t.field({ type: [Kind] }),
+      from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
+      until: t.field({ type: 'DateTime', description: 'Before this time.' }),
+    }),
+  });
+
+  builder.queryField('journal', (t) =>
+    t.field({
+      type: Connection,
+      description: 'Everything that was done, the latest first. For administrators.',
+      args: {
+        filter: t.arg({ type: Filter }),
+        first: t.arg.int({ description: pageDescriptions.first }),
+        after: t.arg.string({ description: pageDescriptions.after }),
+      },
+      resolve: (_, { filter, ...page }, { access, database, view }) => {
+        requireAdministrator(access);
+        const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
+        const given: JournalFilter = {
+          byUserId: toRowId(byId),
+          userId: toRowId(userId),
+          groupId: toRowId(groupId),
+          folderId: toRowId(folderId),
+          kinds: kinds ?? undefined,
+          from: from ?? undefined,
+          until: until ?? undefined,
+        };
+        return new KeysetConnection(journalList(database, view, given), page);
+      },
+    }),
+  );
+}
+
+const nobodysId = '00000000-0000-0000-0000-000000000000';
+
+/** What cannot be an id is that of nobody. */
+function toRowId(id: string | null | undefined): string | undefined {
+  if (typeof id !== 'string') return undefined;
+  return isRowId(id) ? id : nobodysId;
+}
+
+function journalList(reader: Reader, view: TreeView, filter: JournalFilter): KeysetList<EntryNode> {
+  return {
+    name: `journal ${JSON.stringify(filter)}`,
+    keyOf: ({ entry }) => String(entry.number),
+    read: ({ after, limit }) => {
+      const before = after === undefined ? undefined : toNumber(after);
+      return whenDone(
+        listJournal(reader, filter, { before, limit }),
+        (entries) => new EntryLevel(view, entries).nodes,
+      );
+    },
+    count: () => countJournal(reader, filter),
+    hasUpTo: (key) => hasJournalDownTo(reader, filter, toNumber(key)),
+  };
+}
+
+/** A checksum can be made by anybody: the key of a cursor is looked at as closely as any other input. */
+function toNumber(key: string): number {
+  if (!/^\d{1,15}$/.test(key)) throw new Refusal('BAD_INPUT', '`after` is not a cursor of this list.');
+  return Number(key);
+}

@@ -1,0 +1,88 @@
+/** Entries of the journal: what happened, in the words of the mutations. */
+
+import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+
+export const journalKinds = [
+  'CREATE_FOLDER',
+  'UPDATE_FOLDER',
+  'MOVE_FOLDER',
+  'DELETE_FOLDER',
+  'RESTORE_FOLDER',
+  'IMPORT_FOLDERS',
+  'PURGE_FOLDER',
+  'GRANT_ACCESS',
+  'REVOKE_ACCESS',
+  'CREATE_USER',
+  'UPDATE_USER',
+  'CHANGE_PASSWORD',
+  'DELETE_USER',
+  'CREATE_GROUP',
+  'UPDATE_GROUP',
+  'DELETE_GROUP',
+  'ADD_TO_GROUP',
+  'REMOVE_FROM_GROUP',
+  'END_SESSION',
+] as const;
+
+export type JournalKind = (typeof journalKinds)[number];
+
+export interface JournalEntry {
+  readonly number: number;
+  readonly at: number;
+  readonly kind: JournalKind;
+  readonly changesAccess: boolean;
+  readonly byUserId: string | null;
+  readonly folderId: string | null;
+  readonly userId: string | null;
+  readonly groupId: string | null;
+  readonly sessionId: string | null;
+  readonly way: readonly string[] | null;
+  readonly oldWay: readonly string[] | null;
+  /** JSON objects, as text. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'way' | 'oldWay'> & {
+  readonly changesAccess: number;
+  readonly way: string | null;
+  readonly oldWay: string | null;
+};
+
+export const selectEntry = sql`
+  select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", folder_id as "folderId",
+    user_id as "userId", group_id as "groupId", session_id as "sessionId", way, old_way as "oldWay", before, after
+  from journal`;
+
+const findAfter = sql<{ number: number; limit: number }, EntryRow>`
+  ${selectEntry} where number > ${'number'} order by number limit ${'limit'}`;
+
+const findOldest = sql<object, { number: number | null }>`select min(number) as number from journal`;
+
+/** In their order. The first of them is the next one only if it is still kept: see `readOldest`. */
+export function readEntries(
+  reader: Reader,
+  after: number,
+  limit: number,
+): PromiseOrValue<readonly JournalEntry[]> {
+  return whenDone(reader.all(findAfter, { number: after, limit }), (rows) => rows.map(toEntry));
+}
+
+/** The number of the oldest entry that is kept; undefined if there is none. */
+export function readOldest(reader: Reader): PromiseOrValue<number | undefined> {
+  return whenDone(reader.get(findOldest, {}), (row) => row?.number ?? undefined);
+}
+
+export function toEntry(row: EntryRow): JournalEntry {
+  return {
+    ...row,
+    changesAccess: row.changesAccess === 1,
+    way: toWay(row.way),
+    oldWay: toWay(row.oldWay),
+  };
+}
+
+function toWay(text: string | null): readonly string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]);
+}

@@ -1,0 +1,131 @@
+/**
+ * The journal as it grows: one reader for the whole node. Whoever follows it waits here, and takes what is new from
+ * memory; who is further behind reads it from the database, at their own pace. Nothing is queued for anybody.
+ */
+
+import type { Database } from '../database/database.ts';
+import { readPlace } from './journal.ts';
+import { readEntries, type JournalEntry } from './journal-entry.ts';
+
+export interface JournalFeed {
+  /** The number of the last entry that this node has seen. */
+  readonly last: number;
+  /** The number of the last entry seen that changed who may see or do what. */
+  readonly accessChangedAt: number;
+  /** Some of the entries that follow, in order; undefined if the next one is not kept any more. */
+  read(after: number): Promise<readonly JournalEntry[] | undefined>;
+  /** Waits until there is an entry after that number, or the signal says to stop. */
+  waitFor(after: number, signal: AbortSignal): Promise<void>;
+  /** Called with each entry in order, from now on. */
+  onEntry(listener: (entry: JournalEntry) => void): void;
+  close(): void;
+}
+
+export interface FeedOptions {
+  readonly database: Database;
+  /** What could not be read is tried again. */
+  readonly onError: (error: unknown) => void;
+}
+
+const batch = 200;
+const mostRemembered = 2_000;
+const lookAgainMs = 1_000;
+/** So many who wait are woken at a time, and then others get through. */
+const wokenAtOnce = 50;
+
+export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
+  const waiting = new Map<() => void, number>();
+  const listeners: ((entry: JournalEntry) => void)[] = [];
+  let recent: JournalEntry[] = [];
+  let { number: last } = await readPlace(database);
+  let accessChangedAt = last;
+  let isReading = false;
+  let isThereMore = false;
+  let isClosed = false;
+
+  async function catchUp(): Promise<void> {
+    isThereMore = true;
+    if (isReading) return;
+    isReading = true;
+    try {
+      while (isThereMore && !isClosed) {
+        isThereMore = false;
+        const entries = await readEntries(database, last, batch);
+        if (entries.length === 0) continue;
+        take(entries);
+        isThereMore = entries.length === batch;
+        await wake();
+      }
+    } catch (error) {
+      if (!isClosed) onError(error);
+    } finally {
+      isReading = false;
+    }
+  }
+
+  function take(entries: readonly JournalEntry[]): void {
+    const hasGap = entries[0]!.number !== last + 1;
+    // This node slept for so long that some were forgotten: whatever they changed, it is to be looked at.
+    if (hasGap) recent = [];
+    if (hasGap) accessChangedAt = entries[0]!.number;
+    for (const entry of entries) {
+      recent.push(entry);
+      last = entry.number;
+      if (entry.changesAccess) accessChangedAt = entry.number;
+      listeners.forEach((listener) => listener(entry));
+    }
+    if (recent.length > 2 * mostRemembered) recent = recent.slice(-mostRemembered);
+  }
+
+  async function wake(): Promise<void> {
+    let woken = 0;
+    for (const [resume, after] of [...waiting]) {
+      if (after >= last) continue;
+      resume();
+      if (++woken % wokenAtOnce === 0) await new Promise(setImmediate);
+    }
+  }
+
+  const lookAgain = () => void catchUp();
+  const timer = setInterval(lookAgain, lookAgainMs).unref();
+  database.watch(lookAgain);
+
+  return {
+    get last() {
+      return last;
+    },
+    get accessChangedAt() {
+      return accessChangedAt;
+    },
+    async read(after) {
+      const oldest = recent[0]?.number;
+      if (oldest !== undefined && after >= oldest - 1) {
+        const start = after - oldest + 1;
+        return recent.slice(start, start + batch);
+      }
+      const entries = await readEntries(database, after, batch);
+      const first = entries[0]?.number;
+      if (first === undefined) return after >= (await readPlace(database)).number ? [] : undefined;
+      return first === after + 1 ? entries : undefined;
+    },
+    waitFor(after, signal) {
+      if (after < last || signal.aborted) return Promise.resolve();
+      return new Promise((resolve) => {
+        const resume = () => {
+          waiting.delete(resume);
+          signal.removeEventListener('abort', resume);
+          resolve();
+        };
+        waiting.set(resume, after);
+        signal.addEventListener('abort', resume, { once: true });
+      });
+    },
+    onEntry(listener) {
+      listeners.push(listener);
+    },
+    close() {
+      isClosed = true;
+      clearInterval(timer);
+    },
+  };
+}

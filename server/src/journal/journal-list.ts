@@ -1,0 +1,79 @@
+/** The journal as administrators read it: the newest entry first, all of it or what fits a filter. */
+
+import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { list, sql, type Statement } from '../database/statement.ts';
+import { selectEntry, toEntry, type EntryRow, type JournalEntry, type JournalKind } from './journal-entry.ts';
+
+export interface JournalFilter {
+  /** Who did it. */
+  readonly byUserId?: string | undefined;
+  /** To whom. */
+  readonly userId?: string | undefined;
+  readonly groupId?: string | undefined;
+  readonly folderId?: string | undefined;
+  readonly kinds?: readonly JournalKind[] | undefined;
+  readonly from?: number | undefined;
+  /** Not that instant itself. */
+  readonly until?: number | undefined;
+}
+
+const conditions: Readonly<Record<keyof JournalFilter, Statement>> = {
+  byUserId: sql`by_user_id = ${'byUserId'}`,
+  userId: sql`user_id = ${'userId'}`,
+  groupId: sql`group_id = ${'groupId'}`,
+  folderId: sql`folder_id = ${'folderId'}`,
+  kinds: sql`kind in (select value from ${list('kinds')})`,
+  from: sql`at >= ${'from'}`,
+  until: sql`at < ${'until'}`,
+};
+
+type Name = keyof JournalFilter;
+const names = Object.keys(conditions) as Name[];
+
+/** One set for each choice of conditions: so a database can use the index that fits. */
+const statements = new Map(choicesOf(names).map((chosen) => [chosen.join(), statementsOf(chosen)]));
+
+export function listJournal(
+  reader: Reader,
+  filter: JournalFilter,
+  { before = Number.MAX_SAFE_INTEGER, limit }: { before: number | undefined; limit: number },
+): PromiseOrValue<readonly JournalEntry[]> {
+  const rows = reader.all(statementsFor(filter).page, { ...filter, before, limit });
+  return whenDone(rows, (found) => found.map(toEntry));
+}
+
+export function countJournal(reader: Reader, filter: JournalFilter): PromiseOrValue<number> {
+  return whenDone(reader.get(statementsFor(filter).count, filter), (row) => row!.count);
+}
+
+/** Whether the list begins at or before the number. */
+export function hasJournalDownTo(
+  reader: Reader,
+  filter: JournalFilter,
+  number: number,
+): PromiseOrValue<boolean> {
+  return whenDone(reader.get(statementsFor(filter).downTo, { ...filter, number }), Boolean);
+}
+
+function statementsFor(filter: JournalFilter) {
+  return statements.get(names.filter((name) => filter[name] !== undefined).join())!;
+}
+
+function statementsOf(chosen: readonly Name[]) {
+  const fits = chosen.reduce<Statement>((all, name) => sql`${all} and ${conditions[name]}`, sql``);
+  return {
+    page: sql<JournalFilter & { before: number; limit: number }, EntryRow>`
+      ${selectEntry} where number < ${'before'} ${fits} order by number desc limit ${'limit'}`,
+    count: sql<JournalFilter, { count: number }>`
+      select count(*) as count from journal where number > 0 ${fits}`,
+    downTo: sql<JournalFilter & { number: number }, { number: number }>`
+      select number from journal where number >= ${'number'} ${fits} limit 1`,
+  };
+}
+
+function choicesOf(all: readonly Name[]): Name[][] {
+  return all.reduce<Name[][]>(
+    (choices, name) => [...choices, ...choices.map((choice) => [...choice, name])],
+    [[]],
+  );
+}

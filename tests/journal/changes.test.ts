@@ -1,0 +1,285 @@
+/** `cursor` and `changes`: reading, and then reading what has happened since, without a gap and without a leak. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import type { Variables } from '../graph-bed.ts';
+import { withDatabase } from '../stored-rows.ts';
+import { readJournalCursors } from '../../server/src/journal/journal-cursor.ts';
+import { Testbed } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+
+interface Change {
+  kind: string;
+  cursor: string;
+  id: string | null;
+  folder: { name: string } | null;
+  oldParent: { id: string } | null;
+  newParent: { id: string } | null;
+  folderCount: number | null;
+  by: { username: string } | null;
+}
+
+interface Page {
+  items: Change[];
+  cursor: string;
+  hasMore: boolean;
+}
+
+const changesPage = `query($after: String, $under: ID, $first: Int){changes(after: $after, under: $under, first: $first){
+  items{kind cursor id folder{name} oldParent{id} newParent{id} folderCount by{username}} cursor hasMore}}`;
+
+for (const kind of databaseKinds) {
+  describe(`changes on ${kind.name}`, () => {
+    let tree: TreeBed;
+
+    before(async () => {
+      tree = await TreeBed.start(kind);
+    });
+    after(() => tree.stop());
+
+    const cursorNow = async (authToken?: string) =>
+      (await tree.ask<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
+    const changes = async (variables: Variables, authToken?: string) =>
+      (await tree.ask<{ changes: Page }>(changesPage, variables, authToken)).changes;
+    const brief = ({ items }: Page) => items.map((change) => [change.kind, change.id]);
+
+    test('a mutation answers with its own cursor, and nothing follows it', async () => {
+      const input = { name: 'Own cursor' };
+      const { cursor } = await tree.run<{ cursor: string }>('createFolder', input, 'cursor');
+      assert.equal(await cursorNow(), cursor);
+      assert.deepEqual(await changes({ after: cursor }), { items: [], cursor, hasMore: false });
+    });
+
+    test('every mutation of the tree and of grants has one, in the order of the mutations', async () => {
+      const start = await cursorNow();
+      const parentId = await tree.create('Cursors');
+      const run = async (name: string, input: Variables) =>
+        (await tree.run<{ cursor: string }>(name, input, 'cursor')).cursor;
+      const { id: userId } = await tree.person({});
+      const id = await tree.create('Inside', parentId);
+      const other = await tree.create('Other', parentId);
+      const cursors = [
+        await run('updateFolder', { id, title: 'One' }),
+        await run('moveFolder', { id, parentId: other }),
+        await run('importFolders', { parentId: id, list: [{ path: 'a/b' }] }),
+        await run('grantAccess', { folderId: id, userId, level: 'READ' }),
+        await run('revokeAccess', { folderId: id, userId }),
+        await run('deleteFolder', { id, recursive: true }),
+        await run('restoreFolder', { id }),
+      ];
+      assert.equal(new Set([start, ...cursors]).size, cursors.length + 1);
+      const following = await Promise.all(
+        cursors.map(async (cursor) => (await changes({ after: cursor })).items.length),
+      );
+      assert.deepEqual(following, [4, 3, 2, 2, 2, 1, 0]);
+    });
+
+    test('several mutations in one request each have their own', async () => {
+      const data = await tree.ask<Record<'a' | 'b', { cursor: string }>>(
+        'mutation{a: createFolder(input: {name: "twin a"}){cursor} b: createFolder(input: {name: "twin b"}){cursor}}',
+      );
+      const { items } = await changes({ after: data.a.cursor });
+      assert.deepEqual(
+        items.map(({ cursor }) => cursor),
+        [data.b.cursor],
+      );
+    });
+
+    test('tell each change of a folder, with the parents of a move and the number of an import', async () => {
+      const start = await cursorNow();
+      const [one, two] = [await tree.create('Tell one'), await tree.create('Tell two')];
+      const id = await tree.create('Teller', one);
+      await tree.run('updateFolder', { id, title: 'Told' });
+      await tree.move(id, two);
+      await tree.import(['x/y', 'z'], id);
+      await tree.delete(id);
+      await tree.run('restoreFolder', { id });
+      const { items, cursor, hasMore } = await changes({ after: start });
+      assert.deepEqual(
+        items.map((change) => [change.kind, change.id, change.folder?.name]),
+        [
+          ['CREATE', one, 'Tell one'],
+          ['CREATE', two, 'Tell two'],
+          ['CREATE', id, 'Teller'],
+          ['UPDATE', id, 'Teller'],
+          ['MOVE', id, 'Teller'],
+          ['IMPORT', id, 'Teller'],
+          ['DELETE', id, undefined],
+          ['CREATE', id, 'Teller'],
+        ],
+      );
+      assert.deepEqual([items[4]!.oldParent, items[4]!.newParent], [{ id: one }, { id: two }]);
+      assert.equal(items[5]!.folderCount, 3);
+      assert.equal(items.at(-1)!.cursor, cursor);
+      assert.equal(hasMore, false);
+    });
+
+    test('come in pages that fit together, under a folder, too', async () => {
+      const top = await tree.create('Paged');
+      const start = await cursorNow();
+      for (let place = 0; place < 7; place++) {
+        await tree.create(`in ${place}`, top);
+        await tree.create(`outside ${place}`);
+      }
+      for (const under of [undefined, top]) {
+        const whole = await changes({ after: start, under });
+        assert.equal(whole.items.length, under ? 7 : 14);
+        for (const first of [1, 2, 3, 7]) {
+          const items: Change[] = [];
+          let page = await changes({ after: start, under, first });
+          for (; page.hasMore; page = await changes({ after: page.cursor, under, first })) {
+            items.push(...page.items);
+          }
+          items.push(...page.items);
+          assert.deepEqual(items, whole.items);
+        }
+      }
+    });
+
+    test('a move into or out of the folder asked for is a create or a delete', async () => {
+      const top = await tree.create('Scope');
+      const id = await tree.create('Wanderer');
+      const start = await cursorNow();
+      await tree.move(id, top);
+      await tree.move(id, (await tree.find<{ parent: { id: string } }>(top, 'parent{id}'))!.parent.id);
+      assert.deepEqual(brief(await changes({ after: start, under: top })), [
+        ['CREATE', id],
+        ['DELETE', id],
+      ]);
+    });
+
+    test('show nothing of what the viewer does not see, and a move into or out of it as create or delete', async () => {
+      const [open, closed] = [await tree.create('Open'), await tree.create('Closed')];
+      const { authToken, id: personId } = await tree.person({ [open]: 'READ' });
+      assert.ok(personId);
+      const start = await cursorNow(authToken);
+      const hidden = await tree.create('Hidden', closed);
+      await tree.run('updateFolder', { id: hidden, title: 'Still hidden' });
+      await tree.import(['a/b'], closed);
+      const seen = await tree.create('Seen', open);
+      await tree.move(hidden, open);
+      await tree.move(seen, closed);
+      await tree.delete(seen);
+      const page = await changes({ after: start }, authToken);
+      assert.deepEqual(brief(page), [
+        ['CREATE', seen],
+        ['CREATE', hidden],
+        ['DELETE', seen],
+      ]);
+      assert.equal(page.items[0]!.folder, null);
+      assert.deepEqual(
+        page.items.map(({ by }) => by),
+        [null, null, null],
+      );
+    });
+
+    test('say to read anew if the viewer’s own access has changed since, and nobody else is bothered', async () => {
+      const folderId = await tree.create('Shifting');
+      const one = await tree.person({ [folderId]: 'READ' });
+      const other = await tree.person({ [folderId]: 'READ' });
+      const start = await cursorNow(one.authToken);
+      await tree.run('grantAccess', { folderId, userId: one.id, level: 'WRITE' });
+      const page = await changes({ after: start }, one.authToken);
+      assert.deepEqual(brief(page), [['RESYNC', null]]);
+      assert.deepEqual(brief(await changes({ after: page.cursor }, one.authToken)), []);
+      assert.deepEqual(brief(await changes({ after: start }, other.authToken)), []);
+    });
+
+    for (const [name, change] of Object.entries({
+      'a group of theirs is granted more': async (ids: Ids) =>
+        tree.run('grantAccess', { folderId: ids.top, groupId: ids.groupId, level: 'WRITE' }),
+      'they leave a group': (ids: Ids) =>
+        tree.run('removeFromGroup', { groupId: ids.groupId, userIds: [ids.userId] }),
+      'a group of theirs is deleted': (ids: Ids) => tree.run('deleteGroup', { id: ids.groupId }),
+      'they become an administrator': (ids: Ids) =>
+        tree.run('updateUser', { id: ids.userId, isAdministrator: true }),
+      'a folder above their grant is moved': (ids: Ids) => tree.move(ids.above, ids.elsewhere),
+      'a folder above their grant is deleted': (ids: Ids) => tree.delete(ids.above),
+      'the folder of their grant is deleted and purged': async (ids: Ids) => {
+        await tree.delete(ids.granted);
+        await tree.advanceDays(31);
+        await tree.bed.sweep();
+      },
+    })) {
+      test(`say to read anew after ${name}`, async () => {
+        const ids = await plantGrants(name);
+        const start = await cursorNow(ids.authToken);
+        await change(ids);
+        const { authToken } = await tree.bed.logIn(ids.credentials);
+        assert.deepEqual(brief(await changes({ after: start }, authToken)), [['RESYNC', null]]);
+      });
+    }
+
+    interface Ids {
+      top: string;
+      above: string;
+      granted: string;
+      elsewhere: string;
+      userId: string;
+      groupId: string;
+      credentials: { username: string; password: string };
+      authToken: string;
+    }
+
+    /** Somebody with a deep grant of their own, and one through a group. */
+    async function plantGrants(name: string): Promise<Ids> {
+      const [top, above, granted] = (await tree.createChain([`Top ${name}`, 'above', 'granted'])) as [
+        string,
+        string,
+        string,
+      ];
+      const elsewhere = await tree.create(`Elsewhere ${name}`);
+      const credentials = { username: name.slice(-40), password: 'a walnut and a cabin' };
+      const { user } = await tree.run<{ user: { id: string } }>('createUser', credentials, 'user{id}');
+      const { group } = await tree.run<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
+      await tree.run('addToGroup', { groupId: group.id, userIds: [user.id] });
+      await tree.run('grantAccess', { folderId: granted, userId: user.id, level: 'READ' });
+      await tree.run('grantAccess', { folderId: elsewhere, groupId: group.id, level: 'READ' });
+      const { authToken } = await tree.bed.logIn(credentials);
+      return { top, above, granted, elsewhere, userId: user.id, groupId: group.id, credentials, authToken };
+    }
+
+    test('a cursor that is none is refused; one of the future, or of another journal, says to read anew', async () => {
+      const now = await cursorNow();
+      const ours = await withDatabase(tree.bed.database.url, readJournalCursors);
+      for (const after of ['', 'x', `${now}x`, now.slice(1), 'A'.repeat(5000), `${now}=`]) {
+        const error = await tree.refusal(changesPage, { after });
+        assert.equal(error.extensions.code, 'BAD_INPUT');
+        assert.match(error.message, /cursor/);
+      }
+      assert.deepEqual(brief(await changes({ after: ours.toCursor(1_000_000) })), [['RESYNC', null]]);
+      const other = await Testbed.start(kind);
+      try {
+        const theirs = await withDatabase(other.database.url, readJournalCursors);
+        assert.deepEqual(brief(await changes({ after: theirs.toCursor(1) })), [['RESYNC', null]]);
+      } finally {
+        await other.stop();
+      }
+    });
+
+    test('without a cursor they begin with the oldest that is kept; what is no longer kept says to read anew', async () => {
+      const keeper = await TreeBed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
+      try {
+        const ask = async (after?: string) =>
+          (await keeper.ask<{ changes: Page }>(changesPage, { after })).changes;
+        const { cursor } = await keeper.ask<{ cursor: string }>('{cursor}');
+        await keeper.create('Forgotten');
+        await keeper.advanceDays(1);
+        const id = await keeper.create('Kept');
+        await keeper.bed.sweep();
+        assert.deepEqual(brief(await ask()), [['CREATE', id]]);
+        assert.deepEqual(brief(await ask(cursor)), [['RESYNC', null]]);
+      } finally {
+        await keeper.stop();
+      }
+    });
+
+    test('a folder that is not seen cannot be asked for', async () => {
+      const closed = await tree.create('Locked');
+      const { authToken } = await tree.person({});
+      const error = await tree.refusal(changesPage, { under: closed }, authToken);
+      assert.equal(error.extensions.code, 'NOT_FOUND');
+    });
+  });
+}

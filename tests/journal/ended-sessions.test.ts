@@ -1,0 +1,131 @@
+/** Ending a session reaches its auth token at once, on every node; a plain logout leaves it alone, as the contract says. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LoginResponse } from '@espalier/contract';
+import { databaseKinds } from '../databases.ts';
+import { PeopleBed, type Person } from '../people/people-bed.ts';
+import { Testbed } from '../testbed.ts';
+
+for (const kind of databaseKinds) {
+  describe(`sessions that were ended on ${kind.name}`, () => {
+    let people: PeopleBed;
+    let otherNode: Testbed;
+    let person: Person;
+    let pair: LoginResponse;
+
+    before(async () => {
+      people = await PeopleBed.start(kind);
+      const { database, clock } = people.bed;
+      otherNode = await Testbed.start(kind, { database, clock });
+    });
+    after(async () => {
+      await otherNode.stop();
+      await people.stop();
+    });
+
+    const outcome = async (bed: Testbed, { authToken }: LoginResponse) => ({
+      graph: (await bed.query('{__typename}', authToken)).status,
+      verify: (await bed.post('/login/verify', { authToken })).status,
+    });
+    const good = { graph: 200, verify: 204 };
+    const bad = { graph: 401, verify: 400 };
+    const sessionId = () =>
+      (JSON.parse(Buffer.from(pair.authToken.split('.')[1]!, 'base64url').toString()) as { sid: string }).sid;
+
+    const ways: Record<string, () => Promise<unknown>> = {
+      'revoked by an administrator': () => people.run('revokeSession', { id: sessionId() }),
+      'revoked with all others of its user': async () => {
+        const { authToken } = await people.logIn(person);
+        await people.run('revokeSessions', { keepCurrent: true }, '__typename', authToken);
+      },
+      'revoked by its own user with all': () =>
+        people.run('revokeSessions', {}, '__typename', pair.authToken),
+      'of a user whose password was reset': () =>
+        people.run('resetPassword', { userId: person.id, password: 'a cabin of walnut' }),
+      'of a user who was disabled': () => people.run('updateUser', { id: person.id, isDisabled: true }),
+      'of a user who was disabled and enabled again': async () => {
+        await people.run('updateUser', { id: person.id, isDisabled: true });
+        await people.run('updateUser', { id: person.id, isDisabled: false });
+      },
+      'of a user who was deleted': () => people.run('deleteUser', { id: person.id }),
+      'revoked after it was logged out': async () => {
+        await people.bed.post('/logout', {}, pair.authToken);
+        await people.run('revokeSessions', { userId: person.id });
+      },
+    };
+
+    for (const [name, end] of Object.entries(ways)) {
+      test(`one ${name} is over at once, and soon on the other node`, async () => {
+        person = await people.createUser();
+        pair = await people.logIn(person);
+        assert.deepEqual(await outcome(people.bed, pair), good);
+        assert.deepEqual(await outcome(otherNode, pair), good);
+        await end();
+        assert.deepEqual(await outcome(people.bed, pair), bad);
+        await eventually(async () => assert.deepEqual(await outcome(otherNode, pair), bad));
+        const answer = await people.bed.query('{__typename}', pair.authToken);
+        assert.equal(answer.headers.get('token-expired'), null);
+        assert.match(answer.headers.get('www-authenticate') ?? '', /invalid_token/);
+        assert.equal((await people.bed.post('/logout', {}, pair.authToken)).status, 401);
+      });
+    }
+
+    test('one that was logged out keeps its auth token until it expires', async () => {
+      person = await people.createUser();
+      pair = await people.logIn(person);
+      await people.bed.post('/logout', {}, pair.authToken);
+      assert.deepEqual(await outcome(people.bed, pair), good);
+      assert.equal((await people.bed.refresh(pair)).status, 401);
+    });
+
+    test('the session that ends all others goes on, and so do those of everybody else', async () => {
+      person = await people.createUser();
+      const stranger = await people.createUser();
+      const theirs = await people.logIn(stranger);
+      pair = await people.logIn(person);
+      await people.run('revokeSessions', { keepCurrent: true }, '__typename', pair.authToken);
+      assert.deepEqual(await outcome(people.bed, pair), good);
+      assert.deepEqual(await outcome(people.bed, theirs), good);
+      assert.equal((await people.bed.refresh(pair)).status, 200);
+    });
+
+    test('a stolen refresh token that is replayed ends the session with its auth token', async () => {
+      person = await people.createUser();
+      const stolen = await people.logIn(person);
+      pair = (await people.bed.refresh(stolen)).json<LoginResponse>();
+      people.bed.clock.advanceSeconds(61);
+      assert.equal((await people.bed.refresh(stolen)).status, 401);
+      assert.deepEqual(await outcome(people.bed, pair), bad);
+    });
+
+    test('a node that starts later knows them, too, and none is forgotten while its token lives', async () => {
+      person = await people.createUser();
+      pair = await people.logIn(person);
+      await people.run('revokeSessions', { userId: person.id });
+      people.bed.clock.advanceSeconds(300);
+      await people.bed.sweep();
+      const { database, clock } = people.bed;
+      const late = await Testbed.start(kind, { database, clock });
+      try {
+        assert.deepEqual(await outcome(late, pair), bad);
+        assert.deepEqual(await outcome(people.bed, pair), bad);
+      } finally {
+        await late.stop();
+      }
+    });
+  });
+}
+
+/** Tries until it holds, for a second. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await check();
+    } catch (error) {
+      if (tries === 20) throw error;
+      await delay(50);
+    }
+  }
+}

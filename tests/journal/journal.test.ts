@@ -1,0 +1,381 @@
+/** The journal: every change is in it, once, in order, with who and what; and it does not grow for ever. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import type { Variables } from '../graph-bed.ts';
+import { administrator, Testbed } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+
+interface Entry {
+  number: number;
+  kind: string;
+  byId: string | null;
+  by: { username: string } | null;
+  at: string;
+  folderId: string | null;
+  folder: { name: string } | null;
+  ancestorIds: string[] | null;
+  formerAncestorIds: string[] | null;
+  userId: string | null;
+  groupId: string | null;
+  sessionId: string | null;
+  before: unknown;
+  after: unknown;
+}
+
+const fields = `number kind at byId by{username} folderId folder{name} ancestorIds formerAncestorIds
+  userId user{username} groupId group{name} sessionId before after`;
+const journalPage = `query($filter: JournalFilter, $first: Int, $after: String){
+  journal(filter: $filter, first: $first, after: $after){
+    items{${fields}} totalCount pageInfo{hasNextPage hasPreviousPage endCursor}}}`;
+
+interface Page {
+  items: Entry[];
+  totalCount: number;
+  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
+}
+
+for (const kind of databaseKinds) {
+  describe(`the journal on ${kind.name}`, () => {
+    let tree: TreeBed;
+    let rootId: string;
+    let ownId: string;
+
+    before(async () => {
+      tree = await TreeBed.start(kind, { settings: { JOURNAL_ENTRIES: '1000', TRASH_DAYS: '0' } });
+      const { folder, viewer } = await tree.ask<{
+        folder: { id: string };
+        viewer: { user: { id: string } };
+      }>('{folder{id} viewer{user{id}}}');
+      rootId = folder.id;
+      ownId = viewer.user.id;
+    });
+    after(() => tree.stop());
+
+    const page = async (variables: Variables = {}) =>
+      (await tree.ask<{ journal: Page }>(journalPage, variables)).journal;
+    const latest = async (count: number) => (await page({ first: count })).items.toReversed();
+    /** The entries that some work makes, without what depends on the run. */
+    const entriesOf = async (work: () => Promise<unknown>) => {
+      const start = (await latest(1))[0]?.number ?? 0;
+      await work();
+      const { items } = await page({ first: 100 });
+      return items.filter(({ number }) => number > start).toReversed();
+    };
+    const kindsOf = (entries: readonly Entry[]) => entries.map((entry) => entry.kind);
+
+    test('begins with the administrator of the first start, made by the server itself', async () => {
+      const first = (await page({ first: 1000 })).items.at(-1)!;
+      assert.equal(first.number, 1);
+      assert.equal(first.kind, 'CREATE_USER');
+      assert.equal(first.byId, null);
+      assert.deepEqual(first.after, { username: administrator.username, isAdministrator: true });
+    });
+
+    test('has each change of a folder with its place, and what is different', async () => {
+      let ids: string[] = [];
+      const created = await entriesOf(async () => {
+        ids = await tree.createChain(['Hall', 'Desk']);
+      });
+      const [hall, desk] = ids as [string, string];
+      assert.deepEqual(kindsOf(created), ['CREATE_FOLDER', 'CREATE_FOLDER']);
+      assert.deepEqual(created[1]!.ancestorIds, [rootId, hall]);
+      assert.deepEqual(created[1]!.after, { name: 'Desk' });
+      assert.equal(created[1]!.by?.username, administrator.username);
+      assert.equal(created[1]!.at, new Date(tree.bed.clock.now()).toISOString());
+
+      const description = 'long '.repeat(200);
+      const [updated] = await entriesOf(() =>
+        tree.run('updateFolder', { id: desk, name: 'Table', title: 'The table', description }),
+      );
+      assert.equal(updated!.kind, 'UPDATE_FOLDER');
+      assert.deepEqual(updated!.before, { name: 'Desk', title: null, description: null });
+      const cut = `${description.slice(0, 255)}…`;
+      assert.deepEqual(updated!.after, { name: 'Table', title: 'The table', description: cut });
+
+      const other = await tree.create('Attic');
+      const [moved] = await entriesOf(() => tree.move(desk, other));
+      assert.equal(moved!.kind, 'MOVE_FOLDER');
+      assert.deepEqual(moved!.formerAncestorIds, [rootId, hall]);
+      assert.deepEqual(moved!.ancestorIds, [rootId, other]);
+      assert.deepEqual(moved!.before, { parentId: hall });
+      assert.deepEqual(moved!.after, { parentId: other, name: 'Table' });
+
+      const [imported] = await entriesOf(() => tree.import(['Box/Lid', 'Bag'], other));
+      assert.equal(imported!.kind, 'IMPORT_FOLDERS');
+      assert.equal(imported!.folderId, other);
+      assert.deepEqual(imported!.after, { count: 3 });
+    });
+
+    test('has one entry for a deletion of any size, for the restoring, and for the purging', async () => {
+      const keeper = await TreeBed.start(kind);
+      try {
+        const id = await keeper.create('Shed');
+        await keeper.import(['A/B', 'C'], id);
+        await keeper.delete(id);
+        await keeper.run('restoreFolder', { id, name: 'Barn' });
+        await keeper.delete(id);
+        await keeper.advanceDays(31);
+        await keeper.bed.sweep();
+        const { journal } = await keeper.ask<{ journal: Page }>(journalPage, { filter: { folderId: id } });
+        assert.deepEqual(kindsOf(journal.items.toReversed()), [
+          'CREATE_FOLDER',
+          'IMPORT_FOLDERS',
+          'DELETE_FOLDER',
+          'RESTORE_FOLDER',
+          'DELETE_FOLDER',
+          'PURGE_FOLDER',
+        ]);
+        const [purge, deletion, restoring] = journal.items;
+        assert.deepEqual(purge!.before, { name: 'Barn' });
+        assert.equal(purge!.byId, null);
+        assert.deepEqual(deletion!.before, { name: 'Barn' });
+        assert.equal(deletion!.folder, null);
+        assert.deepEqual(restoring!.after, { name: 'Barn' });
+      } finally {
+        await keeper.stop();
+      }
+    });
+
+    test('has each change of a grant with the level before and after', async () => {
+      const folderId = await tree.create('Cellar');
+      const { id: userId } = await tree.person({});
+      const entries = await entriesOf(async () => {
+        await tree.run('grantAccess', { folderId, userId, level: 'READ' });
+        await tree.run('grantAccess', { folderId, userId, level: 'READ' });
+        await tree.run('grantAccess', { folderId, userId, level: 'MANAGE' });
+        await tree.run('revokeAccess', { folderId, userId });
+      });
+      assert.deepEqual(
+        entries.map((entry) => [entry.kind, entry.folderId, entry.userId, entry.before, entry.after]),
+        [
+          ['GRANT_ACCESS', folderId, userId, null, { level: 'READ' }],
+          ['GRANT_ACCESS', folderId, userId, { level: 'READ' }, { level: 'MANAGE' }],
+          ['REVOKE_ACCESS', folderId, userId, { level: 'MANAGE' }, null],
+        ],
+      );
+    });
+
+    test('has each change of users, groups and who is in them', async () => {
+      const entries = await entriesOf(async () => {
+        const one = await tree.run<{ user: { id: string } }>(
+          'createUser',
+          { username: 'Otto', password: 'a walnut in a cabin' },
+          'user{id}',
+        );
+        const { id } = one.user;
+        await tree.run('updateUser', { id, username: 'Otto' });
+        await tree.run('updateUser', { id, username: 'Otto B', isAdministrator: true });
+        await tree.run('resetPassword', { userId: id, password: 'a cabin in a walnut' });
+        const { group } = await tree.run<{ group: { id: string } }>(
+          'createGroup',
+          { name: 'Staff' },
+          'group{id}',
+        );
+        const groupId = group.id;
+        await tree.run('addToGroup', { groupId, userIds: [id, ownId, id] });
+        await tree.run('addToGroup', { groupId, userIds: [id] });
+        await tree.run('removeFromGroup', { groupId, userIds: [id] });
+        await tree.run('updateGroup', { id: groupId, name: 'Crew' });
+        await tree.run('deleteGroup', { id: groupId });
+        await tree.run('updateUser', { id, isDisabled: true });
+        await tree.run('deleteUser', { id });
+      });
+      assert.deepEqual(
+        entries.map((entry) => [entry.kind, entry.before, entry.after]),
+        [
+          ['CREATE_USER', null, { username: 'Otto', isAdministrator: false }],
+          [
+            'UPDATE_USER',
+            { username: 'Otto', isAdministrator: false },
+            { username: 'Otto B', isAdministrator: true },
+          ],
+          ['CHANGE_PASSWORD', null, null],
+          ['CREATE_GROUP', null, { name: 'Staff' }],
+          ['ADD_TO_GROUP', null, null],
+          ['ADD_TO_GROUP', null, null],
+          ['REMOVE_FROM_GROUP', null, null],
+          ['UPDATE_GROUP', { name: 'Staff' }, { name: 'Crew' }],
+          ['REMOVE_FROM_GROUP', null, null],
+          ['DELETE_GROUP', { name: 'Crew' }, null],
+          ['UPDATE_USER', { isDisabled: false }, { isDisabled: true }],
+          ['DELETE_USER', { username: 'Otto B', isAdministrator: true }, null],
+        ],
+      );
+      assert.ok(entries.every(({ byId }) => byId === ownId));
+    });
+
+    test('has each end of a session with its reason', async () => {
+      const credentials = { username: 'Ida', password: 'a walnut and a cabin' };
+      const { user: person } = await tree.run<{ user: { id: string } }>(
+        'createUser',
+        credentials,
+        'user{id}',
+      );
+      await tree.bed.logIn(credentials);
+      const entries = await entriesOf(async () => {
+        await tree.bed.post('/logout', {}, (await tree.bed.logIn(credentials)).authToken);
+        await tree.run('revokeSessions', { userId: person.id });
+      });
+      assert.deepEqual(
+        entries.map((entry) => [entry.kind, entry.byId, entry.userId, entry.after]),
+        [
+          ['END_SESSION', person.id, person.id, { because: 'logout' }],
+          ['END_SESSION', ownId, person.id, { because: 'revoked', count: 1 }],
+        ],
+      );
+      assert.notEqual(entries[0]!.sessionId, null);
+    });
+
+    test('has no entry for what was refused or changed nothing, and no number is missing', async () => {
+      const id = await tree.create('Still');
+      const entries = await entriesOf(async () => {
+        await tree.refused('createFolder', { name: 'Still' });
+        await tree.refused('moveFolder', { id: rootId, parentId: id });
+        await tree.run('updateFolder', { id, name: 'Still' });
+        await tree.run('moveFolder', { id, parentId: rootId });
+        await tree.run('moveFolder', { id, parentId: rootId, dryRun: true });
+      });
+      assert.deepEqual(entries, []);
+      const numbers = (await page({ first: 1000 })).items.map(({ number }) => number);
+      assert.deepEqual(
+        numbers,
+        numbers.map((_, place) => numbers[0]! - place),
+      );
+    });
+
+    test('keeps the order and every number when many change at once', async () => {
+      const parent = await tree.create('Crowd');
+      const start = (await latest(1))[0]!.number;
+      const names = Array.from({ length: 60 }, (_, place) => `n${place}`);
+      const answers = await Promise.all(
+        names.map((name) =>
+          tree.run<{ folder: { id: string }; cursor: string }>(
+            'createFolder',
+            { name, parentId: parent },
+            'folder{id} cursor',
+          ),
+        ),
+      );
+      const { items } = await page({ first: 60 });
+      assert.deepEqual(
+        items.map(({ number }) => number).toReversed(),
+        names.map((_, place) => start + 1 + place),
+      );
+      assert.equal(new Set(answers.map(({ cursor }) => cursor)).size, 60);
+      assert.deepEqual(
+        new Set(items.map(({ folderId }) => folderId)),
+        new Set(answers.map(({ folder }) => folder.id)),
+      );
+    });
+
+    test('is found by person, kind, folder and time, in pages', async () => {
+      const folderId = await tree.create('Found');
+      const person = await tree.person({ [folderId]: 'WRITE' });
+      tree.bed.clock.advanceSeconds(60);
+      const noon = new Date(tree.bed.clock.now()).toISOString();
+      for (const title of ['one', 'two', 'three']) {
+        await tree.run('updateFolder', { id: folderId, title }, '__typename', person.authToken);
+      }
+      tree.bed.clock.advanceSeconds(60);
+      const later = new Date(tree.bed.clock.now()).toISOString();
+      await tree.run('updateFolder', { id: folderId, title: 'four' });
+
+      const titles = async (filter: Variables) =>
+        (await page({ filter })).items.map(({ after: value }) => (value as { title?: string }).title);
+      assert.deepEqual(await titles({ byId: person.id }), ['three', 'two', 'one']);
+      assert.deepEqual(await titles({ folderId, kinds: ['UPDATE_FOLDER'] }), ['four', 'three', 'two', 'one']);
+      assert.deepEqual(await titles({ folderId, from: noon, until: later }), ['three', 'two', 'one']);
+      assert.deepEqual(await titles({ folderId, from: later }), ['four']);
+      assert.deepEqual(kindsOf((await page({ filter: { userId: person.id } })).items), [
+        'GRANT_ACCESS',
+        'CREATE_USER',
+      ]);
+      assert.deepEqual((await page({ filter: { kinds: [] } })).items, []);
+      assert.deepEqual((await page({ filter: { folderId: 'nothing' } })).items, []);
+
+      const paged: Entry[] = [];
+      const filter = { folderId };
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const { items, pageInfo, totalCount } = await page({ filter, first: 2, after: cursor });
+        paged.push(...items);
+        assert.equal(totalCount, 6);
+        cursor = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      }
+      assert.deepEqual(paged, (await page({ filter })).items);
+    });
+
+    test('is for administrators', async () => {
+      const { authToken } = await tree.person({ [rootId]: 'MANAGE' });
+      const error = await tree.refusal('{journal{totalCount}}', {}, authToken);
+      assert.equal(error.extensions.code, 'FORBIDDEN');
+    });
+
+    test('holds no password, token or digest', async () => {
+      const { items } = await page({ first: 1000 });
+      const text = JSON.stringify(items);
+      assert.doesNotMatch(text, /walnut|\$argon2|eyJ/);
+      assert.ok(!text.includes(administrator.password));
+    });
+
+    test('keeps so many entries and no more, and forgets the oldest first', async () => {
+      const parent = await tree.create('Many');
+      const before1000 = (await latest(1))[0]!.number;
+      for (let round = 0; round < 13; round++) {
+        const mutations = Array.from(
+          { length: 80 },
+          (_, place) =>
+            `m${place}: createFolder(input: {name: "${round} ${place}", parentId: "${parent}"}){__typename}`,
+        );
+        await tree.ask(`mutation{${mutations.join(' ')}}`);
+      }
+      await tree.bed.sweep();
+      const { items, totalCount } = await page({ first: 1000 });
+      assert.equal(totalCount, 1000);
+      assert.equal(items[0]!.number, before1000 + 13 * 80);
+      assert.equal(items.at(-1)!.number, items[0]!.number - 999);
+    });
+  });
+
+  test(`the journal forgets what is older than its days on ${kind.name}`, async () => {
+    const tree = await TreeBed.start(kind, { settings: { JOURNAL_DAYS: '2' } });
+    try {
+      await tree.create('Old');
+      await tree.advanceDays(1);
+      const id = await tree.create('Young');
+      await tree.advanceDays(1.5);
+      await tree.bed.sweep();
+      const { journal } = await tree.ask<{ journal: Page }>(journalPage);
+      assert.deepEqual(
+        journal.items.map((entry) => entry.folderId),
+        [id],
+      );
+      await tree.advanceDays(1);
+      await tree.bed.sweep();
+      assert.equal((await tree.ask<{ journal: Page }>(journalPage)).journal.totalCount, 0);
+      await tree.create('New');
+      const [entry] = (await tree.ask<{ journal: Page }>(journalPage)).journal.items;
+      assert.equal(entry!.number, 4);
+    } finally {
+      await tree.stop();
+    }
+  });
+
+  test(`a second process on the same database goes on with the same numbers on ${kind.name}`, async () => {
+    const first = await TreeBed.start(kind);
+    const bed = await Testbed.start(kind, { database: first.bed.database, clock: first.bed.clock });
+    try {
+      const second = new TreeBed(bed, first.authToken);
+      for (let place = 0; place < 10; place++) await (place % 2 ? first : second).create(`f${place}`);
+      const { items } = (await second.ask<{ journal: Page }>(journalPage)).journal;
+      assert.deepEqual(
+        items.map(({ number }) => number),
+        [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],
+      );
+    } finally {
+      await bed.stop();
+      await first.stop();
+    }
+  });
+}
