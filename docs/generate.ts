@@ -8,6 +8,7 @@ import { printSchema } from 'graphql';
 import { format } from 'prettier';
 import {
   bodies,
+  closeCodes,
   endpoints,
   graphCodes,
   refusals,
@@ -76,6 +77,15 @@ ${Object.values<Endpoint>(endpoints).map(endpointSection).join('\n')}
 ${Object.keys(bodies)
   .map((name) => bodySection(name as BodyName))
   .join('\n')}
+## Close codes of sockets
+
+For WebSockets at \`/graphql\` and \`/graphql/ws\`; [Live](live.md) shows what is sent over them.
+
+${table(
+  ['Code', 'Reason', 'When'],
+  Object.values(closeCodes).map(({ code, reason, when }) => [String(code), reason && `\`${reason}\``, when]),
+)}
+
 ## Refusal codes
 
 The four token endpoints refuse with \`application/problem+json\` (RFC 9457); \`code\` is one of these. A body never holds

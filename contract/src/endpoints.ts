@@ -126,7 +126,7 @@ export const endpoints = {
     path: '/graphql',
     summary: 'Query the tree of folders',
     description:
-      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`.',
+      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the only way here for a subscription. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`.',
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
@@ -138,7 +138,7 @@ export const endpoints = {
         status: 401,
         when: 'AT missing, of a wrong scheme, invalid or expired',
       },
-      NOT_ACCEPTABLE: { status: 406, when: 'Accept names no JSON media type' },
+      NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
       TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB' },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: overloaded,

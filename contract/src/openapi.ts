@@ -58,6 +58,9 @@ const graphContent = {
   ...jsonContent('GraphResponse'),
   'application/graphql-response+json': { schema: reference('GraphResponse') },
 };
+const eventContent = {
+  'text/event-stream': { schema: { type: 'string', description: 'Events `next` and `complete`.' } },
+};
 const problemContent = { 'application/problem+json': { schema: reference('Problem') } };
 
 function requestBody({ request }: Endpoint) {
@@ -73,7 +76,8 @@ function responses(endpoint: Endpoint) {
     [success.status]: {
       description: success.description,
       ...(success.body && {
-        content: refusalFormat === 'graphql' ? graphContent : jsonContent(success.body),
+        content:
+          refusalFormat === 'graphql' ? { ...graphContent, ...eventContent } : jsonContent(success.body),
       }),
     },
   };

@@ -174,6 +174,35 @@ export const settingsTable = {
     default: '100000',
     parse: wholeNumber(1, 10_000_000),
   }),
+  maxSubscriptions: setting({
+    name: 'MAX_SUBSCRIPTIONS',
+    about: 'How many operations may be open on one socket at a time: subscriptions, queries and mutations.',
+    accepts: 'a whole number from 1 to 10000',
+    default: '100',
+    parse: wholeNumber(1, 10_000),
+  }),
+  maxBacklog: setting({
+    name: 'MAX_BACKLOG',
+    about:
+      'How many journal entries a client that follows the changes may be behind; beyond that it is told to read anew.',
+    accepts: 'a whole number from 100 to 1000000',
+    default: '10000',
+    parse: wholeNumber(100, 1_000_000),
+  }),
+  journalDays: setting({
+    name: 'JOURNAL_DAYS',
+    about: 'How many days the journal keeps its entries.',
+    accepts: 'a whole number from 1 to 36500',
+    default: '90',
+    parse: wholeNumber(1, 36_500),
+  }),
+  journalEntries: setting({
+    name: 'JOURNAL_ENTRIES',
+    about: 'How many entries the journal keeps, the latest.',
+    accepts: 'a whole number from 1000 to 1000000000',
+    default: '1000000',
+    parse: wholeNumber(1_000, 1_000_000_000),
+  }),
   trashDays: setting({
     name: 'TRASH_DAYS',
     about: 'How many days a deleted folder can be restored before it is purged.',
@@ -208,7 +237,7 @@ export const settingsTable = {
   }),
   tlsCertFile: setting({
     name: 'TLS_CERT_FILE',
-    about: 'A PEM file with the certificate chain, to serve https directly. Needs the key too.',
+    about: 'A PEM file with the certificate chain, to serve https and wss directly. Needs the key too.',
     accepts: 'the path of a PEM file',
     parse: text,
   }),
@@ -228,7 +257,8 @@ export const settingsTable = {
   }),
   corsOrigins: setting({
     name: 'CORS_ORIGINS',
-    about: 'Web pages of these origins may call the service from a browser; * means any. None by default.',
+    about:
+      'Web pages of these origins may call the service from a browser, and open sockets; * means any. None by default, but those of the service’s own address.',
     accepts: 'a comma-separated list of origins such as https://app.example.com, or *',
     default: '',
     parse: origins,

@@ -12,8 +12,12 @@ import { prepareInstallation, storedIssuer, type NewAdministrator } from './firs
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
 import { createApp } from './http/app.ts';
+import { readJournalCursors } from './journal/journal-cursor.ts';
+import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
+import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
+import { watchEndedSessions } from './sessions/ended-sessions.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { readSigningKeys } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
@@ -42,6 +46,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { settings, clock, log, version, onStatement } = options;
   const tls = readTlsFiles(settings);
   const database = await openDatabase(settings.databaseUrl, clock, onStatement ? { onStatement } : {});
+  let feed: JournalFeed | undefined;
   try {
     const passwords = createPasswords();
     const created = await prepareInstallation({ database, passwords, now: clock.now(), settings });
@@ -52,21 +57,34 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       keys: await readSigningKeys(database),
     });
-    const sessions = createSessions({ database, clock, passwords, accessTokens, settings });
+    feed = await openJournalFeed({
+      database,
+      onError: (err) => log.warn({ err }, 'the journal cannot be read'),
+    });
+    const ended = await watchEndedSessions({
+      database,
+      feed,
+      clock,
+      onError: (err) => log.error({ err }, 'ended sessions cannot be read'),
+    });
+    const sessions = createSessions({ database, clock, passwords, accessTokens, ended, settings });
     const graph = createGraph({
       database,
       clock,
       passwords,
+      feed,
+      journalCursors: await readJournalCursors(database),
       limits: settings,
       accessBook: createAccessBook(database),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
     });
-    const app = await createApp({ sessions, graph, log, version, tls, settings });
+    const app = await createApp({ sessions, graph, clock, log, version, tls, settings });
     await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
 
     const sweep = async () => {
       await sessions.sweep();
       await sweepTrash(database, clock.now(), settings.trashDays);
+      await pruneJournal(database, clock.now(), settings);
     };
     const sweeping = repeat(sweep, (err) => log.warn({ err }, 'sweeping failed'));
 
@@ -76,10 +94,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       async close() {
         await app.close();
         await sweeping.stop();
+        feed?.close();
         await database.close();
       },
     };
   } catch (error) {
+    feed?.close();
     await database.close();
     throw error;
   }

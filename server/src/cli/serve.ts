@@ -72,6 +72,7 @@ Espalier ${version()} is running
 
   API        ${url}
   GraphQL    ${url}/graphql
+  WebSocket  ${url.replace(/^http/, 'ws')}/graphql
   OpenAPI    ${url}/openapi.json
   Database   ${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`;
 }

@@ -2,8 +2,9 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { shownCode, statusOf, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
+import { statusOf, toGraphCode, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
 import { drainBody } from './drain-body.ts';
@@ -54,14 +55,21 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
   if (retryAfterSeconds) reply.header('retry-after', String(retryAfterSeconds));
   if (endpoint?.refusalFormat === 'graphql') {
     const mediaType = acceptedMediaType(request.headers.accept) ?? 'application/json';
-    const extensions = { code: shownCode(endpoint, refusal.code), requestId: request.id };
     reply.header('content-type', `${mediaType}; charset=utf-8`);
-    reply.send(JSON.stringify({ errors: [{ message: refusal.message, extensions }] }));
+    reply.send(JSON.stringify({ errors: [toGraphError(refusal, request.id)] }));
     return;
   }
   reply
     .header('content-type', problemMediaType)
     .send(problemText(status, refusal.code, refusal.message, request.id));
+}
+
+/** With the request's id if there is a request that is refused. */
+export function toGraphError({ code, message, details }: Refusal, requestId?: string): GraphQLFormattedError {
+  return {
+    message,
+    extensions: { code: toGraphCode(code), ...details.facts, ...(requestId && { requestId }) },
+  };
 }
 
 function problemText(status: number, code: RefusalCode, detail: string, requestId: string): string {
@@ -72,7 +80,7 @@ function problemText(status: number, code: RefusalCode, detail: string, requestI
 
 /** For what is not even HTTP, so that there is no request to answer: the connection ends with it. */
 export function answerBrokenRequest(
-  { code }: NodeJS.ErrnoException,
+  { code }: { readonly code?: string },
   socket: Socket,
   requestId: string,
 ): void {

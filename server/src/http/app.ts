@@ -5,17 +5,22 @@ import cors from '@fastify/cors';
 import { openApiDocument } from '@espalier/contract';
 import fastify, { type FastifyInstance, type onResponseHookHandler } from 'fastify';
 import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { answerBrokenRequest, answerError } from './answers.ts';
 import { addGraphRoute } from './graph-route.ts';
+import { addGraphSocket, isUpgrade } from './graph-socket.ts';
+import { LiveConnections, type LiveTimes } from './live-connections.ts';
+import { watchSilentConnections } from './silent-connections.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
 
 export interface AppOptions {
   readonly sessions: Sessions;
   readonly graph: Graph;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
   /** For https; without it, plain http. */
@@ -25,18 +30,24 @@ export interface AppOptions {
     readonly basePath: string;
     readonly trustProxy: boolean | number | string[];
     readonly corsOrigins: readonly string[];
+    readonly maxSubscriptions: number;
   };
+  /** For tests that cannot wait. */
+  readonly liveTimes?: LiveTimes;
 }
 
 const requestTimeoutMs = 120_000;
+const upgrading = { shouldUpgradeCallback: isUpgrade };
 
 export async function createApp({
   sessions,
   graph,
+  clock,
   log,
   version,
   tls,
   settings,
+  liveTimes,
 }: AppOptions): Promise<FastifyInstance> {
   const { basePath, trustProxy, corsOrigins } = settings;
   const nextRequestId = requestIds();
@@ -50,7 +61,7 @@ export async function createApp({
     exposeHeadRoutes: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
-    https: tls ?? null,
+    ...(tls ? { https: { ...tls, ...upgrading } } : { http: upgrading }),
   }) as unknown as FastifyInstance;
 
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
@@ -76,11 +87,21 @@ export async function createApp({
     });
   }
 
+  const connections = new LiveConnections(log, liveTimes);
+  const endSilentConnections = watchSilentConnections(app.server, tls !== undefined);
+  // Before the port is closed: that would wait for them.
+  app.addHook('preClose', async () => {
+    await connections.close();
+    endSilentConnections();
+  });
+
   await app.register(
     (routes, _, done) => {
+      const live = { graph, sessions, clock, log, connections };
       const document = openApiDocument({ url: basePath || '/', version });
       addTokenRoutes(routes, sessions);
-      addGraphRoute(routes, graph, sessions);
+      addGraphRoute(routes, live);
+      addGraphSocket(routes, live, { nextRequestId, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);
       done();
     },

@@ -1,24 +1,38 @@
-/** Reads the Authorization header (RFC 6750; the scheme word in any case, then exactly one space). */
+/** Reads auth tokens as clients write them (RFC 6750; the scheme word in any case, then exactly one space). */
 
 import type { FastifyRequest } from 'fastify';
+import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
+import type { Sessions } from '../sessions/sessions.ts';
 
 /** Undefined if there is no header at all; a header that is no usable bearer token is refused. */
 export function optionalBearer(request: FastifyRequest): string | undefined {
   const header = request.headers.authorization;
-  if (header === undefined) return undefined;
-  const token = /^bearer ([\w.-]+)$/i.exec(header)?.[1];
-  if (!token) {
-    throw new Refusal(
-      'INVALID_AUTH_TOKEN',
-      'The Authorization header must be: Bearer, one space, the auth token.',
-    );
-  }
-  return token;
+  return header === undefined ? undefined : parseBearer(header);
 }
 
 export function requiredBearer(request: FastifyRequest): string {
   const token = optionalBearer(request);
   if (token) return token;
   throw new Refusal('INVALID_AUTH_TOKEN', 'This request needs an auth token: Authorization: Bearer <token>.');
+}
+
+/** In the payload of a message, where the key may be in any case; undefined if it is not there. */
+export function bearerIn(payload: Readonly<Record<string, unknown>> | null): string | undefined {
+  const key = Object.keys(payload ?? {}).find((name) => name.toLowerCase() === 'authorization');
+  const authorization = key && payload?.[key];
+  if (authorization === undefined || authorization === null) return undefined;
+  return parseBearer(typeof authorization === 'string' ? authorization : '');
+}
+
+function parseBearer(authorization: string): string {
+  const token = /^bearer ([\w.-]+)$/i.exec(authorization)?.[1];
+  if (token) return token;
+  throw new Refusal('INVALID_AUTH_TOKEN', 'Authorization must be: Bearer, one space, the auth token.');
+}
+
+/** Whose auth token this is; refused if it is not good. */
+export function viewerOf(authToken: string, sessions: Sessions): Viewer {
+  const { userId, sessionId, expiresAt } = sessions.authenticate(authToken);
+  return { userId, sessionId, tokenExpiresAt: expiresAt };
 }

@@ -1,16 +1,18 @@
 /** `/graphql` over HTTP, by https://graphql.github.io/graphql-over-http/draft/ */
 
-import { endpoints, type GraphRequest } from '@espalier/contract';
+import { endpoints } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone } from '../database/database.ts';
-import type { Graph, GraphResult } from '../graph/graph.ts';
+import type { GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
-import type { Sessions } from '../sessions/sessions.ts';
-import { requiredBearer } from './bearer.ts';
+import { requiredBearer, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
+import { answerEvents } from './event-stream.ts';
+import { toGraphRequest } from './graph-request.ts';
 import { readJsonObject } from './json-body.ts';
-import { acceptedMediaType, type GraphMediaType } from './media-types.ts';
+import type { LiveServices } from './live-connections.ts';
+import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,13 +20,13 @@ declare module 'fastify' {
   }
 }
 
-export function addGraphRoute(app: FastifyInstance, graph: Graph, sessions: Sessions): void {
+export function addGraphRoute(app: FastifyInstance, services: LiveServices): void {
+  const { graph, sessions } = services;
   app.decorateRequest('viewer', null);
 
   // Before the body is read: a stranger cannot make the service take in 32 MiB.
   const onRequest = (request: FastifyRequest, _: FastifyReply, done: () => void) => {
-    const { userId, sessionId, expiresAt } = sessions.authenticate(requiredBearer(request));
-    request.viewer = { userId, sessionId, tokenExpiresAt: expiresAt };
+    request.viewer = viewerOf(requiredBearer(request), sessions);
     done();
   };
 
@@ -33,16 +35,27 @@ export function addGraphRoute(app: FastifyInstance, graph: Graph, sessions: Sess
     endpoints.graph,
     (request, reply) => {
       const mediaType = acceptedMediaType(request.headers.accept);
-      if (!mediaType) {
+      const takesEvents = acceptsEventStream(request.headers.accept);
+      if (!mediaType && !takesEvents) {
         throw new Refusal(
           'NOT_ACCEPTABLE',
-          'Accept must allow application/json or application/graphql-response+json.',
+          'Accept must allow application/json, application/graphql-response+json or text/event-stream.',
         );
       }
       const isGet = request.method === 'GET';
+      const viewer = request.viewer!;
+      const limits = { queriesOnly: isGet };
       const graphRequest = toGraphRequest(isGet ? urlParameters(request) : readJsonObject(request));
-      const result = graph.run(graphRequest, request.viewer!, { queriesOnly: isGet });
-      return whenDone(result, (done) => answerResult(reply, done, mediaType));
+      if (!takesEvents) {
+        const result = graph.run(graphRequest, viewer, limits);
+        return whenDone(result, (done) => answerResult(reply, done, mediaType!));
+      }
+      // Whoever takes both gets events only from a subscription.
+      return whenDone(graph.open(graphRequest, viewer, limits), (opened) =>
+        mediaType && !('next' in opened)
+          ? answerResult(reply, opened, mediaType)
+          : answerEvents(reply, opened, viewer, services),
+      );
     },
     { onRequest },
   );
@@ -79,35 +92,4 @@ function jsonParameter(given: URLSearchParams, name: string): unknown {
   } catch {
     throw new Refusal('BAD_INPUT', `The parameter ${name} must be JSON.`);
   }
-}
-
-function toGraphRequest({
-  query,
-  operationName,
-  variables,
-  extensions,
-}: Record<string, unknown>): GraphRequest {
-  if (typeof query !== 'string') throw new Refusal('BAD_INPUT', 'The request needs `query`, a string.');
-  if (!isAbsent(operationName) && typeof operationName !== 'string') {
-    throw new Refusal('BAD_INPUT', '`operationName` must be a string.');
-  }
-  return {
-    query,
-    // Some clients send an empty name for none.
-    operationName: operationName || null,
-    variables: optionalObject(variables, 'variables'),
-    extensions: optionalObject(extensions, 'extensions'),
-  };
-}
-
-function optionalObject(value: unknown, name: string): Record<string, unknown> | null {
-  if (isAbsent(value)) return null;
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new Refusal('BAD_INPUT', `\`${name}\` must be an object.`);
-  }
-  return value as Record<string, unknown>;
-}
-
-function isAbsent(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { acceptedMediaType } from './media-types.ts';
+import { acceptedMediaType, acceptsEventStream } from './media-types.ts';
 
 const json = 'application/json';
 const graph = 'application/graphql-response+json';
@@ -75,6 +75,21 @@ test('who takes neither gets neither', () => {
     'application/jsonp',
     'image/*, text/*',
   ]);
+});
+
+test('who names events takes them, and nobody else does', () => {
+  const events = 'text/event-stream';
+  for (const accept of [
+    events,
+    `${json}, ${events}`,
+    `TEXT/Event-Stream ; q=0.1`,
+    `${events};charset=utf-8`,
+  ]) {
+    assert.ok(acceptsEventStream(accept), accept);
+  }
+  for (const accept of [undefined, '', '*/*', 'text/*', json, `${events};q=0`, `${events}s`, `x${events}`]) {
+    assert.ok(!acceptsEventStream(accept), accept);
+  }
 });
 
 test('whatever a client sends, the answer is one of the two media types or none', () => {

@@ -1,4 +1,4 @@
-/** Which of the two media types of GraphQL over HTTP a client would rather have (RFC 9110 §12.5.1). */
+/** Which of the two media types of GraphQL over HTTP a client would rather have, and whether it takes events (RFC 9110 §12.5.1). */
 
 export type GraphMediaType = 'application/json' | 'application/graphql-response+json';
 
@@ -11,6 +11,8 @@ interface Range {
 /** Plain JSON first, as the contract shows it: a wildcard means that. */
 const offered: readonly GraphMediaType[] = ['application/json', 'application/graphql-response+json'];
 
+const eventStream = 'text/event-stream';
+
 /** Undefined if the client takes neither. */
 export function acceptedMediaType(accept: string | undefined): GraphMediaType | undefined {
   if (!accept || accept === '*/*' || accept === 'application/json') return 'application/json';
@@ -21,6 +23,13 @@ export function acceptedMediaType(accept: string | undefined): GraphMediaType | 
     if (range && range.weight > 0 && (!best || isBetter(range, best.range))) best = { mediaType, range };
   }
   return best?.mediaType;
+}
+
+/** Only by name: whoever takes anything waits for an answer that ends. */
+export function acceptsEventStream(accept: string | undefined): boolean {
+  if (!accept?.toLowerCase().includes(eventStream)) return false;
+  const ranges = accept.toLowerCase().split(',').map(toRange).filter(isUtf8Range);
+  return ranges.some(({ name, weight }) => name === eventStream && weight > 0);
 }
 
 /** The most specific range that fits decides. */

@@ -1,0 +1,60 @@
+/** With which code and reason the service closes a socket; those from 4400 on are of the graphql-transport-ws protocol. */
+
+export interface SocketClose {
+  readonly code: number;
+  readonly reason: string;
+  readonly when: string;
+}
+
+export const closeCodes = {
+  TERMINATED: { code: 1000, reason: 'Normal closure', when: 'The client asked for it' },
+  GOING_AWAY: { code: 1001, reason: 'Going away', when: 'The service stops; connect again' },
+  TOO_LARGE: { code: 1009, reason: '', when: 'A frame over 64 KiB' },
+  UNAVAILABLE: {
+    code: 1013,
+    reason: 'Try again later',
+    when: 'The service cannot admit anybody right now; connect again later',
+  },
+  INVALID_MESSAGE: {
+    code: 4400,
+    reason: 'Invalid message',
+    when: 'A message that the sub-protocol does not know, or of a wrong shape; the reason says what is wrong',
+  },
+  NOT_ACKNOWLEDGED: {
+    code: 4401,
+    reason: 'Unauthorized',
+    when: 'An operation before the connection was acknowledged',
+  },
+  INVALID_AUTH_TOKEN: {
+    code: 4403,
+    reason: 'INVALID_AUTH_TOKEN',
+    when: 'The auth token is missing or not valid, or it has expired, or its session or user was ended: connect again with a fresh one',
+  },
+  NO_SUB_PROTOCOL: {
+    code: 4406,
+    reason: 'Subprotocol not acceptable',
+    when: 'The client offered neither graphql-transport-ws nor graphql-ws',
+  },
+  INIT_TIMEOUT: {
+    code: 4408,
+    reason: 'Connection initialisation timeout',
+    when: 'No `connection_init` within ten seconds',
+  },
+  ID_IN_USE: {
+    code: 4409,
+    reason: 'Subscriber already exists',
+    when: 'An operation under an id that is in use (graphql-transport-ws only)',
+  },
+  SECOND_INIT: {
+    code: 4429,
+    reason: 'Too many initialisation requests',
+    when: 'A second `connection_init`',
+  },
+  INTERNAL: {
+    code: 4500,
+    reason: 'Internal server error',
+    when: 'The service failed; the cause is in its log',
+  },
+} as const satisfies Record<string, SocketClose>;
+
+export type CloseName = keyof typeof closeCodes;

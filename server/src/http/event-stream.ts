@@ -1,0 +1,117 @@
+/**
+ * GraphQL over Server-Sent Events, in the distinct connections mode:
+ * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
+ */
+
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { GraphResult, GraphStream } from '../graph/graph.ts';
+import type { Viewer } from '../graph/viewer.ts';
+import { Refusal } from '../refusal.ts';
+import { toGraphError } from './answers.ts';
+import type { LiveConnection, LiveServices } from './live-connections.ts';
+import { Presence } from './presence.ts';
+
+/** For a client that takes nothing in for so long, nothing is kept. */
+const mostStalledMs = 60_000;
+
+const completeEvent = 'event: complete\ndata:\n\n';
+/** Also sent first: without a byte of the body, some would not see the head. */
+const comment = ':\n\n';
+
+export function answerEvents(
+  reply: FastifyReply,
+  opened: GraphResult | GraphStream,
+  viewer: Viewer,
+  services: LiveServices,
+): FastifyReply {
+  reply
+    .header('content-type', 'text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no');
+  if (!('next' in opened)) return reply.send(nextEvent(opened.body) + completeEvent);
+  reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
+  return reply.send(new EventStream(opened, viewer, { ...services, requestId: reply.request.id }));
+}
+
+function nextEvent(body: GraphResult['body']): string {
+  return `event: next\ndata: ${JSON.stringify(body)}\n\n`;
+}
+
+/** Asks for the next answer when what it gave before was taken. */
+class EventStream extends Readable implements LiveConnection {
+  readonly #stream: GraphStream;
+  readonly #presence: Presence;
+  readonly #services: LiveServices & { requestId: string };
+  #isPulling = false;
+  #isOver = false;
+
+  constructor(stream: GraphStream, viewer: Viewer, services: LiveServices & { requestId: string }) {
+    super();
+    this.#stream = stream;
+    this.#presence = new Presence(viewer, services);
+    this.#services = services;
+    services.connections.add(this);
+    this.push(comment);
+  }
+
+  look(): void {
+    if (this.#presence.isOver) this.#finish(new Refusal('INVALID_AUTH_TOKEN'));
+  }
+
+  /** A comment, unless something is on its way anyhow. */
+  beat(): void {
+    if (!this.#isOver && this.readableLength === 0) this.push(comment);
+  }
+
+  /** Without `complete`: a client takes that for the end of the subscription, and would not come back. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#stop();
+    this.push(null);
+  }
+
+  terminate(): void {
+    this.destroy();
+  }
+
+  override _read(): void {
+    if (this.#isPulling || this.#isOver) return;
+    this.#isPulling = true;
+    this.#stream.next().then(
+      ({ done, value }) => {
+        this.#isPulling = false;
+        if (this.#isOver) return;
+        if (done) this.#finish();
+        else this.push(nextEvent(value.body));
+      },
+      (error: unknown) => this.#finish(this.#toRefusal(error)),
+    );
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#stop();
+    this.#services.connections.remove(this);
+    done(error);
+  }
+
+  #finish(refusal?: Refusal): void {
+    if (this.#isOver) return;
+    this.#stop();
+    if (refusal) this.push(nextEvent({ errors: [toGraphError(refusal)] }));
+    this.push(completeEvent);
+    this.push(null);
+  }
+
+  #stop(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stream.return().catch((error: unknown) => this.#toRefusal(error));
+  }
+
+  #toRefusal(error: unknown): Refusal {
+    if (error instanceof Refusal) return error;
+    this.#services.log.error({ requestId: this.#services.requestId, err: error }, 'an event stream failed');
+    return new Refusal('INTERNAL');
+  }
+}

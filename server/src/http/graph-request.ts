@@ -1,0 +1,35 @@
+/** A graph request as clients send it, in a body, in a URL or over a socket: its shape is checked, not its query. */
+
+import type { GraphRequest } from '@espalier/contract';
+import { Refusal } from '../refusal.ts';
+
+export function toGraphRequest({
+  query,
+  operationName,
+  variables,
+  extensions,
+}: Record<string, unknown>): GraphRequest {
+  if (typeof query !== 'string') throw new Refusal('BAD_INPUT', 'The request needs `query`, a string.');
+  if (!isAbsent(operationName) && typeof operationName !== 'string') {
+    throw new Refusal('BAD_INPUT', '`operationName` must be a string.');
+  }
+  return {
+    query,
+    // Some clients send an empty name for none.
+    operationName: operationName || null,
+    variables: optionalObject(variables, 'variables'),
+    extensions: optionalObject(extensions, 'extensions'),
+  };
+}
+
+export function optionalObject(value: unknown, name: string): Record<string, unknown> | null {
+  if (isAbsent(value)) return null;
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new Refusal('BAD_INPUT', `\`${name}\` must be an object.`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}

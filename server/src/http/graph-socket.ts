@@ -1,0 +1,118 @@
+/**
+ * WebSockets at `/graphql` and `/graphql/ws`. Until it is accepted, an upgrade is a request like any other: it goes
+ * through the router, and what is refused is answered as everywhere.
+ */
+
+import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { WebSocketServer, type ServerOptions } from 'ws';
+import { Refusal } from '../refusal.ts';
+import { answerBrokenRequest } from './answers.ts';
+import { optionalBearer, viewerOf } from './bearer.ts';
+import { addEndpoint } from './endpoint-route.ts';
+import type { LiveServices } from './live-connections.ts';
+import { SocketConnection } from './socket-connection.ts';
+import { dialects } from './socket-dialects.ts';
+import { isAllowedOrigin } from './socket-origin.ts';
+
+export interface GraphSocketOptions {
+  readonly nextRequestId: () => string;
+  readonly corsOrigins: readonly string[];
+  readonly maxSubscriptions: number;
+}
+
+/** The address that is for sockets only. A request without an upgrade gets 426 (RFC 9110 §15.5.22). */
+const socketEndpoint: Endpoint = {
+  ...endpoints.graph,
+  path: `${endpoints.graph.path}/ws`,
+  methods: ['GET'],
+  refusalFormat: 'problem',
+  refusals: { BAD_INPUT: { status: 426, when: 'No upgrade to a WebSocket' } },
+};
+
+const longestFrameBytes = 64 * 1024;
+const closeWithinMs = 5_000;
+
+export function addGraphSocket(
+  app: FastifyInstance,
+  services: LiveServices,
+  { nextRequestId, corsOrigins, maxSubscriptions }: GraphSocketOptions,
+): void {
+  const options: ServerOptions & { closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    maxPayload: longestFrameBytes,
+    perMessageDeflate: false,
+    autoPong: false,
+    closeTimeout: closeWithinMs,
+    handleProtocols: (offered) => dialects.find(({ protocol }) => offered.has(protocol))?.protocol ?? false,
+  };
+  const server = new WebSocketServer(options);
+  server.on('wsClientError', (_, socket) => answerBrokenRequest({}, socket as Socket, nextRequestId()));
+
+  const upgrades = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
+  app.addConstraintStrategy({
+    name: 'upgrade',
+    storage: () => {
+      const handlers = new Map<unknown, never>();
+      return {
+        get: (upgrade: unknown) => handlers.get(upgrade) ?? null,
+        set: (upgrade: unknown, handler: unknown) => void handlers.set(upgrade, handler as never),
+      };
+    },
+    deriveConstraint: (request: IncomingMessage) => (upgrades.has(request) ? 'websocket' : undefined),
+  });
+
+  app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    // Only before Node 24.9, which leaves to us what is an upgrade.
+    if (!isUpgrade(request)) return answerBrokenRequest({}, socket, nextRequestId());
+    upgrades.set(request, { socket, head });
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.on('finish', () => socket.destroySoon());
+    app.routing(request, response);
+  });
+
+  const open = (request: FastifyRequest, reply: FastifyReply) => {
+    if (!isAllowedOrigin(request, corsOrigins)) {
+      throw new Refusal('FORBIDDEN', 'Web pages of this origin may not open a socket here.');
+    }
+    const authToken = optionalBearer(request);
+    const viewer = authToken === undefined ? undefined : viewerOf(authToken, services.sessions);
+    reply.hijack();
+    const { socket, head } = upgrades.get(request.raw)!;
+    reply.raw.detachSocket(socket);
+    server.handleUpgrade(request.raw, socket, head, (webSocket) => {
+      const dialect = dialects.find(({ protocol }) => protocol === webSocket.protocol);
+      if (!dialect) {
+        const { code, reason } = closeCodes.NO_SUB_PROTOCOL;
+        webSocket.on('error', () => undefined).close(code, reason);
+        return;
+      }
+      const { id: requestId } = request;
+      new SocketConnection(services, { socket: webSocket, dialect, viewer, requestId, maxSubscriptions });
+    });
+  };
+
+  for (const url of [endpoints.graph.path, socketEndpoint.path]) {
+    const config = { endpoint: socketEndpoint };
+    app.route({ method: 'GET', url, constraints: { upgrade: 'websocket' }, config, handler: open });
+  }
+  addEndpoint(app, socketEndpoint, (_, reply) => {
+    reply.header('upgrade', 'websocket').header('connection', 'upgrade');
+    throw new Refusal(
+      'BAD_INPUT',
+      `Open a WebSocket here, with the sub-protocol ${dialects[0]!.protocol}. Without one, use ${endpoints.graph.path}.`,
+    );
+  });
+}
+
+/** Whether a request wants to become a WebSocket; any other wish to upgrade is passed over, as RFC 9110 §7.8 allows. */
+export function isUpgrade({ method, headers }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;
+}

@@ -1,0 +1,95 @@
+/** Every connection that stays open. One timer for all of them asks what time has brought; at the end all are ended. */
+
+import type { Logger } from 'pino';
+import type { Clock } from '../clock.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+
+/** What a connection works with. */
+export interface LiveServices {
+  readonly graph: Graph;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly connections: LiveConnections;
+}
+
+export interface LiveConnection {
+  /** Several times a second: is it time for something? */
+  look(): void;
+  /** Every few seconds: is anybody there? */
+  beat(): void;
+  /** The service stops. */
+  end(): void;
+  /** Without further words. */
+  terminate(): void;
+}
+
+export interface LiveTimes {
+  readonly lookEveryMs: number;
+  readonly beatEveryMs: number;
+  /** How long a connection may take to end. */
+  readonly endWithinMs: number;
+}
+
+const usualTimes: LiveTimes = { lookEveryMs: 250, beatEveryMs: 12_000, endWithinMs: 2_000 };
+
+export class LiveConnections {
+  /** With the number of looks since the connection came, so that the beats are spread over time. */
+  readonly #looks = new Map<LiveConnection, number>();
+  readonly #times: LiveTimes;
+  readonly #log: Logger;
+  readonly #timer: NodeJS.Timeout;
+  #isClosing = false;
+  #onEmpty: () => void = () => undefined;
+
+  constructor(log: Logger, times: LiveTimes = usualTimes) {
+    this.#log = log;
+    this.#times = times;
+    this.#timer = setInterval(() => this.#lookAtAll(), times.lookEveryMs);
+    this.#timer.unref();
+  }
+
+  get count(): number {
+    return this.#looks.size;
+  }
+
+  add(connection: LiveConnection): void {
+    this.#looks.set(connection, 0);
+    if (this.#isClosing) connection.end();
+  }
+
+  remove(connection: LiveConnection): void {
+    this.#looks.delete(connection);
+    if (this.#looks.size === 0) this.#onEmpty();
+  }
+
+  /** Resolves when all are gone; those that do not go by themselves are terminated. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#timer);
+    for (const connection of [...this.#looks.keys()]) connection.end();
+    if (this.#looks.size === 0) return;
+    const empty = new Promise<void>((resolve) => (this.#onEmpty = resolve));
+    const deadline = setTimeout(() => {
+      for (const connection of [...this.#looks.keys()]) connection.terminate();
+    }, this.#times.endWithinMs);
+    await empty;
+    clearTimeout(deadline);
+  }
+
+  #lookAtAll(): void {
+    const looksPerBeat = Math.round(this.#times.beatEveryMs / this.#times.lookEveryMs);
+    for (const [connection, looks] of this.#looks) {
+      this.#looks.set(connection, looks + 1);
+      try {
+        connection.look();
+        if ((looks + 1) % looksPerBeat === 0) connection.beat();
+      } catch (err) {
+        // One broken connection must not take the others with it.
+        this.#log.error({ err }, 'a live connection failed');
+        connection.terminate();
+      }
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * One connection over a WebSocket, in either dialect: init, acknowledgement, operations, a token that is prolonged or
+ * ends. Whatever is wrong ends it with a code of the contract's list.
+ */
+
+import { closeCodes, type CloseName } from '@espalier/contract';
+import type { RawData, WebSocket } from 'ws';
+import type { Viewer } from '../graph/viewer.ts';
+import { Refusal } from '../refusal.ts';
+import { bearerIn, viewerOf } from './bearer.ts';
+import type { LiveConnection, LiveServices } from './live-connections.ts';
+import { Presence } from './presence.ts';
+import {
+  readMessage,
+  writeMessage,
+  type ClientMessage,
+  type Dialect,
+  type Payload,
+} from './socket-dialects.ts';
+import { SocketOperations } from './socket-operations.ts';
+import { SocketPeer } from './socket-peer.ts';
+
+export interface SocketOptions {
+  readonly socket: WebSocket;
+  readonly dialect: Dialect;
+  /** By the token of the upgrade's header, if it had one. */
+  readonly viewer: Viewer | undefined;
+  readonly requestId: string;
+  readonly maxSubscriptions: number;
+}
+
+const initWithinMs = 10_000;
+/** RFC 6455 §5.5: a control frame holds 125 bytes, and the code takes two of them. */
+const longestReasonBytes = 123;
+
+export class SocketConnection implements LiveConnection {
+  readonly #services: LiveServices;
+  readonly #options: SocketOptions;
+  readonly #peer: SocketPeer;
+  readonly #operations: SocketOperations;
+  readonly #openedAt: number;
+  #phase: 'opened' | 'admitting' | 'acknowledged' | 'closed' = 'opened';
+  #presence: Presence | undefined;
+  /** What the older dialect may send before the acknowledgement. */
+  readonly #waiting: ClientMessage[] = [];
+
+  constructor(services: LiveServices, options: SocketOptions) {
+    this.#services = services;
+    this.#options = options;
+    this.#openedAt = services.clock.now();
+    this.#peer = new SocketPeer(options.socket);
+    this.#operations = new SocketOperations({
+      graph: services.graph,
+      dialect: options.dialect,
+      peer: this.#peer,
+      most: options.maxSubscriptions,
+      onFailure: (error) => this.#fail(error),
+    });
+    options.socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    // A frame that is too large or broken: ws closes with the code of RFC 6455, and this is only its cause.
+    options.socket.on('error', () => this.#leave());
+    options.socket.on('close', (code) => {
+      this.#leave();
+      services.connections.remove(this);
+      services.log.debug({ requestId: options.requestId, code }, 'socket closed');
+    });
+    services.connections.add(this);
+  }
+
+  look(): void {
+    if (this.#phase === 'opened' && this.#services.clock.now() >= this.#openedAt + initWithinMs) {
+      this.#close('INIT_TIMEOUT');
+    }
+    if (this.#phase !== 'acknowledged') return;
+    const presence = this.#presence!;
+    if (presence.isOver) this.#close('INVALID_AUTH_TOKEN');
+    else if (presence.takeWarning()) this.#warn(presence.viewer);
+  }
+
+  beat(): void {
+    this.#peer.beat();
+  }
+
+  end(): void {
+    this.#close('GOING_AWAY');
+  }
+
+  terminate(): void {
+    this.#peer.terminate();
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    if (this.#phase === 'closed') return;
+    try {
+      if (isBinary) throw new Refusal('BAD_INPUT', 'A message must be text.');
+      this.#handle(readMessage((data as Buffer).toString(), this.#options.dialect));
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #handle(message: ClientMessage): void {
+    switch (message.kind) {
+      case 'init':
+        return this.#init(message.payload);
+      case 'ping':
+        this.#prolong(message.payload);
+        // Without the payload, in which there may be a token.
+        return this.#send({ type: 'pong' });
+      case 'pong':
+        return this.#prolong(message.payload);
+      case 'terminate':
+        return this.#close('TERMINATED');
+      case 'start':
+      case 'stop':
+        return this.#phase === 'acknowledged' ? this.#operate(message) : this.#wait(message);
+    }
+  }
+
+  #init(payload: Payload): void {
+    if (this.#phase !== 'opened') return this.#close('SECOND_INIT');
+    this.#phase = 'admitting';
+    this.#admit(payload).catch((error: unknown) => this.#refuseInit(error));
+  }
+
+  async #admit(payload: Payload): Promise<void> {
+    const viewer = this.#shownBy(payload) ?? this.#options.viewer;
+    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN');
+    const presence = new Presence(viewer, this.#services);
+    await this.#services.graph.admit(viewer);
+    if (presence.isOver) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (this.#phase !== 'admitting') return;
+    this.#presence = presence;
+    this.#phase = 'acknowledged';
+    this.#send({ type: 'connection_ack' });
+    for (const message of this.#waiting.splice(0)) this.#handle(message);
+  }
+
+  #refuseInit(error: unknown): void {
+    if (!(error instanceof Refusal)) return this.#fail(error);
+    const { initError } = this.#options.dialect;
+    if (initError) this.#send({ type: initError, payload: { message: error.message } });
+    // Whoever is not admitted is refused for what they showed.
+    this.#close(error.code === 'UNAVAILABLE' ? 'UNAVAILABLE' : 'INVALID_AUTH_TOKEN');
+  }
+
+  /** A token in a ping or pong takes the place of the one before it; before there is one, it says nothing. */
+  #prolong(payload: Payload): void {
+    const viewer = this.#presence && this.#shownBy(payload);
+    if (viewer) this.#presence = this.#presence!.prolong(viewer);
+  }
+
+  #warn({ tokenExpiresAt }: Viewer): void {
+    if (!this.#options.dialect.hasPing) return;
+    const expiresAt = new Date(tokenExpiresAt).toISOString();
+    this.#send({ type: 'ping', payload: { reason: 'TOKEN_EXPIRES', expiresAt } });
+  }
+
+  #wait(message: ClientMessage): void {
+    const mayWait = this.#options.dialect.waitsForAck && this.#phase === 'admitting';
+    if (mayWait && this.#waiting.length < this.#options.maxSubscriptions) this.#waiting.push(message);
+    else if (message.kind === 'start') this.#close('NOT_ACKNOWLEDGED');
+  }
+
+  #operate(message: ClientMessage & { kind: 'start' | 'stop' }): void {
+    const { id } = message;
+    if (message.kind === 'stop') return this.#operations.stop(id);
+    const presence = this.#presence!;
+    if (presence.isOver) return this.#close('INVALID_AUTH_TOKEN');
+    if (this.#operations.has(id)) {
+      if (!this.#options.dialect.replacesSameId) {
+        return this.#close('ID_IN_USE', `Subscriber for ${id} already exists`);
+      }
+      this.#operations.stop(id);
+    }
+    this.#operations.start(id, message.request, presence.viewer);
+  }
+
+  /** Undefined if no token is shown; one that is not good is refused. */
+  #shownBy(payload: Payload): Viewer | undefined {
+    const authToken = bearerIn(payload);
+    return authToken === undefined ? undefined : viewerOf(authToken, this.#services.sessions);
+  }
+
+  #send(message: { type: string; payload?: unknown }): void {
+    if (this.#phase !== 'closed') void this.#peer.send(writeMessage(message));
+  }
+
+  #fail(error: unknown): void {
+    const code = error instanceof Refusal ? error.code : 'INTERNAL';
+    if (code === 'BAD_INPUT') return this.#close('INVALID_MESSAGE', (error as Refusal).message);
+    if (code === 'INVALID_AUTH_TOKEN') return this.#close(code);
+    this.#services.log.error({ requestId: this.#options.requestId, err: error }, 'a socket failed');
+    this.#close('INTERNAL');
+  }
+
+  #close(name: CloseName, reason: string = closeCodes[name].reason): void {
+    if (this.#phase === 'closed') return;
+    this.#leave();
+    const isTooLong = Buffer.byteLength(reason) > longestReasonBytes;
+    this.#peer.close(closeCodes[name].code, isTooLong ? closeCodes[name].reason : reason);
+  }
+
+  #leave(): void {
+    this.#phase = 'closed';
+    this.#waiting.length = 0;
+    this.#operations.stopAll();
+  }
+}

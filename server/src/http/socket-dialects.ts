@@ -1,0 +1,105 @@
+/**
+ * The two sub-protocols as data: what their messages are called, and where their customs differ.
+ * graphql-transport-ws: https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md; graphql-ws, the older:
+ * https://github.com/apollographql/subscriptions-transport-ws/blob/master/PROTOCOL.md
+ */
+
+import type { GraphRequest } from '@espalier/contract';
+import type { GraphQLFormattedError } from 'graphql';
+import { Refusal } from '../refusal.ts';
+import { optionalObject, toGraphRequest } from './graph-request.ts';
+
+export type Payload = Readonly<Record<string, unknown>> | null;
+
+/** What a client can say, in either dialect. */
+export type ClientMessage =
+  | { readonly kind: 'init' | 'ping' | 'pong'; readonly payload: Payload }
+  | { readonly kind: 'start'; readonly id: string; readonly request: GraphRequest }
+  | { readonly kind: 'stop'; readonly id: string }
+  | { readonly kind: 'terminate' };
+
+export interface Dialect {
+  readonly protocol: string;
+  readonly kinds: Readonly<Record<string, ClientMessage['kind']>>;
+  /** What the message with a result is called. */
+  readonly result: string;
+  readonly toErrorPayload: (errors: readonly GraphQLFormattedError[]) => unknown;
+  /** What the message is called that refuses an init, if there is one. */
+  readonly initError: string | undefined;
+  /** Operations may be sent before the acknowledgement; they wait for it. */
+  readonly waitsForAck: boolean;
+  /** An operation under an id in use takes its place. */
+  readonly replacesSameId: boolean;
+  /** The server may ping. */
+  readonly hasPing: boolean;
+}
+
+export const transportDialect: Dialect = {
+  protocol: 'graphql-transport-ws',
+  kinds: { connection_init: 'init', subscribe: 'start', complete: 'stop', ping: 'ping', pong: 'pong' },
+  result: 'next',
+  toErrorPayload: (errors) => errors,
+  initError: undefined,
+  waitsForAck: false,
+  replacesSameId: false,
+  hasPing: true,
+};
+
+export const legacyDialect: Dialect = {
+  protocol: 'graphql-ws',
+  kinds: { connection_init: 'init', start: 'start', stop: 'stop', connection_terminate: 'terminate' },
+  result: 'data',
+  // One error as an object; its clients look for the others in `errors`.
+  toErrorPayload: (errors) => (errors.length > 1 ? { ...errors[0], errors } : errors[0]),
+  initError: 'connection_error',
+  waitsForAck: true,
+  replacesSameId: true,
+  hasPing: false,
+};
+
+/** The one that is preferred first. */
+export const dialects: readonly Dialect[] = [transportDialect, legacyDialect];
+
+/** Refuses as BAD_INPUT what is no message of the dialect; the text never repeats what was sent. */
+export function readMessage(text: string, { kinds, protocol }: Dialect): ClientMessage {
+  const message = parseObject(text);
+  const { type, id, payload } = message;
+  if (typeof type !== 'string' || !Object.hasOwn(kinds, type)) {
+    throw new Refusal('BAD_INPUT', `A message of ${protocol} needs a known \`type\`.`);
+  }
+  const kind = kinds[type]!;
+  switch (kind) {
+    case 'terminate':
+      return { kind };
+    case 'init':
+    case 'ping':
+    case 'pong':
+      return { kind, payload: optionalObject(payload, 'payload') };
+    case 'start':
+      return { kind, id: requiredId(id), request: toGraphRequest(optionalObject(payload, 'payload') ?? {}) };
+    case 'stop':
+      return { kind, id: requiredId(id) };
+  }
+}
+
+export function writeMessage(message: { type: string; id?: string; payload?: unknown }): string {
+  return JSON.stringify(message);
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The parser's own message quotes what was sent, and with it perhaps a token.
+    throw new Refusal('BAD_INPUT', 'A message must be JSON.');
+  }
+  const object = optionalObject(value, 'message');
+  if (object) return object;
+  throw new Refusal('BAD_INPUT', 'A message must be a JSON object.');
+}
+
+function requiredId(id: unknown): string {
+  if (typeof id === 'string' && id !== '') return id;
+  throw new Refusal('BAD_INPUT', 'The message needs `id`, a string that is not empty.');
+}

@@ -1,0 +1,130 @@
+/**
+ * The operations that run on one socket. Each sends an answer, waits until that is on its way, and only then asks for
+ * the next: a slow reader slows its own operations, and nobody else's.
+ */
+
+import type { GraphRequest } from '@espalier/contract';
+import type { GraphQLFormattedError } from 'graphql';
+import type { Graph, GraphResult, GraphStream } from '../graph/graph.ts';
+import type { Viewer } from '../graph/viewer.ts';
+import { Refusal } from '../refusal.ts';
+import { toGraphError } from './answers.ts';
+import { writeMessage, type Dialect } from './socket-dialects.ts';
+import type { SocketPeer } from './socket-peer.ts';
+
+export interface SocketOperationsOptions {
+  readonly graph: Graph;
+  readonly dialect: Dialect;
+  readonly peer: SocketPeer;
+  /** How many may run at a time. */
+  readonly most: number;
+  /** Told of what concerns the whole connection. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Operation {
+  readonly id: string;
+  stream?: GraphStream;
+  /** Nothing more of it is sent. */
+  isOver: boolean;
+}
+
+export class SocketOperations {
+  readonly #options: SocketOperationsOptions;
+  readonly #open = new Map<string, Operation>();
+  /** With those that were stopped and have not come to their end: otherwise starting and stopping would be free. */
+  #running = 0;
+
+  constructor(options: SocketOperationsOptions) {
+    this.#options = options;
+  }
+
+  has(id: string): boolean {
+    return this.#open.has(id);
+  }
+
+  start(id: string, request: GraphRequest, viewer: Viewer): void {
+    const { most } = this.#options;
+    if (this.#running >= most) {
+      const text = `This socket has ${most} open operations, as many as it may. Complete one first, or open another socket.`;
+      void this.#sendErrors(id, [toGraphError(new Refusal('TOO_EXPENSIVE', text))]);
+      return;
+    }
+    const operation: Operation = { id, isOver: false };
+    this.#open.set(id, operation);
+    this.#running++;
+    this.#run(operation, request, viewer)
+      .catch((error: unknown) => this.#fail(operation, error))
+      .finally(() => this.#running--);
+  }
+
+  stop(id: string): void {
+    const operation = this.#open.get(id);
+    if (!operation) return;
+    this.#finish(operation);
+    operation.stream?.return().catch((error: unknown) => this.#options.onFailure(error));
+  }
+
+  stopAll(): void {
+    for (const id of [...this.#open.keys()]) this.stop(id);
+  }
+
+  async #run(operation: Operation, request: GraphRequest, viewer: Viewer): Promise<void> {
+    const opened = await this.#options.graph.open(request, viewer);
+    if ('next' in opened) await this.#follow(operation, opened);
+    else if (!operation.isOver) await this.#answer(operation, opened);
+  }
+
+  async #follow(operation: Operation, stream: GraphStream): Promise<void> {
+    operation.stream = stream;
+    if (operation.isOver) await stream.return();
+    while (!operation.isOver) {
+      const { done, value } = await stream.next();
+      // It may have been stopped meanwhile.
+      if (operation.isOver as boolean) return;
+      if (done) return this.#complete(operation);
+      await this.#sendResult(operation.id, value.body);
+    }
+  }
+
+  #answer(operation: Operation, { isExecuted, body }: GraphResult): Promise<void> {
+    if (!isExecuted) {
+      this.#finish(operation);
+      return this.#sendErrors(operation.id, body.errors ?? []);
+    }
+    void this.#sendResult(operation.id, body);
+    return this.#complete(operation);
+  }
+
+  /** The id is free before the client can know it. */
+  #complete(operation: Operation): Promise<void> {
+    this.#finish(operation);
+    return this.#send({ id: operation.id, type: 'complete' });
+  }
+
+  #fail(operation: Operation, error: unknown): void {
+    if (operation.isOver) return;
+    this.#finish(operation);
+    const isOfOperation = error instanceof Refusal && error.code !== 'INVALID_AUTH_TOKEN';
+    if (isOfOperation) void this.#sendErrors(operation.id, [toGraphError(error)]);
+    else this.#options.onFailure(error);
+  }
+
+  #finish(operation: Operation): void {
+    operation.isOver = true;
+    if (this.#open.get(operation.id) === operation) this.#open.delete(operation.id);
+  }
+
+  #sendResult(id: string, body: GraphResult['body']): Promise<void> {
+    return this.#send({ id, type: this.#options.dialect.result, payload: body });
+  }
+
+  /** Instead of a result; nothing follows. */
+  #sendErrors(id: string, errors: readonly GraphQLFormattedError[]): Promise<void> {
+    return this.#send({ id, type: 'error', payload: this.#options.dialect.toErrorPayload(errors) });
+  }
+
+  #send(message: { id: string; type: string; payload?: unknown }): Promise<void> {
+    return this.#options.peer.send(writeMessage(message));
+  }
+}
