@@ -76,23 +76,25 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   override _read(): void {
+    // A comment in between makes it be called again.
     if (this.#isPulling || this.#isOver) return;
     this.#isPulling = true;
-    this.#stream.next().then(
-      ({ done, value }) => {
-        this.#isPulling = false;
-        if (this.#isOver) return;
-        if (done) this.#finish();
-        else this.push(nextEvent(value.body));
-      },
-      (error: unknown) => this.#finish(this.#toRefusal(error)),
-    );
+    this.#pull().catch((error: unknown) => this.#finish(this.#toRefusal(error)));
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stop();
     this.#services.connections.remove(this);
     done(error);
+  }
+
+  async #pull(): Promise<void> {
+    const { done, value } = await this.#stream.next();
+    if (this.#isOver) return;
+    if (done) return this.#finish();
+    const event = nextEvent(value.body);
+    this.#isPulling = false;
+    this.push(event);
   }
 
   #finish(refusal?: Refusal): void {

@@ -67,7 +67,7 @@ export function addGraphSocket(
 
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    // Only before Node 24.9, which leaves to us what is an upgrade.
+    // Node before 24.9 does not ask which wishes to upgrade are granted, and brings all of them.
     if (!isUpgrade(request)) return answerBrokenRequest({}, socket, nextRequestId());
     upgrades.set(request, { socket, head });
     const response = new ServerResponse(request);

@@ -60,9 +60,7 @@ export class SocketOperations {
 
   stop(id: string): void {
     const operation = this.#open.get(id);
-    if (!operation) return;
-    this.#finish(operation);
-    operation.stream?.return().catch((error: unknown) => this.#options.onFailure(error));
+    if (operation) this.#end(operation);
   }
 
   stopAll(): void {
@@ -104,10 +102,15 @@ export class SocketOperations {
 
   #fail(operation: Operation, error: unknown): void {
     if (operation.isOver) return;
-    this.#finish(operation);
+    this.#end(operation);
     const isOfOperation = error instanceof Refusal && error.code !== 'INVALID_AUTH_TOKEN';
     if (isOfOperation) void this.#sendErrors(operation.id, [toGraphError(error)]);
     else this.#options.onFailure(error);
+  }
+
+  #end(operation: Operation): void {
+    this.#finish(operation);
+    operation.stream?.return().catch((error: unknown) => this.#options.onFailure(error));
   }
 
   #finish(operation: Operation): void {

@@ -1,0 +1,142 @@
+/** A bare WebSocket client: frames as they come, with a time-out for whoever waits for one. */
+
+import { once } from 'node:events';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { WebSocket, type ClientOptions } from 'ws';
+
+export interface Frame {
+  readonly type: string;
+  readonly id?: string;
+  readonly payload?: Readonly<Record<string, unknown>>;
+}
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+export interface SocketClientOptions extends ClientOptions {
+  /** The sub-protocols to offer. */
+  readonly protocols?: readonly string[];
+  readonly path?: string;
+}
+
+const patienceMs = 10_000;
+
+export class SocketClient {
+  readonly socket: WebSocket;
+  readonly #frames: Frame[] = [];
+  readonly #closed: Promise<Closed>;
+  #wake: () => void = () => undefined;
+  #isClosed = false;
+
+  static async open(url: string, options: SocketClientOptions = {}): Promise<SocketClient> {
+    const client = new SocketClient(connect(url, options));
+    await once(client.socket, 'open');
+    return client;
+  }
+
+  /** Opens a connection and has it acknowledged. */
+  static async connect(
+    url: string,
+    authToken: string,
+    options: SocketClientOptions = {},
+  ): Promise<SocketClient> {
+    const client = await SocketClient.open(url, options);
+    client.init(authToken);
+    const { type } = await client.next();
+    if (type !== 'connection_ack') throw new Error(`The connection was answered with ${type}.`);
+    return client;
+  }
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data: Buffer) => {
+      this.#frames.push(JSON.parse(data.toString()) as Frame);
+      this.#wake();
+    });
+    socket.on('error', () => undefined);
+    this.#closed = new Promise((resolve) =>
+      socket.on('close', (code, reason) => {
+        this.#isClosed = true;
+        resolve({ code, reason: reason.toString() });
+        this.#wake();
+      }),
+    );
+  }
+
+  /** What has come and was not asked for yet. */
+  get unread(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  init(authToken: string, key = 'authorization'): void {
+    this.send({ type: 'connection_init', payload: { [key]: `Bearer ${authToken}` } });
+  }
+
+  /** Starts an operation, in the dialect that was agreed on. */
+  start(id: string, query: string, variables?: Record<string, unknown>): void {
+    const type = this.socket.protocol === 'graphql-ws' ? 'start' : 'subscribe';
+    this.send({ id, type, payload: { query, variables } });
+  }
+
+  send(message: unknown): void {
+    this.socket.send(JSON.stringify(message));
+  }
+
+  async next(): Promise<Frame> {
+    const deadline = AbortSignal.timeout(patienceMs);
+    while (this.#frames.length === 0) {
+      if (this.#isClosed) throw new Error(`The socket closed: ${JSON.stringify(await this.#closed)}.`);
+      await new Promise<void>((resolve, reject) => {
+        this.#wake = resolve;
+        deadline.onabort = () => reject(new Error('No frame came.'));
+      });
+    }
+    return this.#frames.shift()!;
+  }
+
+  /** Waits until it is closed, by whomever. */
+  async closed(): Promise<Closed> {
+    const deadline = AbortSignal.timeout(patienceMs);
+    return new Promise((resolve, reject) => {
+      deadline.onabort = () => reject(new Error('The socket stays open.'));
+      void this.#closed.then(resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.socket.close();
+    await this.closed();
+  }
+}
+
+export interface Refused {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Tries to open a socket that is refused, and reads the answer. */
+export async function refusedUpgrade(url: string, options: SocketClientOptions = {}): Promise<Refused> {
+  const socket = connect(url, options);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    socket.on('unexpected-response', (_, answer) => resolve(answer));
+    socket.on('open', () => reject(new Error('The socket was opened.')));
+    socket.on('error', reject);
+  });
+  const chunks = await response.toArray();
+  socket.on('error', () => undefined).terminate();
+  return {
+    status: response.statusCode!,
+    headers: response.headers,
+    body: Buffer.concat(chunks as Buffer[]).toString(),
+  };
+}
+
+function connect(
+  url: string,
+  { protocols = ['graphql-transport-ws'], path = '/graphql', ...options }: SocketClientOptions,
+): WebSocket {
+  return new WebSocket(url.replace(/^http/, 'ws') + path, [...protocols], options);
+}
