@@ -1,0 +1,72 @@
+/** A part of a scenario in a process of its own, so that what it costs is told from the rest. One question at a time. */
+
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export interface Question {
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export type Reply = { readonly value: unknown } | { readonly error: string };
+
+export interface ChildOptions {
+  /** Beside this file. */
+  readonly file: string;
+  readonly execArgv?: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+const exitWithinMs = 10_000;
+
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #options: ChildOptions;
+  readonly #exited: Promise<unknown>;
+
+  constructor(options: ChildOptions) {
+    this.#options = options;
+    this.#process = fork(fileURLToPath(new URL(options.file, import.meta.url)), {
+      execArgv: [...process.execArgv, ...(options.execArgv ?? [])],
+      // Its standard output is the table's.
+      stdio: ['ignore', 2, 2, 'ipc'],
+    });
+    this.#exited = once(this.#process, 'exit');
+  }
+
+  async ask<Answer = void>(name: string, input?: unknown): Promise<Answer> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#options.signal]);
+    this.#options.signal.throwIfAborted();
+    if (!this.#process.connected) throw this.#stopped();
+    const answered = once(this.#process, 'message', { signal });
+    const stopped = once(this.#process, 'exit', { signal }).then(() => {
+      throw this.#stopped();
+    });
+    try {
+      this.#process.send({ name, input } satisfies Question);
+      const [reply] = (await Promise.race([answered, stopped])) as [Reply];
+      if ('error' in reply) throw new Error(`${this.#options.file}, ${name}: ${reply.error}`);
+      return reply.value as Answer;
+    } catch (error) {
+      this.#options.signal.throwIfAborted();
+      throw error;
+    } finally {
+      over.abort();
+      stopped.catch(() => undefined);
+    }
+  }
+
+  /** The child ends by itself when nobody talks to it any more; one that does not is killed. */
+  async stop(): Promise<void> {
+    if (this.#process.connected) this.#process.disconnect();
+    const deadline = setTimeout(() => this.#process.kill('SIGKILL'), exitWithinMs);
+    await this.#exited;
+    clearTimeout(deadline);
+  }
+
+  #stopped(): Error {
+    return new Error(`${this.#options.file} has stopped.`);
+  }
+}
