@@ -15,6 +15,8 @@ interface Outcome {
 const scenarios: readonly Scenario[] = [live];
 const mostMinutes = 10;
 
+const usage = 'Usage: npm run bench -- [scenario …] [--sockets 5000] [--people 50] [--rounds 7] [--json]';
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -22,8 +24,10 @@ const { values, positionals } = parseArgs({
     people: { type: 'string', default: '50' },
     rounds: { type: 'string', default: '7' },
     json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) quit(usage, 0);
 const options = {
   sockets: wholeNumber('sockets'),
   people: wholeNumber('people'),
@@ -82,11 +86,16 @@ function scenarioOf(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
   if (found) return found;
   const known = scenarios.map((scenario) => scenario.name).join(', ');
-  throw new Error(`There is no scenario ${name}. There are: ${known}.`);
+  quit(`There is no scenario ${name}. There are: ${known}.\n${usage}`, 1);
 }
 
 function wholeNumber(name: 'sockets' | 'people' | 'rounds'): number {
   const number = Number(values[name]);
   if (Number.isInteger(number) && number >= 1) return number;
-  throw new Error(`--${name} takes a whole number of at least 1.`);
+  quit(`--${name} takes a whole number of at least 1.\n${usage}`, 1);
+}
+
+function quit(text: string, exitCode: number): never {
+  console.error(text);
+  process.exit(exitCode);
 }

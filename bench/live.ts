@@ -76,7 +76,7 @@ class LiveBench {
         values: perSocket(after.residentBytes - before.residentBytes),
       },
       {
-        name: 'of it on the JavaScript heap',
+        name: 'JavaScript heap per idle socket',
         unit: 'KiB',
         values: perSocket(after.heapBytes - before.heapBytes),
       },

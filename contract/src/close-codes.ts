@@ -13,7 +13,7 @@ export const closeCodes = {
   UNAVAILABLE: {
     code: 1013,
     reason: 'Try again later',
-    when: 'The service cannot admit anybody right now; connect again later',
+    when: 'The service cannot admit anybody right now, or the user has too many connections; the reason says which',
   },
   INVALID_MESSAGE: {
     code: 4400,
@@ -22,7 +22,7 @@ export const closeCodes = {
   },
   NOT_ACKNOWLEDGED: {
     code: 4401,
-    reason: 'Unauthorized',
+    reason: 'Unauthorized: wait for connection_ack',
     when: 'An operation before the connection was acknowledged',
   },
   INVALID_AUTH_TOKEN: {

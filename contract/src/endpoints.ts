@@ -126,7 +126,7 @@ export const endpoints = {
     path: '/graphql',
     summary: 'Query the tree of folders',
     description:
-      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the only way here for a subscription. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`.',
+      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the way for a subscription without a WebSocket. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`; if it has an Authorization header, its token must be good (401), and web pages of other origins are refused (403).',
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },

@@ -48,6 +48,7 @@ test('without any setting, every one has its documented default, and none can be
     maxExportFolders: 100_000,
     maxImportFolders: 100_000,
     maxSubscriptions: 100,
+    maxConnections: 200,
     maxBacklog: 10_000,
     journalDays: 90,
     journalEntries: 1_000_000,

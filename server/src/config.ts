@@ -181,6 +181,13 @@ export const settingsTable = {
     default: '100',
     parse: wholeNumber(1, 10_000),
   }),
+  maxConnections: setting({
+    name: 'MAX_CONNECTIONS',
+    about: 'How many sockets and event streams one user may have open at a time.',
+    accepts: 'a whole number from 1 to 100000',
+    default: '200',
+    parse: wholeNumber(1, 100_000),
+  }),
   maxBacklog: setting({
     name: 'MAX_BACKLOG',
     about:

@@ -9,7 +9,6 @@ import type { Database } from './database/database.ts';
 import { readStored, storeOnce } from './database/stored-settings.ts';
 import { plantDemoTree } from './folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from './folders/folder-rows.ts';
-import { ensureEra } from './journal/journal-cursor.ts';
 import { ensureSigningKey } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
 
@@ -39,7 +38,6 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   return database.transaction(async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     await ensureSigningKey(transaction, now);
-    await ensureEra(transaction);
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
     if (settings.demo) await plantDemoTree(transaction, now);

@@ -12,7 +12,6 @@ import { prepareInstallation, storedIssuer, type NewAdministrator } from './firs
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
 import { createApp } from './http/app.ts';
-import { readJournalCursors } from './journal/journal-cursor.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
@@ -73,7 +72,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       passwords,
       feed,
-      journalCursors: await readJournalCursors(database),
       limits: settings,
       accessBook: createAccessBook(database),
       onBug: (err) => log.error({ err }, 'a graph field failed'),

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../databases.ts';
 import type { Variables } from '../graph-bed.ts';
-import { withDatabase } from '../stored-rows.ts';
-import { readJournalCursors } from '../../server/src/journal/journal-cursor.ts';
+import { fromJournalCursor, toJournalCursor } from '../../server/src/journal/journal-cursor.ts';
 import { Testbed } from '../testbed.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 
@@ -242,17 +241,22 @@ for (const kind of databaseKinds) {
 
     test('a cursor that is none is refused; one of the future, or of another journal, says to read anew', async () => {
       const now = await cursorNow();
-      const ours = await withDatabase(tree.bed.database.url, readJournalCursors);
+      const place = fromJournalCursor(now, 'after');
       for (const after of ['', 'x', `${now}x`, now.slice(1), 'A'.repeat(5000), `${now}=`]) {
         const error = await tree.refusal(changesPage, { after });
         assert.equal(error.extensions.code, 'BAD_INPUT');
         assert.match(error.message, /cursor/);
       }
-      assert.deepEqual(brief(await changes({ after: ours.toCursor(1_000_000) })), [['RESYNC', null]]);
+      const future = toJournalCursor({ ...place, number: 1_000_000 });
+      assert.deepEqual(brief(await changes({ after: future })), [['RESYNC', null]]);
+      const otherNow = toJournalCursor({ ...place, nonce: place.nonce === 1 ? 2 : 1 });
+      assert.deepEqual(brief(await changes({ after: otherNow })), [['RESYNC', null]]);
       const other = await Testbed.start(kind);
       try {
-        const theirs = await withDatabase(other.database.url, readJournalCursors);
-        assert.deepEqual(brief(await changes({ after: theirs.toCursor(1) })), [['RESYNC', null]]);
+        const { data } = (await other.query('{cursor}', (await other.logIn()).authToken)).json<{
+          data: { cursor: string };
+        }>();
+        assert.deepEqual(brief(await changes({ after: data.cursor })), [['RESYNC', null]]);
       } finally {
         await other.stop();
       }

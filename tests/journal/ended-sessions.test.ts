@@ -1,11 +1,16 @@
 /** Ending a session reaches its auth token at once, on every node; a plain logout leaves it alone, as the contract says. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
 import { databaseKinds } from '../databases.ts';
 import { PeopleBed, type Person } from '../people/people-bed.ts';
+import { recordEach, takeTurn } from '../../server/src/journal/journal.ts';
+import { pruneJournal } from '../../server/src/journal/prune-journal.ts';
+import { revokeSessionsOf } from '../../server/src/sessions/revocation.ts';
+import { withDatabase } from '../stored-rows.ts';
 import { Testbed } from '../testbed.ts';
 
 for (const kind of databaseKinds) {
@@ -100,6 +105,40 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await outcome(people.bed, pair), bad);
     });
 
+    test('a node that slept while their entries were forgotten knows them', async () => {
+      person = await people.createUser();
+      pair = await people.logIn(person);
+      const { database, clock } = people.bed;
+      const now = clock.now();
+      await withDatabase(database.url, async (elsewhere) => {
+        await elsewhere.transaction(async (transaction) => {
+          await takeTurn(transaction);
+          const revocation = { because: 'revoked', byUserId: null, now } as const;
+          await revokeSessionsOf(transaction, { userId: person.id }, revocation);
+          const userIds = Array.from({ length: 1_500 }, () => randomUUID());
+          await recordEach(transaction, { kind: 'ADD_TO_GROUP', at: now, byUserId: null, userIds });
+        });
+        await pruneJournal(elsewhere, now, { journalDays: 90, journalEntries: 1_000 });
+      });
+      await eventually(async () => assert.deepEqual(await outcome(people.bed, pair), bad));
+    });
+
+    test('a deleted user is known to a node that starts when the journal has forgotten it', async () => {
+      person = await people.createUser();
+      pair = await people.logIn(person);
+      await people.run('deleteUser', { id: person.id });
+      const { database, clock } = people.bed;
+      await withDatabase(database.url, async (elsewhere) => {
+        await pruneJournal(elsewhere, clock.now(), { journalDays: 90, journalEntries: 0 });
+      });
+      const late = await Testbed.start(kind, { database, clock });
+      try {
+        assert.deepEqual(await outcome(late, pair), bad);
+      } finally {
+        await late.stop();
+      }
+    });
+
     test('a node that starts later knows them, too, and none is forgotten while its token lives', async () => {
       person = await people.createUser();
       pair = await people.logIn(person);
@@ -115,6 +154,22 @@ for (const kind of databaseKinds) {
         await late.stop();
       }
     });
+  });
+}
+
+for (const kind of databaseKinds) {
+  test(`ending all sessions ends those with an auth token that outlives its refresh token on ${kind.name}`, async () => {
+    const people = await PeopleBed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '2' } });
+    try {
+      const person = await people.createUser();
+      const { authToken } = await people.logIn(person);
+      people.bed.clock.advanceSeconds(5);
+      assert.equal((await people.bed.query('{__typename}', authToken)).status, 200);
+      await people.run('revokeSessions', { userId: person.id });
+      assert.equal((await people.bed.query('{__typename}', authToken)).status, 401);
+    } finally {
+      await people.stop();
+    }
   });
 }
 

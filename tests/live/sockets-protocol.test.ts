@@ -196,7 +196,7 @@ describe('the connection', () => {
     const client = await SocketClient.open(app.url);
     client.init(app.token('ann'));
     client.start('1', '{a}');
-    assert.deepEqual(await client.closed(), { code: 4401, reason: 'Unauthorized' });
+    assert.deepEqual(await client.closed(), { code: 4401, reason: 'Unauthorized: wait for connection_ack' });
     resolve();
   });
 

@@ -48,6 +48,7 @@ export class StagedApp {
         trustProxy: false,
         corsOrigins: [],
         maxSubscriptions: 5,
+        maxConnections: 1_000,
         ...options.settings,
       },
     });

@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache';
 import { whenDone, type Database, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { readPlace } from '../journal/journal.ts';
+import { readHead, type JournalHead, type JournalPlace } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessLevel } from './access-level.ts';
 import { Access } from './access.ts';
@@ -19,8 +19,12 @@ export interface AccessBook {
 
 export interface Standing {
   readonly access: Access;
-  /** The journal's last number when it was read, or before: nothing up to there is missing from it. */
-  readonly place: number;
+  /** The journal's last entry then: of what came later, nothing that changes an access is in it. */
+  readonly place: JournalPlace;
+}
+
+interface Latest extends Standing {
+  readonly place: JournalHead;
 }
 
 interface Known {
@@ -48,20 +52,48 @@ export function createAccessBook(database: Database): AccessBook {
     sizeCalculation: ({ access }) => access.size,
   });
 
+  /** Those who ask while it is read get the same. */
+  const reading = new Map<string, Promise<Latest>>();
+
   return {
     accessOf(userId, transaction) {
-      const reader = transaction ?? database;
-      return whenDone(readPlace(reader), ({ number: place, accessNumber: number }) => {
+      return whenDone(readHead(transaction ?? database), (place) => {
         const found = known.get(userId);
-        if (found?.number === number) return { access: found.access, place };
-        return whenDone(readViewerAccess(reader, userId), (access) => {
-          // What a transaction saw may never be committed.
-          if (!transaction) known.set(userId, { number, access });
-          return { access, place };
-        });
+        if (found?.number === place.accessNumber) return { access: found.access, place };
+        // What a transaction saw may never be committed: it is not kept.
+        return transaction
+          ? whenDone(readViewerAccess(transaction, userId), (access) => ({ access, place }))
+          : readLatest(userId, place.accessNumber);
       });
     },
   };
+
+  async function readLatest(userId: string, least: number): Promise<Latest> {
+    for (;;) {
+      const started = reading.get(userId) ?? readAtOneMoment(userId);
+      reading.set(userId, started);
+      const latest = await started;
+      if (latest.place.accessNumber >= least) return latest;
+    }
+  }
+
+  /** Nobody's access has changed from before it was read until after. */
+  async function readAtOneMoment(userId: string): Promise<Latest> {
+    try {
+      for (;;) {
+        const place = await readHead(database);
+        const fresh = await readViewerAccess(database, userId);
+        if ((await readHead(database)).accessNumber !== place.accessNumber) continue;
+        const old = known.get(userId)?.access;
+        // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
+        const access = old?.isSame(fresh) ? old : fresh;
+        known.set(userId, { number: place.accessNumber, access });
+        return { access, place };
+      }
+    } finally {
+      reading.delete(userId);
+    }
+  }
 }
 
 async function readViewerAccess(reader: Reader, userId: string): Promise<Access> {
@@ -81,9 +113,6 @@ export async function readAccess(reader: Reader, userId: string, isAdministrator
   if (isAdministrator) return new Access({ ...facts, grants: [] });
   const rows = await reader.all(findGrants, { userId });
   await ancestry.load(rows.map(({ folderId }) => folderId));
-  const grants = rows.flatMap(({ folderId, level }) => {
-    const way = ancestry.wayTo(folderId);
-    return way ? [{ way, level }] : [];
-  });
+  const grants = rows.map(({ folderId, level }) => ({ way: ancestry.wayFromTop(folderId), level }));
   return new Access({ ...facts, grants });
 }

@@ -3,75 +3,71 @@
  * inside those is different with them and need not be named.
  */
 
-import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import type { Reader } from '../database/database.ts';
 import { accessLevels } from './access-level.ts';
 import type { Access } from './access.ts';
-import type { Ancestry } from './ancestry.ts';
+import { ancestryAt } from './past-ancestry.ts';
+
+/** Uncovered: more of it, or of what is inside, is seen. Level: the same is seen, and another thing may be done. */
+export type SightEffect = 'uncovered' | 'hidden' | 'level';
 
 export interface AccessEffect {
   readonly folderId: string;
-  /** Uncovered: more of it, or of what is inside, is seen. Level: the same is seen, and another thing may be done. */
-  readonly effect: 'uncovered' | 'hidden' | 'level';
+  readonly effect: SightEffect;
+}
+
+export interface AccessChange {
+  readonly before: Access;
+  readonly after: Access;
+  /** The place in the journal to whose tree it is applied: the one of which the viewer knows. */
+  readonly number: number;
+  /** Only this folder and what is inside. */
+  readonly under?: string | undefined;
 }
 
 const { READ } = accessLevels;
 
-/**
- * In the whole tree, or inside the folder `under`. `ancestry` is of the tree as it is now. What is seen inside an
- * uncovered folder may also be less than before.
- */
-export function compareSight(
-  before: Access,
-  after: Access,
-  { ancestry, under = after.rootId }: { readonly ancestry: Ancestry; readonly under?: string | undefined },
-): PromiseOrValue<readonly AccessEffect[]> {
-  const ids = [...new Set([...before.remarkableIds, ...after.remarkableIds, under])];
-  return whenDone(ancestry.load(ids), () => {
-    const ways = ids.map((id) => ({ id, way: ancestry.wayTo(id) }));
-    const onTree = ways.filter((each): each is OnTree => each.way !== undefined);
-    const offTree = ways.filter(({ way }) => !way).map(({ id }) => id);
-    const inside = onTree.filter(({ way }) => way.includes(under));
-    return [
-      ...(under === after.rootId ? lost(before, ancestry, offTree) : []),
-      ...topmost(before, after, inside),
-    ];
-  });
+/** What is seen inside an uncovered folder may also be less than before. */
+export async function compareSight(
+  reader: Reader,
+  { before, after, number, under }: AccessChange,
+): Promise<readonly AccessEffect[]> {
+  const { rootId } = after;
+  const top = under ?? rootId;
+  const ids = [...new Set([...before.remarkableIds, ...after.remarkableIds, top])];
+  const ancestry = await ancestryAt(reader, { rootId, number }, ids);
+  const ways = ids.map((id) => ancestry.wayTo(id) ?? []).filter((way) => way.includes(top));
+  return topmost(before, after, ways);
 }
 
-interface OnTree {
-  readonly id: string;
-  readonly way: readonly string[];
-}
-
-function topmost(before: Access, after: Access, onTree: readonly OnTree[]): AccessEffect[] {
+function topmost(before: Access, after: Access, ways: readonly (readonly string[])[]): AccessEffect[] {
   const decided = new Set<string>();
   const relevelled = new Set<string>();
   const effects: AccessEffect[] = [];
-  for (const { id: folderId, way } of onTree.toSorted((one, other) => one.way.length - other.way.length)) {
+  for (const way of ways.toSorted((one, other) => one.length - other.length)) {
     if (way.some((above) => decided.has(above))) continue;
-    const effect = effectOn(before, after, way);
-    if (effect === 'level' && way.some((above) => relevelled.has(above))) continue;
-    if (!effect) continue;
+    const effect = sightEffect({ access: before, way }, { access: after, way });
+    if (!effect || (effect === 'level' && way.some((above) => relevelled.has(above)))) continue;
+    const folderId = way.at(-1)!;
     (effect === 'level' ? relevelled : decided).add(folderId);
     effects.push({ folderId, effect });
   }
   return effects;
 }
 
-function effectOn(before: Access, after: Access, way: readonly string[]): AccessEffect['effect'] | undefined {
-  const id = way.at(-1)!;
-  const [old, now] = [before.levelAlong(way), after.levelAlong(way)];
-  const [wasSeen, isSeen] = [before.isVisible(id, old), after.isVisible(id, now)];
-  if (wasSeen !== isSeen) return isSeen ? 'uncovered' : 'hidden';
-  if (!isSeen || old === now) return undefined;
-  // A passage shows only what leads on: what is inside differs, too.
-  return old >= READ === now >= READ ? 'level' : 'uncovered';
+/** A way to a folder, and with whose eyes it is looked at. */
+export interface Look {
+  readonly access: Access;
+  readonly way: readonly string[];
 }
 
-/** Of what was seen and is off the tree now, the topmost that was seen. */
-function lost(before: Access, ancestry: Ancestry, offTree: readonly string[]): AccessEffect[] {
-  const { remarkableIds } = before;
-  const sees = (id: string) => remarkableIds.has(id) && before.isVisible(id, before.levelAlong([id]));
-  const tops = offTree.filter(sees).map((id) => ancestry.wayFromTop(id).find(sees)!);
-  return [...new Set(tops)].map((folderId) => ({ folderId, effect: 'hidden' }));
+/** What becomes of a folder for somebody whose access, or the way to it, is another. */
+export function sightEffect(before: Look, after: Look): SightEffect | undefined {
+  const wasSeen = before.access.seesAlong(before.way);
+  const isSeen = after.access.seesAlong(after.way);
+  if (!isSeen) return wasSeen ? 'hidden' : undefined;
+  const [old, now] = [before.access.levelAlong(before.way), after.access.levelAlong(after.way)];
+  // A passage shows only what leads on: what is inside differs, too.
+  if (!wasSeen || old >= READ !== now >= READ) return 'uncovered';
+  return old === now ? undefined : 'level';
 }

@@ -4,6 +4,7 @@
  * something readable are passages, of which only the name is shown.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { accessLevels, type AccessLevel } from './access-level.ts';
 
 const { NONE, READ, MANAGE } = accessLevels;
@@ -18,7 +19,10 @@ export interface AccessFacts {
   readonly userId: string;
   readonly groupIds: readonly string[];
   readonly isAdministrator: boolean;
-  /** The user's grants: the way from the root to the folder, and the highest level given there. */
+  /**
+   * The user's grants: the way to the folder, and the highest level given there. The way starts at the root, or else
+   * the folder is off the tree: then its grant is only for judging what could be seen earlier.
+   */
   readonly grants: readonly { readonly way: readonly string[]; readonly level: AccessLevel }[];
   readonly rootId: string;
 }
@@ -36,6 +40,7 @@ export class Access {
   /** Passages amid what can be read: of them, too, only the name is shown. */
   readonly bareIds: readonly string[];
   readonly #granted = new Map<string, AccessLevel>();
+  readonly #grantedOffTree = new Map<string, AccessLevel>();
   readonly #passages: Set<string>;
   /** Of a folder, the children that have a grant, or lead to one. */
   readonly #remarkable = new Map<string, Set<string>>();
@@ -47,6 +52,10 @@ export class Access {
     this.rootId = rootId;
     this.#passages = new Set([rootId]);
     for (const { way, level } of grants) {
+      if (way[0] !== rootId) {
+        this.#grantedOffTree.set(way.at(-1)!, level);
+        continue;
+      }
       this.#granted.set(way.at(-1)!, level);
       if (level >= READ) way.slice(0, -1).forEach((id) => this.#passages.add(id));
       way.forEach((id, place) => place > 0 && this.#remark(way[place - 1]!, id));
@@ -58,12 +67,12 @@ export class Access {
 
   /** How much memory it takes, roughly. */
   get size(): number {
-    return 1 + this.#granted.size + this.#passages.size;
+    return 1 + this.#granted.size + this.#grantedOffTree.size + this.#passages.size;
   }
 
-  /** All folders at which the level may change: those with a grant, and those that lead to one. */
+  /** All folders at which the level may change: those with a grant, and those that lead to one. Some are off the tree. */
   get remarkableIds(): ReadonlySet<string> {
-    return new Set([...this.#granted.keys(), ...this.#passages]);
+    return new Set([...this.#granted.keys(), ...this.#grantedOffTree.keys(), ...this.#passages]);
   }
 
   get seesOnlyRoot(): boolean {
@@ -74,19 +83,54 @@ export class Access {
     return this.isAdministrator || [...this.#granted.values()].includes(MANAGE);
   }
 
+  /** Whether it shows and allows the same, wherever folders are or were. */
+  isLike(other: Access): boolean {
+    if (this.isAdministrator || other.isAdministrator) return this.isAdministrator === other.isAdministrator;
+    return (
+      isDeepStrictEqual(this.#granted, other.#granted) &&
+      isDeepStrictEqual(this.#grantedOffTree, other.#grantedOffTree) &&
+      isDeepStrictEqual(this.#passages, other.#passages)
+    );
+  }
+
+  /** Whether there is no difference at all. */
+  isSame(other: Access): boolean {
+    return (
+      this.isAdministrator === other.isAdministrator &&
+      isDeepStrictEqual(this.subjectIds, other.subjectIds) &&
+      isDeepStrictEqual(this.#remarkable, other.#remarkable) &&
+      this.isLike(other)
+    );
+  }
+
   /** The level on a folder whose parent has the level `inherited`. */
   levelOf(id: string, inherited: AccessLevel): AccessLevel {
     return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? inherited);
   }
 
-  /** The level at the end of a way that starts at the root. */
+  /** The level at the end of a way that starts at the root, as it is now or was earlier. */
   levelAlong(way: readonly string[]): AccessLevel {
     if (this.isAdministrator) return MANAGE;
     for (let place = way.length - 1; place >= 0; place--) {
-      const level = this.#granted.get(way[place]!);
+      const level = this.#granted.get(way[place]!) ?? this.#grantedOffTree.get(way[place]!);
       if (level !== undefined) return level;
     }
     return NONE;
+  }
+
+  /** Whether the end of a way is seen, and with it all on the way: it may be one of earlier. */
+  seesAlong(way: readonly string[]): boolean {
+    if (way[0] !== this.rootId) return false;
+    let level: AccessLevel = NONE;
+    return way.every((id) => {
+      level = this.#ownLevel(id) ?? level;
+      return this.isVisible(id, level);
+    });
+  }
+
+  /** What is granted on a folder itself, on the tree or off it. */
+  #ownLevel(id: string): AccessLevel | undefined {
+    return this.isAdministrator ? MANAGE : (this.#granted.get(id) ?? this.#grantedOffTree.get(id));
   }
 
   /** Whether a folder on which the user has this level is seen: read, or at least passed through. */

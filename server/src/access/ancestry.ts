@@ -14,7 +14,8 @@ interface Step {
 const findRootId = sql<object, { id: string }>`
   select id from folders where parent_id is null and detached_at is null`;
 
-const climb = sql<{ ids: readonly string[] }, Step>`
+/** The folders, and all above them. */
+export const climb = sql<{ ids: readonly string[] }, Step>`
   with recursive up (id, parent_id) as (
     select id, parent_id from folders where id in (select value from ${list('ids')})
     union

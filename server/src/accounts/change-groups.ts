@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { list, sql } from '../database/statement.ts';
-import { record } from '../journal/journal.ts';
+import { record, recordEach } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName } from './account-name.ts';
 import type { AccountChange } from './change-users.ts';
@@ -147,9 +147,7 @@ async function recordMembers(
   { groupId, userIds }: Membership,
   { byUserId, now }: AccountChange,
 ): Promise<void> {
-  for (const userId of userIds) {
-    await record(transaction, { kind, at: now, byUserId, groupId, userId, changesAccess: true });
-  }
+  await recordEach(transaction, { kind, at: now, byUserId, groupId, userIds, changesAccess: true });
 }
 
 async function requireFreeName(transaction: Transaction, name: string, ownId?: string): Promise<void> {

@@ -46,6 +46,8 @@ const exchangePassword = sql<CheckedCredentials & { newHash: string }>`
 // Sessions and memberships go with the row by themselves; grants name users and groups alike and do not.
 const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
 const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
+const rememberDeleted = sql<{ id: string; now: number }>`
+  insert into deleted_users (id, deleted_at) values (${'id'}, ${'now'})`;
 
 /** Who changes an account, and when. */
 export interface AccountChange {
@@ -152,6 +154,8 @@ export async function deleteUser(
   if (id === byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
+  // For as long as an auth token of theirs may live.
+  await transaction.run(rememberDeleted, { id, now });
   await record(transaction, {
     kind: 'DELETE_USER',
     at: now,

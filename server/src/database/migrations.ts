@@ -159,15 +159,26 @@ export const migrations: readonly Migration[] = [
         way ${text},
         old_way ${text},
         before ${text},
-        after ${text}
+        after ${text},
+        nonce ${integer} not null
       ) ${tableEnd}`,
+      `alter table journal_counter add column nonce ${integer} not null default 0`,
       `create index journal_by_time on journal (at, number)`,
       `create index journal_by_kind on journal (kind, number)`,
       ...['by_user_id', 'folder_id', 'user_id', 'group_id'].map(
         (column) =>
           `create index journal_by_${column} on journal (${column}, number) where ${column} is not null`,
       ),
+      // Few among many: where folders were, and whose access changed.
+      `create index journal_moves on journal (folder_id, number)
+        where kind in ('MOVE_FOLDER', 'DELETE_FOLDER', 'RESTORE_FOLDER')`,
+      `create index journal_access on journal (user_id, number)
+        where (changes_access = 1 or kind = 'REVOKE_ACCESS')`,
       `create index sessions_revoked on sessions (revoked_at) where revoked_at is not null`,
+      `create table deleted_users (
+        id ${id} primary key,
+        deleted_at ${integer} not null
+      ) ${tableEnd}`,
     ],
   },
 ];

@@ -144,9 +144,17 @@ function watchCommits(reader: Connection) {
   const readVersion = reader.prepare('pragma data_version').pluck();
   let version = readVersion.get();
   const look = () => {
-    const now = readVersion.get();
-    if (now !== version) tell();
+    const now = readIfPossible();
+    if (now === undefined || now !== version) tell();
     version = now;
+  };
+  const readIfPossible = () => {
+    try {
+      return readVersion.get();
+    } catch {
+      // Whoever reads after this meets the same trouble, and can tell.
+      return undefined;
+    }
   };
   let timer: NodeJS.Timeout | undefined;
   return {

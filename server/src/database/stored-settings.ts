@@ -3,7 +3,7 @@
 import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
-type StoredName = 'issuer' | 'journal_era';
+type StoredName = 'issuer';
 
 const select = sql<
   { name: StoredName },

@@ -5,31 +5,34 @@
  */
 
 import type { AccessBook, Standing } from '../access/access-book.ts';
-import { hasAccessChanged } from '../access/access-history.ts';
+import { hasAccessChanged, hasAccessChangedTwice } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
-import type { Database } from '../database/database.ts';
-import { readEntries, readOldest, type JournalEntry } from '../journal/journal-entry.ts';
+import type { Database, PromiseOrValue } from '../database/database.ts';
+import type { JournalPlace } from '../journal/journal.ts';
+import { isKept, readEntries, readOldest, type JournalEntry } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { Refusal } from '../refusal.ts';
+import type { Turns } from '../turns.ts';
 import {
   effectOf,
   effectsOfAccess,
-  numbered,
+  placed,
   resyncAt,
   type Effect,
   type FolderChange,
 } from './folder-changes.ts';
-import { readFolder, viewTree } from './folders.ts';
+import { WatchedFolder } from './watched-folder.ts';
 
 export interface WatchServices {
   readonly database: Database;
   readonly accessBook: AccessBook;
   readonly feed: JournalFeed;
+  readonly turns: Turns;
 }
 
 export interface WatchedPlace {
-  /** The number of the last known entry; undefined for one of a journal that is no more. */
-  readonly after: number | undefined;
+  /** The last known entry. */
+  readonly after: JournalPlace;
   readonly under: string | undefined;
 }
 
@@ -43,42 +46,58 @@ export interface SeenChange {
 export type FolderStream = AsyncGenerator<SeenChange, void>;
 
 export interface ChangePage {
+  readonly under: string | undefined;
   readonly changes: readonly FolderChange[];
   /** Where the next page begins. */
-  readonly number: number;
+  readonly place: JournalPlace;
   readonly hasMore: boolean;
 }
 
 const batch = 200;
 const mostScannedPerPage = 10_000;
 
-/** The changes after a place, as far as there are. What is looked through and not seen counts, too. */
+/**
+ * The changes after a place, or all that are kept, as far as there are. What is looked through and not seen counts
+ * towards the page, too.
+ */
 export async function readChanges(
   database: Database,
-  { access, place }: Standing,
-  { after, under }: WatchedPlace,
+  { access, place: head }: Standing,
+  { after, under }: Partial<WatchedPlace>,
   first: number,
 ): Promise<ChangePage> {
-  if (!(await isStillKnown(database, access, after, place))) {
-    return { changes: [resyncAt(place)], number: place, hasMore: false };
-  }
-  const sight = { before: access, after: access, under };
+  const resync = { under, changes: [resyncAt(head)], place: head, hasMore: false };
+  const start = after ?? (await beforeOldest(database, head));
+  const isKnown = after
+    ? await isStillKnown(database, access, after, head)
+    : !(await hasAccessChanged(database, access, { after: start.number, upTo: head.number }));
+  if (!isKnown) return resync;
   const changes: FolderChange[] = [];
-  let number = after!;
+  const watched = await watchedAt(database, access, start.number, under);
+  let place = start;
   for (let scanned = 0; scanned < mostScannedPerPage; scanned += batch) {
-    const entries = await readEntries(database, number, batch);
+    const entries = await readEntries(database, place.number, batch);
+    // Some may have been forgotten just now.
+    if (entries.length > 0 && entries[0]!.number !== place.number + 1) return resync;
     for (const entry of entries) {
       // What came after the access was read is judged by an access read after it.
-      if (entry.number > place) return { changes, number, hasMore: true };
-      const effect = effectOf(entry, sight);
-      if (effect && changes.length === first) return { changes, number, hasMore: true };
-      if (effect) changes.push(...numbered(entry, [effect]));
-      number = entry.number;
+      if (entry.number > head.number) return { under, changes, place, hasMore: true };
+      const effectOnWatched = watched?.follow(entry, access);
+      const effect = effectOf(entry, access, under) ?? effectOnWatched;
+      if (effect && changes.length === first) return { under, changes, place, hasMore: true };
+      if (effect) changes.push(...placed(entry, place, [effect]));
+      place = entry;
     }
-    if (entries.length < batch) return { changes, number, hasMore: false };
+    if (entries.length < batch) return { under, changes, place, hasMore: false };
     await new Promise(setImmediate);
   }
-  return { changes, number, hasMore: true };
+  return { under, changes, place, hasMore: true };
+}
+
+/** Where whoever has no cursor begins. */
+async function beforeOldest(database: Database, head: JournalPlace): Promise<JournalPlace> {
+  const oldest = await readOldest(database);
+  return oldest === undefined ? head : { number: oldest - 1, nonce: 0 };
 }
 
 /** What comes after a place; it goes on until it is told to return. */
@@ -110,11 +129,11 @@ class FolderWatch {
   readonly #services: WatchServices;
   readonly #signal: AbortSignal;
   readonly #under: string | undefined;
-  readonly #after: number | undefined;
+  readonly #after: JournalPlace;
   readonly #maxBacklog: number;
   /** What the changes that were sent so far were seen with. */
   #standing: Standing;
-  #isUnderSeen = true;
+  #watched: WatchedFolder | undefined;
 
   constructor(services: WatchServices, options: WatchOptions, signal: AbortSignal) {
     this.#services = services;
@@ -126,47 +145,56 @@ class FolderWatch {
   }
 
   async *changes(): AsyncGenerator<SeenChange, void> {
-    const { feed, database } = this.#services;
-    const { access, place } = this.#standing;
-    const isKnown = await isStillKnown(database, access, this.#after, place);
-    let number = isKnown ? this.#after! : place;
+    const { feed, turns, database } = this.#services;
+    const { access, place: head } = this.#standing;
+    const isKnown = await turns.take(() => isStillKnown(database, access, this.#after, head));
+    let place: JournalPlace = isKnown ? this.#after : head;
+    this.#watched = await watchedAt(database, access, place.number, this.#under);
     if (!isKnown) yield { change: resyncAt(place), access };
 
     for (;;) {
-      await feed.waitFor(number, this.#signal);
+      await feed.waitFor(place.number, this.#signal);
       if (this.#signal.aborted) return;
-      const isBehind = feed.last - number > this.#maxBacklog;
-      const entries = isBehind ? undefined : await feed.read(number);
-      if (!entries) {
-        const latest = await this.#accessNow();
-        if (!latest) return;
-        await this.#effectOnUnder(latest.access);
-        number = Math.max(feed.last, latest.place);
-        yield { change: resyncAt(number), access: latest.access };
-        continue;
-      }
-      for (const entry of entries) {
-        const before = this.#standing.access;
-        const latest = await this.#accessNow();
-        if (!latest) return;
-        for (const change of await this.#changesOf(entry, before, latest.access)) {
-          yield { change, access: latest.access };
+      let isLost = feed.last - place.number > this.#maxBacklog;
+      const entries = isLost ? undefined : await feed.read(place.number);
+      for (const entry of entries ?? []) {
+        const previous = place;
+        const told = await turns.take(() => this.#changesOf(entry, previous));
+        if (told === 'over') return;
+        isLost = told === 'lost';
+        if (told === 'lost') break;
+        for (const change of told) {
+          // While the change before was on its way, the viewer may have lost what this one would show.
+          const now = await this.#accessNow();
+          if (!now) return;
+          yield { change, access: now.access };
           if (this.#signal.aborted) return;
         }
-        number = entry.number;
+        place = entry;
         // Too much has happened while these were sent: look again.
-        if (feed.last - number > this.#maxBacklog) break;
+        if (feed.last - place.number > this.#maxBacklog) break;
       }
-      await new Promise(setImmediate);
+      if (!entries || isLost) {
+        const latest = await this.#readAccess();
+        if (!latest) return;
+        this.#standing = latest;
+        place = latest.place;
+        this.#watched = await watchedAt(database, latest.access, place.number, this.#under);
+        yield { change: resyncAt(place), access: latest.access };
+      }
     }
   }
 
+  #accessNow(): PromiseOrValue<Standing | undefined> {
+    const isLatest = this.#services.feed.accessChangedAt <= this.#standing.place.number;
+    return isLatest ? this.#standing : this.#readAccess();
+  }
+
   /** Undefined when it is over: who can no longer log in hears nothing more, and waits for the connection to end. */
-  async #accessNow(): Promise<Standing | undefined> {
+  async #readAccess(): Promise<Standing | undefined> {
     const { accessBook, feed } = this.#services;
-    if (feed.accessChangedAt <= this.#standing.place) return this.#standing;
     try {
-      return (this.#standing = await accessBook.accessOf(this.#standing.access.userId));
+      return await accessBook.accessOf(this.#standing.access.userId);
     } catch (error) {
       if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
       await feed.waitFor(Infinity, this.#signal);
@@ -174,8 +202,33 @@ class FolderWatch {
     }
   }
 
-  async #changesOf(entry: JournalEntry, before: Access, after: Access): Promise<FolderChange[]> {
-    const sight = { before, after, under: this.#under };
+  /**
+   * Whether the viewer's access has changed more than once by now, with entries in between that are still to be told:
+   * what they read meanwhile, because of changes told before, may show what was never to be seen with either access.
+   */
+  async #isSightLost(before: Standing, latest: Standing, { number }: JournalEntry): Promise<boolean> {
+    if (before === latest || latest.place.number <= number) return false;
+    const accesses = [before.access, latest.access];
+    const stretch = { after: Math.max(before.place.number, number - 1), upTo: latest.place.number };
+    return hasAccessChangedTwice(this.#services.database, accesses, stretch);
+  }
+
+  /** First what another access does to what the viewer knows, and then what the entry did. */
+  async #changesOf(
+    entry: JournalEntry,
+    previous: JournalPlace,
+  ): Promise<readonly FolderChange[] | 'lost' | 'over'> {
+    const before = this.#standing;
+    const latest = await this.#accessNow();
+    if (!latest) return 'over';
+    this.#standing = latest;
+    if (await this.#isSightLost(before, latest, entry)) return 'lost';
+    const change = {
+      before: before.access,
+      after: latest.access,
+      number: previous.number,
+      under: this.#under,
+    };
     const effects: Effect[] = [];
     const add = (effect: Effect | undefined) => {
       const isTold = effects.some(
@@ -183,33 +236,32 @@ class FolderWatch {
       );
       if (effect && !isTold) effects.push(effect);
     };
-    if (before !== after) (await effectsOfAccess(this.#services.database, sight)).forEach(add);
-    if (before !== after || entry.changesAccess) add(await this.#effectOnUnder(after));
-    add(effectOf(entry, sight));
-    return numbered(entry, effects);
-  }
-
-  /** The folder itself may come and go with one above it. */
-  async #effectOnUnder(access: Access): Promise<Effect | undefined> {
-    const folderId = this.#under;
-    if (folderId === undefined) return undefined;
-    const wasSeen = this.#isUnderSeen;
-    const isSeen = Boolean(await readFolder(viewTree(this.#services.database, access), folderId));
-    this.#isUnderSeen = isSeen;
-    return isSeen === wasSeen ? undefined : { kind: isSeen ? 'CREATE' : 'DELETE', folderId };
+    (await effectsOfAccess(this.#services.database, change)).forEach(add);
+    const onWatched = this.#watched?.follow(entry, latest.access);
+    add(effectOf(entry, latest.access, this.#under));
+    add(onWatched);
+    return placed(entry, previous, effects);
   }
 }
 
-/** Whether all that happened to the viewer's folders after a number can still be told. */
+async function watchedAt(
+  database: Database,
+  { rootId }: Access,
+  number: number,
+  under: string | undefined,
+): Promise<WatchedFolder | undefined> {
+  return under === undefined ? undefined : WatchedFolder.at(database, { rootId, number }, under);
+}
+
+/** Whether all that happened to the viewer's folders after an entry can still be told. */
 async function isStillKnown(
   database: Database,
   access: Access,
-  after: number | undefined,
-  place: number,
+  after: JournalPlace,
+  head: JournalPlace,
 ): Promise<boolean> {
-  if (after === undefined || after > place) return false;
-  if (after === place) return true;
-  const oldest = await readOldest(database);
-  if (oldest === undefined || oldest > after + 1) return false;
-  return !(await hasAccessChanged(database, access, after));
+  if (after.number > head.number) return false;
+  const isEntry = after.number === head.number ? after.nonce === head.nonce : await isKept(database, after);
+  const stretch = { after: after.number, upTo: head.number };
+  return isEntry && !(await hasAccessChanged(database, access, stretch));
 }

@@ -8,8 +8,9 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { TreeView } from '../folders/folders.ts';
-import type { JournalCursors } from '../journal/journal-cursor.ts';
+import type { JournalPlace } from '../journal/journal.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
+import type { Turns } from '../turns.ts';
 import type { LongReads } from './long-reads.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
@@ -22,7 +23,6 @@ export interface GraphServices {
   readonly accessBook: AccessBook;
   readonly passwords: Passwords;
   readonly feed: JournalFeed;
-  readonly journalCursors: JournalCursors;
   readonly limits: Limits;
 }
 
@@ -32,9 +32,10 @@ export interface GraphContext extends GraphServices {
   access: Access;
   view: TreeView;
   /** Where the journal had got to before anything of the answer was read; after a mutation, its entry. */
-  place: number;
+  place: JournalPlace;
   readonly budget: Budget;
   readonly longReads: LongReads;
+  readonly turns: Turns;
 }
 
 export interface GraphTypes {

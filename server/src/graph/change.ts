@@ -4,7 +4,7 @@ import type { Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
-import { readPlace, takeTurn } from '../journal/journal.ts';
+import { readHead, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
@@ -18,7 +18,7 @@ export async function change<T>(
     const { access } = await accessBook.accessOf(viewer.userId, transaction);
     const done = await work(transaction, access);
     // Nobody else gets in between: the last entry is this change's own.
-    return { done, changedAt: (await readPlace(transaction)).number };
+    return { done, changedAt: await readHead(transaction) };
   });
   // What the answer shows is what the viewer may see from now on.
   renew(context, { ...(await accessBook.accessOf(viewer.userId)), place: result.changedAt });

@@ -13,6 +13,7 @@ import { toGraphCode, type GraphRequest } from '@espalier/contract';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import { Refusal } from '../refusal.ts';
+import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
 import type { SeenChange } from '../folders/watch-folders.ts';
@@ -69,6 +70,7 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   const documents = createDocuments(schema, services.limits);
   const elementFields = new ElementFields();
   const longReads = createLongReads(services.database, services.accessBook);
+  const turns = createTurns();
 
   return {
     run(request, viewer, limits) {
@@ -122,9 +124,10 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
         if (next.done) return end;
         const { access, change } = next.value;
         // Each answer has a budget of its own, and the access of its moment.
-        const context = contextOf(viewer, { access, place: change.number });
-        const result = await execute({ ...request, rootValue: next.value, contextValue: context });
-        return { done: false, value: toResult(result, query) };
+        const context = contextOf(viewer, { access, place: change.place });
+        const answer = () =>
+          Promise.resolve(execute({ ...request, rootValue: next.value, contextValue: context }));
+        return { done: false, value: toResult(await turns.take(answer), query) };
       },
       async return() {
         await changes.return();
@@ -138,7 +141,7 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
   function contextOf(viewer: Viewer, { access, place }: Standing): GraphContext {
     const budget = new Budget(services.limits, elementFields);
     const view = viewTree(services.database, access);
-    return { ...services, viewer, access, view, place, budget, longReads };
+    return { ...services, viewer, access, view, place, budget, longReads, turns };
   }
 
   function toResult({ data, errors }: ExecutionResult, query: string): GraphResult {

@@ -31,6 +31,7 @@ export interface AppOptions {
     readonly trustProxy: boolean | number | string[];
     readonly corsOrigins: readonly string[];
     readonly maxSubscriptions: number;
+    readonly maxConnections: number;
   };
   /** For tests that cannot wait. */
   readonly liveTimes?: LiveTimes;
@@ -49,7 +50,7 @@ export async function createApp({
   settings,
   liveTimes,
 }: AppOptions): Promise<FastifyInstance> {
-  const { basePath, trustProxy, corsOrigins } = settings;
+  const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
   const app = fastify({
     // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
@@ -87,7 +88,7 @@ export async function createApp({
     });
   }
 
-  const connections = new LiveConnections(log, liveTimes);
+  const connections = new LiveConnections({ log, maxConnections, ...(liveTimes && { times: liveTimes }) });
   const endSilentConnections = watchSilentConnections(app.server, tls !== undefined);
   // Before the port is closed: that would wait for them.
   app.addHook('preClose', async () => {

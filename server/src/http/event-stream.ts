@@ -30,6 +30,12 @@ export function answerEvents(
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no');
   if (!('next' in opened)) return reply.send(nextEvent(opened.body) + completeEvent);
+  try {
+    services.connections.enter(viewer.userId);
+  } catch (error) {
+    void opened.return();
+    throw error;
+  }
   reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
   return reply.send(new EventStream(opened, viewer, { ...services, requestId: reply.request.id }));
 }
@@ -56,7 +62,7 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   look(): void {
-    if (this.#presence.isOver) this.#finish(new Refusal('INVALID_AUTH_TOKEN'));
+    if (this.#presence.isOver) this.#finish(this.#presence.refusal);
   }
 
   /** A comment, unless something is on its way anyhow. */
@@ -85,6 +91,7 @@ class EventStream extends Readable implements LiveConnection {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stop();
     this.#services.connections.remove(this);
+    this.#services.connections.leave(this.#presence.viewer.userId);
     done(error);
   }
 

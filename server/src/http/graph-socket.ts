@@ -50,7 +50,12 @@ export function addGraphSocket(
     handleProtocols: (offered) => dialects.find(({ protocol }) => offered.has(protocol))?.protocol ?? false,
   };
   const server = new WebSocketServer(options);
-  server.on('wsClientError', (_, socket) => answerBrokenRequest({}, socket as Socket, nextRequestId()));
+  // The socket has left the time-outs of HTTP: whoever does not close it would keep it for ever.
+  const refuse = (socket: Socket) => {
+    answerBrokenRequest({}, socket, nextRequestId());
+    socket.destroySoon();
+  };
+  server.on('wsClientError', (_, socket) => refuse(socket as Socket));
 
   const upgrades = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
   app.addConstraintStrategy({
@@ -68,7 +73,7 @@ export function addGraphSocket(
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     // Node before 24.9 does not ask which wishes to upgrade are granted, and brings all of them.
-    if (!isUpgrade(request)) return answerBrokenRequest({}, socket, nextRequestId());
+    if (!isUpgrade(request)) return refuse(socket);
     upgrades.set(request, { socket, head });
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
+import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
 /** What a connection works with. */
@@ -32,6 +33,13 @@ export interface LiveTimes {
   readonly endWithinMs: number;
 }
 
+export interface LiveOptions {
+  readonly log: Logger;
+  /** Of one user. */
+  readonly maxConnections: number;
+  readonly times?: LiveTimes;
+}
+
 const usualTimes: LiveTimes = { lookEveryMs: 250, beatEveryMs: 12_000, endWithinMs: 2_000 };
 
 export class LiveConnections {
@@ -39,12 +47,15 @@ export class LiveConnections {
   readonly #looks = new Map<LiveConnection, number>();
   readonly #times: LiveTimes;
   readonly #log: Logger;
+  readonly #maxConnections: number;
+  readonly #ofUsers = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #isClosing = false;
   #onEmpty: () => void = () => undefined;
 
-  constructor(log: Logger, times: LiveTimes = usualTimes) {
+  constructor({ log, maxConnections, times = usualTimes }: LiveOptions) {
     this.#log = log;
+    this.#maxConnections = maxConnections;
     this.#times = times;
     this.#timer = setInterval(() => this.#lookAtAll(), times.lookEveryMs);
     this.#timer.unref();
@@ -62,6 +73,25 @@ export class LiveConnections {
   remove(connection: LiveConnection): void {
     this.#looks.delete(connection);
     if (this.#looks.size === 0) this.#onEmpty();
+  }
+
+  /** Counts a connection of a user, or refuses one more. */
+  enter(userId: string): void {
+    const count = this.#ofUsers.get(userId) ?? 0;
+    if (count >= this.#maxConnections) {
+      throw new Refusal(
+        'UNAVAILABLE',
+        `You have ${count} connections open, as many as you may. Close one first.`,
+        { retryAfterSeconds: 5 },
+      );
+    }
+    this.#ofUsers.set(userId, count + 1);
+  }
+
+  leave(userId: string): void {
+    const count = this.#ofUsers.get(userId)! - 1;
+    if (count > 0) this.#ofUsers.set(userId, count);
+    else this.#ofUsers.delete(userId);
   }
 
   /** Resolves when all are gone; those that do not go by themselves are terminated. */

@@ -30,6 +30,15 @@ export class Presence {
     return this.viewer.tokenExpiresAt <= clock.now() || sessions.isEnded(this.viewer);
   }
 
+  /** Why it is over. */
+  get refusal(): Refusal {
+    const hasExpired = this.viewer.tokenExpiresAt <= this.#services.clock.now();
+    const text = hasExpired
+      ? 'The auth token has expired.'
+      : 'The session of this auth token has been ended.';
+    return new Refusal('INVALID_AUTH_TOKEN', text);
+  }
+
   /** True once: a minute before the token ends, or, for a token that was nearly over, at half of what was left. */
   takeWarning(): boolean {
     if (this.#services.clock.now() < this.#warnAt) return false;

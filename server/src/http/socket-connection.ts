@@ -30,6 +30,7 @@ export interface SocketOptions {
 }
 
 const initWithinMs = 10_000;
+const noToken = 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.';
 /** RFC 6455 §5.5: a control frame holds 125 bytes, and the code takes two of them. */
 const longestReasonBytes = 123;
 
@@ -62,6 +63,7 @@ export class SocketConnection implements LiveConnection {
     options.socket.on('close', (code) => {
       this.#leave();
       services.connections.remove(this);
+      if (this.#presence) services.connections.leave(this.#presence.viewer.userId);
       services.log.debug({ requestId: options.requestId, code }, 'socket closed');
     });
     services.connections.add(this);
@@ -125,11 +127,12 @@ export class SocketConnection implements LiveConnection {
 
   async #admit(payload: Payload): Promise<void> {
     const viewer = this.#shownBy(payload) ?? this.#options.viewer;
-    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN');
+    if (!viewer) throw new Refusal('INVALID_AUTH_TOKEN', noToken);
     const presence = new Presence(viewer, this.#services);
     await this.#services.graph.admit(viewer);
     if (presence.isOver) throw new Refusal('INVALID_AUTH_TOKEN');
     if (this.#phase !== 'admitting') return;
+    this.#services.connections.enter(viewer.userId);
     this.#presence = presence;
     this.#phase = 'acknowledged';
     this.#send({ type: 'connection_ack' });
@@ -138,10 +141,13 @@ export class SocketConnection implements LiveConnection {
 
   #refuseInit(error: unknown): void {
     if (!(error instanceof Refusal)) return this.#fail(error);
-    const { initError } = this.#options.dialect;
+    const { dialect, requestId } = this.#options;
+    const { initError } = dialect;
+    this.#services.log.info({ requestId, code: error.code, detail: error.message }, 'socket refused');
     if (initError) this.#send({ type: initError, payload: { message: error.message } });
     // Whoever is not admitted is refused for what they showed.
-    this.#close(error.code === 'UNAVAILABLE' ? 'UNAVAILABLE' : 'INVALID_AUTH_TOKEN');
+    if (error.code === 'UNAVAILABLE') this.#close('UNAVAILABLE', error.message);
+    else this.#close('INVALID_AUTH_TOKEN');
   }
 
   /** A token in a ping or pong takes the place of the one before it; before there is one, it says nothing. */

@@ -94,8 +94,9 @@ function parseObject(text: string): Record<string, unknown> {
     // The parser's own message quotes what was sent, and with it perhaps a token.
     throw new Refusal('BAD_INPUT', 'A message must be JSON.');
   }
-  const object = optionalObject(value, 'message');
-  if (object) return object;
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
   throw new Refusal('BAD_INPUT', 'A message must be a JSON object.');
 }
 

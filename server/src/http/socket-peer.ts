@@ -7,11 +7,16 @@ import type { WebSocket } from 'ws';
 
 /** Above it, nothing more is read from the peer: it could only ask for more. */
 const mostBufferedBytes = 2 ** 20;
+/** Many small answers take more than their bytes. */
+const mostPendingFrames = 1_000;
 const mostSilentBeats = 3;
+/** Beats for a long answer on a slow line, at most. */
+const mostPatience = 20;
 
 export class SocketPeer {
   readonly #socket: WebSocket;
   #silentBeats = 0;
+  #pendingFrames = 0;
 
   /** The server is made with `autoPong: false`: a peer that pings and does not read is held back like any other. */
   constructor(socket: WebSocket) {
@@ -21,7 +26,7 @@ export class SocketPeer {
     socket.on('ping', (data: Buffer) => {
       this.#hear();
       socket.pong(data, false, () => this.#onFlushed());
-      this.#holdBack();
+      this.#onSent();
     });
   }
 
@@ -32,13 +37,14 @@ export class SocketPeer {
         this.#onFlushed();
         resolve();
       });
-      this.#holdBack();
+      this.#onSent();
     });
   }
 
   /** Asks for a sign of life. A long frame may take its time on a slow line. */
   beat(): void {
-    if (this.#silentBeats >= mostSilentBeats + this.#socket.bufferedAmount / mostBufferedBytes) {
+    const patience = Math.min(this.#socket.bufferedAmount / mostBufferedBytes, mostPatience);
+    if (this.#silentBeats >= mostSilentBeats + patience) {
       this.#socket.terminate();
       return;
     }
@@ -60,15 +66,22 @@ export class SocketPeer {
     this.#silentBeats = 0;
   }
 
-  #holdBack(): void {
-    const { isPaused, bufferedAmount, readyState, OPEN } = this.#socket;
-    if (!isPaused && readyState === OPEN && bufferedAmount > mostBufferedBytes) this.#socket.pause();
+  /** Of what is allowed to be on its way to the peer, how much is. */
+  get #load(): number {
+    return Math.max(this.#socket.bufferedAmount / mostBufferedBytes, this.#pendingFrames / mostPendingFrames);
+  }
+
+  #onSent(): void {
+    this.#pendingFrames++;
+    const { isPaused, readyState, OPEN } = this.#socket;
+    if (!isPaused && readyState === OPEN && this.#load > 1) this.#socket.pause();
   }
 
   #onFlushed(): void {
+    this.#pendingFrames--;
     if (!this.#socket.isPaused) return;
     // While it is paused its pongs are not read: that it takes in something is the sign of life.
     this.#hear();
-    if (this.#socket.bufferedAmount <= mostBufferedBytes / 2) this.#socket.resume();
+    if (this.#load <= 0.5) this.#socket.resume();
   }
 }

@@ -2,6 +2,7 @@
 
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import type { JournalPlace } from './journal.ts';
 
 export const journalKinds = [
   'CREATE_FOLDER',
@@ -42,6 +43,7 @@ export interface JournalEntry {
   /** JSON objects, as text. */
   readonly before: string | null;
   readonly after: string | null;
+  readonly nonce: number;
 }
 
 export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'way' | 'oldWay'> & {
@@ -52,15 +54,25 @@ export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'way' | 'oldWay'> & 
 
 export const selectEntry = sql`
   select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", folder_id as "folderId",
-    user_id as "userId", group_id as "groupId", session_id as "sessionId", way, old_way as "oldWay", before, after
+    user_id as "userId", group_id as "groupId", session_id as "sessionId", way, old_way as "oldWay", before, after,
+    nonce
   from journal`;
 
 const findAfter = sql<{ number: number; limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'} order by number limit ${'limit'}`;
 
+const findNonce = sql<{ number: number }, { nonce: number }>`
+  select nonce from journal where number = ${'number'}`;
+
 const findOldest = sql<object, { number: number | null }>`select min(number) as number from journal`;
 
-/** In their order. The first of them is the next one only if it is still kept: see `readOldest`. */
+/** Whether an entry is kept, and is the one that is meant. Before the first entry there is nothing to mistake. */
+export function isKept(reader: Reader, { number, nonce }: JournalPlace): PromiseOrValue<boolean> {
+  if (number === 0) return whenDone(readOldest(reader), (oldest) => nonce === 0 && oldest === 1);
+  return whenDone(reader.get(findNonce, { number }), (found) => found?.nonce === nonce);
+}
+
+/** In their order. The first of them is the next one only if that is still kept. */
 export function readEntries(
   reader: Reader,
   after: number,

@@ -4,7 +4,7 @@
  */
 
 import type { Database } from '../database/database.ts';
-import { readPlace } from './journal.ts';
+import { readHead } from './journal.ts';
 import { readEntries, type JournalEntry } from './journal-entry.ts';
 
 export interface JournalFeed {
@@ -18,6 +18,9 @@ export interface JournalFeed {
   waitFor(after: number, signal: AbortSignal): Promise<void>;
   /** Called with each entry in order, from now on. */
   onEntry(listener: (entry: JournalEntry) => void): void;
+  /** Called when entries were forgotten before this node has seen them: whatever they said is to be read elsewhere. */
+  onGap(listener: () => void): void;
+  readonly isClosed: boolean;
   close(): void;
 }
 
@@ -28,16 +31,18 @@ export interface FeedOptions {
 }
 
 const batch = 200;
-const mostRemembered = 2_000;
+/** At least; at most twice as many: fewer than the database keeps. */
+const mostRemembered = 500;
+/** For who is behind of what is remembered. An entry may hold some ten thousand bytes, and each of them has its own. */
+const batchBehind = 20;
 const lookAgainMs = 1_000;
-/** So many who wait are woken at a time, and then others get through. */
-const wokenAtOnce = 50;
 
 export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
   const waiting = new Map<() => void, number>();
   const listeners: ((entry: JournalEntry) => void)[] = [];
+  const gapListeners: (() => void)[] = [];
   let recent: JournalEntry[] = [];
-  let { number: last } = await readPlace(database);
+  let { number: last } = await readHead(database);
   let accessChangedAt = last;
   let isReading = false;
   let isThereMore = false;
@@ -54,7 +59,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         if (entries.length === 0) continue;
         take(entries);
         isThereMore = entries.length === batch;
-        await wake();
+        wake();
       }
     } catch (error) {
       if (!isClosed) onError(error);
@@ -64,10 +69,12 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   }
 
   function take(entries: readonly JournalEntry[]): void {
-    const hasGap = entries[0]!.number !== last + 1;
-    // This node slept for so long that some were forgotten: whatever they changed, it is to be looked at.
-    if (hasGap) recent = [];
-    if (hasGap) accessChangedAt = entries[0]!.number;
+    // This node slept for so long that some were forgotten.
+    if (entries[0]!.number !== last + 1) {
+      recent = [];
+      accessChangedAt = entries[0]!.number;
+      gapListeners.forEach((listener) => listener());
+    }
     for (const entry of entries) {
       recent.push(entry);
       last = entry.number;
@@ -77,13 +84,9 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     if (recent.length > 2 * mostRemembered) recent = recent.slice(-mostRemembered);
   }
 
-  async function wake(): Promise<void> {
-    let woken = 0;
-    for (const [resume, after] of [...waiting]) {
-      if (after >= last) continue;
-      resume();
-      if (++woken % wokenAtOnce === 0) await new Promise(setImmediate);
-    }
+  /** Those who wake up take turns (`turns.ts`); the next entries are not kept waiting by them. */
+  function wake(): void {
+    for (const [resume, after] of [...waiting]) if (after < last) resume();
   }
 
   const lookAgain = () => void catchUp();
@@ -103,9 +106,9 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         const start = after - oldest + 1;
         return recent.slice(start, start + batch);
       }
-      const entries = await readEntries(database, after, batch);
+      const entries = await readEntries(database, after, batchBehind);
       const first = entries[0]?.number;
-      if (first === undefined) return after >= (await readPlace(database)).number ? [] : undefined;
+      if (first === undefined) return after >= (await readHead(database)).number ? [] : undefined;
       return first === after + 1 ? entries : undefined;
     },
     waitFor(after, signal) {
@@ -122,6 +125,12 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     },
     onEntry(listener) {
       listeners.push(listener);
+    },
+    onGap(listener) {
+      gapListeners.push(listener);
+    },
+    get isClosed() {
+      return isClosed;
     },
     close() {
       isClosed = true;

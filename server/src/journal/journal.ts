@@ -5,8 +5,9 @@
  * the order of the commits, and none is missing.
  */
 
+import { randomInt } from 'node:crypto';
 import { whenDone, type PromiseOrValue, type Reader, type Transaction } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
+import { list, sql } from '../database/statement.ts';
 import type { JournalKind } from './journal-entry.ts';
 
 export interface NewEntry {
@@ -28,43 +29,62 @@ export interface NewEntry {
   readonly changesAccess?: boolean;
 }
 
+/** Several of one kind, that differ in the user only. */
+export type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly string[] };
+
 export type Details = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-/** Where the journal has got to. */
+/** An entry by its number, and by something random: a database from a backup may use the number again. */
 export interface JournalPlace {
-  /** Of the last entry. */
   readonly number: number;
+  readonly nonce: number;
+}
+
+/** Where the journal has got to. */
+export interface JournalHead extends JournalPlace {
   /** Differs after every change of who may see or do what. */
   readonly accessNumber: number;
 }
 
+const mostNonce = 2 ** 32;
+
 const standInLine = sql<object>`update journal_counter set number = number`;
 
-const advance = sql<{ changesAccess: number }>`
-  update journal_counter set number = number + 1, access_number = access_number + ${'changesAccess'}`;
+interface EntryValues {
+  readonly at: number;
+  readonly kind: string;
+  readonly changesAccess: number;
+  readonly byUserId: string | null;
+  readonly folderId: string | null;
+  readonly groupId: string | null;
+  readonly sessionId: string | null;
+  readonly way: string | null;
+  readonly oldWay: string | null;
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly nonce: number;
+}
 
-const insert = sql<{
-  at: number;
-  kind: string;
-  changesAccess: number;
-  byUserId: string | null;
-  folderId: string | null;
-  userId: string | null;
-  groupId: string | null;
-  sessionId: string | null;
-  way: string | null;
-  oldWay: string | null;
-  before: string | null;
-  after: string | null;
-}>`
-  insert into journal (number, at, kind, changes_access, by_user_id, folder_id, user_id, group_id, session_id, way,
-    old_way, before, after)
-  select number, ${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'userId'}, ${'groupId'},
-    ${'sessionId'}, ${'way'}, ${'oldWay'}, ${'before'}, ${'after'}
-  from journal_counter`;
+const advance = sql<{ by: number; changesAccess: number; nonce: number }>`
+  update journal_counter set number = number + ${'by'}, access_number = access_number + ${'changesAccess'},
+    nonce = ${'nonce'}`;
 
-const selectPlace = sql<object, JournalPlace>`
-  select number, access_number as "accessNumber" from journal_counter`;
+const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id, way, old_way,
+  before, after, nonce`;
+const values = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
+  ${'way'}, ${'oldWay'}, ${'before'}, ${'after'}, ${'nonce'}`;
+
+const insert = sql<EntryValues & { userId: string | null }>`
+  insert into journal (${columns}) select number, ${'userId'}, ${values} from journal_counter`;
+
+/** The counter has been advanced by all of them. */
+const insertEach = sql<EntryValues & { userIds: readonly string[]; by: number }>`
+  insert into journal (${columns})
+  select journal_counter.number - ${'by'} + 1 + each.place, each.value, ${values}
+  from ${list('userIds')} cross join journal_counter`;
+
+const selectHead = sql<object, JournalHead>`
+  select number, nonce, access_number as "accessNumber" from journal_counter`;
 
 /** The first statement of every change: it waits until those before it are committed. */
 export function takeTurn(transaction: Transaction): PromiseOrValue<unknown> {
@@ -73,28 +93,40 @@ export function takeTurn(transaction: Transaction): PromiseOrValue<unknown> {
 
 /** Part of every change, in its own transaction: what is not committed was never written down. */
 export function record(transaction: Transaction, entry: NewEntry): PromiseOrValue<unknown> {
-  const { kind, at, byUserId, folderId, userId, groupId, sessionId, way, oldWay, before, after } = entry;
-  const changesAccess = entry.changesAccess ? 1 : 0;
-  return whenDone(transaction.run(advance, { changesAccess }), () =>
-    transaction.run(insert, {
-      at,
-      kind,
-      changesAccess,
-      byUserId,
-      folderId: folderId ?? null,
-      userId: userId ?? null,
-      groupId: groupId ?? null,
-      sessionId: sessionId ?? null,
-      way: toText(way),
-      oldWay: toText(oldWay),
-      before: toText(before),
-      after: toText(after),
-    }),
+  const stored = toValues(entry);
+  return whenDone(transaction.run(advance, { ...stored, by: 1 }), () =>
+    transaction.run(insert, { ...stored, userId: entry.userId ?? null }),
   );
 }
 
-export function readPlace(reader: Reader): PromiseOrValue<JournalPlace> {
-  return whenDone(reader.get(selectPlace, {}), (place) => place!);
+/** An entry for each of the users, in one go. */
+export async function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): Promise<void> {
+  if (userIds.length === 0) return;
+  const stored = { ...toValues(entry), by: userIds.length };
+  await transaction.run(advance, stored);
+  await transaction.run(insertEach, { ...stored, userIds });
+}
+
+export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
+  return whenDone(reader.get(selectHead, {}), (head) => head!);
+}
+
+function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
+  const { at, kind, byUserId, folderId, groupId, sessionId, way, oldWay, before, after } = entry;
+  return {
+    at,
+    kind,
+    changesAccess: entry.changesAccess ? 1 : 0,
+    byUserId,
+    folderId: folderId ?? null,
+    groupId: groupId ?? null,
+    sessionId: sessionId ?? null,
+    way: toText(way),
+    oldWay: toText(oldWay),
+    before: toText(before),
+    after: toText(after),
+    nonce: randomInt(1, mostNonce),
+  };
 }
 
 function toText(value: object | undefined): string | null {

@@ -2,7 +2,7 @@
 
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { readPlace } from './journal.ts';
+import { readHead } from './journal.ts';
 
 export interface Retention {
   readonly journalDays: number;
@@ -24,7 +24,7 @@ export async function pruneJournal(
   now: number,
   { journalDays, journalEntries }: Retention,
 ): Promise<number> {
-  const { number: last } = await readPlace(database);
+  const { number: last } = await readHead(database);
   const isOld = ({ number, at }: { number: number; at: number }) =>
     number <= last - journalEntries || at <= now - journalDays * dayMs;
   let pruned = 0;

@@ -13,13 +13,14 @@ import { longestAuthTokenMs } from './revocation.ts';
 export interface EndedSessions {
   has(session: { readonly userId: string; readonly sessionId: string }): boolean;
   /** Forgets those whose auth tokens have ended by now. */
-  sweep(): void;
+  sweep(): Promise<void>;
 }
 
 export interface EndedSessionsOptions {
   readonly database: Database;
   readonly feed: JournalFeed;
   readonly clock: Clock;
+  /** What could not be read is tried again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,14 +29,19 @@ interface Ended {
   readonly at: number;
 }
 
+const tryAgainMs = 500;
+
 const isEnded = sql`revoked_at > ${'since'} and revoked_because <> 'logout'`;
 const findEnded = sql<{ since: number }, Ended>`select id, revoked_at as at from sessions where ${isEnded}`;
 const findEndedOf = sql<{ since: number; userId: string }, Ended>`
   select id, revoked_at as at from sessions where user_id = ${'userId'} and ${isEnded}`;
 
-/** The rows of a user who was deleted are gone; the journal still knows. */
+/** With a user the rows of the sessions go, too. */
 const findDeletedUsers = sql<{ since: number }, Ended>`
-  select user_id as id, at from journal where kind = 'DELETE_USER' and at > ${'since'}`;
+  select id, deleted_at as at from deleted_users where deleted_at > ${'since'}`;
+const findForgettable = sql<{ since: number }, { id: string }>`
+  select id from deleted_users where deleted_at <= ${'since'} limit 1`;
+const forgetDeletedUsers = sql<{ since: number }>`delete from deleted_users where deleted_at <= ${'since'}`;
 
 export async function watchEndedSessions(options: EndedSessionsOptions): Promise<EndedSessions> {
   const { database, feed, clock, onError } = options;
@@ -45,24 +51,46 @@ export async function watchEndedSessions(options: EndedSessionsOptions): Promise
   const note = (known: Map<string, number>, ended: readonly Ended[]) =>
     ended.forEach(({ id, at }) => known.set(id, at));
 
-  feed.onEntry(({ kind, userId, at }) => {
-    if (!userId) return;
-    if (kind === 'DELETE_USER') users.set(userId, at);
-    if (kind === 'END_SESSION') noteEndedOf(userId).catch(onError);
-  });
-  note(sessions, await database.all(findEnded, { since: since() }));
-  note(users, await database.all(findDeletedUsers, { since: since() }));
+  async function loadAll(): Promise<void> {
+    note(sessions, await database.all(findEnded, { since: since() }));
+    note(users, await database.all(findDeletedUsers, { since: since() }));
+  }
 
-  async function noteEndedOf(userId: string): Promise<void> {
+  async function loadOf(userId: string): Promise<void> {
     note(sessions, await database.all(findEndedOf, { since: since(), userId }));
   }
 
+  /** Until it has been read: a session that was ended must not go on because of one failed read. */
+  function insist(load: () => Promise<void>): void {
+    load().catch((error: unknown) => {
+      if (feed.isClosed) return;
+      onError(error);
+      setTimeout(() => insist(load), tryAgainMs).unref();
+    });
+  }
+
+  feed.onEntry(({ kind, userId, sessionId, at, after }) => {
+    if (!userId) return;
+    if (kind === 'DELETE_USER') users.set(userId, at);
+    if (kind !== 'END_SESSION' || isLogout(after)) return;
+    if (sessionId) sessions.set(sessionId, at);
+    else insist(() => loadOf(userId));
+  });
+  feed.onGap(() => insist(loadAll));
+  await loadAll();
+
   return {
     has: ({ userId, sessionId }) => sessions.has(sessionId) || users.has(userId),
-    sweep() {
+    async sweep() {
       for (const known of [sessions, users]) {
         for (const [id, at] of known) if (at <= since()) known.delete(id);
       }
+      if (!(await database.get(findForgettable, { since: since() }))) return;
+      await database.transaction((transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
     },
   };
+}
+
+function isLogout(details: string | null): boolean {
+  return (JSON.parse(details ?? '{}') as { because?: string }).because === 'logout';
 }

@@ -28,10 +28,14 @@ const byUser = sql<Stored & { userId: string; exceptId: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
   where user_id = ${'userId'} and id <> ${'exceptId'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
-// A logout leaves the auth token alone. What ends all sessions of a user does not.
-const loggedOut = sql<Pick<Revocation, 'because'> & { userId: string; exceptId: string; since: number }>`
-  update sessions set revoked_because = ${'because'}
-  where user_id = ${'userId'} and id <> ${'exceptId'} and revoked_because = 'logout' and revoked_at > ${'since'}`;
+/**
+ * A session that was logged out, or was not refreshed in time, may have an auth token that lives. What ends all
+ * sessions of a user ends those, too.
+ */
+const withTokenLeft = sql<Stored & { userId: string; exceptId: string; since: number }>`
+  update sessions set revoked_at = coalesce(revoked_at, ${'now'}), revoked_because = ${'because'}
+  where user_id = ${'userId'} and id <> ${'exceptId'} and refreshed_at > ${'since'}
+    and (revoked_because = 'logout' or revoked_at is null)`;
 
 const findOwner = sql<{ id: string }, { userId: string }>`
   select user_id as "userId" from sessions where id = ${'id'}`;
@@ -73,7 +77,7 @@ export async function revokeSessionsOf(
   const { because, now } = revocation;
   const count = await transaction.run(byUser, { userId, exceptId, because, now });
   const since = now - longestAuthTokenMs;
-  const afterwards = await transaction.run(loggedOut, { userId, exceptId, because, since });
+  const afterwards = await transaction.run(withTokenLeft, { userId, exceptId, because, now, since });
   if (count + afterwards > 0) await recordEnd(transaction, { userId }, revocation, count);
   return count;
 }

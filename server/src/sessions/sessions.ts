@@ -202,7 +202,7 @@ export function createSessions({
 
   async function sweep(): Promise<void> {
     await sweepSpent(database, clock.now(), settings.refreshRetrySeconds);
-    ended.sweep();
+    await ended.sweep();
   }
 
   return {

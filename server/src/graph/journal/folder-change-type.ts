@@ -2,7 +2,8 @@
 
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import type { FolderChange, FolderChangeKind } from '../../folders/folder-changes.ts';
-import type { TreeView } from '../../folders/folders.ts';
+import { ancestorIds, type TreeView } from '../../folders/folders.ts';
+import { toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder } from '../builder.ts';
 import { readUserNodes, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
@@ -13,11 +14,14 @@ import type { FolderTypes } from '../tree/folder-type.ts';
 export class ChangeLevel {
   readonly nodes: readonly ChangeNode[];
   readonly #view: TreeView;
+  readonly #under: string | undefined;
   #folders: PromiseOrValue<ReadonlyMap<string, FolderNode>> | undefined;
   #users: PromiseOrValue<ReadonlyMap<string, UserNode>> | undefined;
 
-  constructor(view: TreeView, changes: readonly FolderChange[]) {
+  /** The changes inside the folder `under`, or anywhere. */
+  constructor(view: TreeView, changes: readonly FolderChange[], under: string | undefined) {
     this.#view = view;
+    this.#under = under;
     this.nodes = changes.map((change) => new ChangeNode(change, this));
   }
 
@@ -25,6 +29,16 @@ export class ChangeLevel {
     if (!id) return null;
     this.#folders ??= readFolderNodes(this.#view, this.#idsOf(folderIdsOf));
     return whenDone(this.#folders, (folders) => folders.get(id) ?? null);
+  }
+
+  /** Null if by now it is outside of where the viewer looks: what becomes of it there is not told. */
+  changedFolder({ folderId }: FolderChange): PromiseOrValue<FolderNode | null> {
+    const under = this.#under;
+    return whenDone(this.folderOf(folderId), (folder) => {
+      const isInside =
+        !folder || !under || folder.id === under || ancestorIds(this.#view, folder.id).includes(under);
+      return isInside ? folder : null;
+    });
   }
 
   userOf(id: string | null | undefined): PromiseOrValue<UserNode | null> {
@@ -60,8 +74,8 @@ const kinds: Readonly<Record<FolderChangeKind, string>> = {
   CREATE:
     'The folder is there for you now: made, restored, moved to where you see it, or uncovered by a grant. Take it in place of whatever you had of it; there may be folders inside, for you to read.',
   UPDATE:
-    'The folder has another name or other texts, or you may do other things with it. If its accessLevel differs from what you had, so may those of what is inside.',
-  MOVE: 'The folder has another parent; all that is inside came along.',
+    'The folder has another name or other texts, or you may do other things with it. If you do not have it, it is as if created. If its accessLevel differs from what you had, so may those of what is inside.',
+  MOVE: 'The folder has another parent: put it, with all that is inside, where `folder.parent` is now. If you do not have it, or its accessLevel differs from what you had, read what is inside.',
   DELETE: 'The folder is not there for you any more, with all that is inside.',
   IMPORT: 'Many folders were put into the folder at once: read what is inside it.',
   RESYNC:
@@ -88,7 +102,7 @@ export function defineFolderChange(
       cursor: t.string({
         description:
           'For `after`: whoever knows this change, and those before it, misses nothing from here on.',
-        resolve: ({ change }, _, { journalCursors }) => journalCursors.toCursor(change.number),
+        resolve: ({ change }) => toJournalCursor(change.place),
       }),
       id: t.id({
         nullable: true,
@@ -98,19 +112,22 @@ export function defineFolderChange(
       folder: t.field({
         type: Folder,
         nullable: true,
-        description: 'The folder as it is now; null for DELETE, and if it is gone again by now.',
-        resolve: ({ change, level }) => (change.kind === 'DELETE' ? null : level.folderOf(change.folderId)),
+        description:
+          'The folder as it is now. Null for DELETE; if it is null otherwise, it is gone again by now: drop it with all that is inside.',
+        resolve: ({ change, level }) => (change.kind === 'DELETE' ? null : level.changedFolder(change)),
       }),
       oldParent: t.field({
         type: Folder,
         nullable: true,
-        description: 'For MOVE: where the folder was; null if you do not see that any more.',
+        description:
+          'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
         resolve: ({ change, level }) => level.folderOf(change.oldParentId),
       }),
       newParent: t.field({
         type: Folder,
         nullable: true,
-        description: 'For MOVE: where the folder went; null if you do not see that any more.',
+        description:
+          'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
         resolve: ({ change, level }) => level.folderOf(change.newParentId),
       }),
       folderCount: t.int({

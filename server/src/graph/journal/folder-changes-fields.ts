@@ -7,7 +7,7 @@ import {
   type ChangePage as Page,
   type WatchedPlace,
 } from '../../folders/watch-folders.ts';
-import { readOldest } from '../../journal/journal-entry.ts';
+import { fromJournalCursor, toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
 import { pageSize } from '../tree/folder-connection.ts';
 import { ChangeLevel, type ChangeNode } from './folder-change-type.ts';
@@ -23,12 +23,12 @@ export function defineFolderChanges(
       items: t.field({
         type: [FolderChange],
         description: 'In the order in which they happened.',
-        resolve: ({ changes }, _, { view, budget }, info) =>
-          budget.spend(new ChangeLevel(view, changes).nodes, info),
+        resolve: ({ changes, under }, _, { view, budget }, info) =>
+          budget.spend(new ChangeLevel(view, changes, under).nodes, info),
       }),
       cursor: t.string({
         description: 'For `after`, to go on from here.',
-        resolve: ({ number }, _, { journalCursors }) => journalCursors.toCursor(number),
+        resolve: ({ place }) => toJournalCursor(place),
       }),
       hasMore: t.exposeBoolean('hasMore', { description: 'Whether there may be more by now.' }),
     }),
@@ -38,7 +38,7 @@ export function defineFolderChanges(
     cursor: t.string({
       description:
         "The journal's place before anything of this answer was read. Read, then follow `folderChanges` after this cursor: nothing is missed in between.",
-      resolve: (_, __, { journalCursors, place }) => journalCursors.toCursor(place),
+      resolve: (_, __, { place }) => toJournalCursor(place),
     }),
     changes: t.field({
       type: ChangePage,
@@ -51,7 +51,7 @@ export function defineFolderChanges(
       resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
         const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
         const { database, access, place } = context;
-        const from = await toPlace(context, after, under, await oldestPlace(context));
+        const from = await toPlace(context, after, under);
         return readChanges(database, { access, place }, from, limit);
       },
     }),
@@ -75,35 +75,29 @@ export function defineFolderChanges(
         }),
       },
       subscribe: async (_, { after, under }, context) => {
-        const { database, accessBook, feed, limits, access, place } = context;
-        const from = await toPlace(context, after, under, place);
+        const { database, accessBook, feed, turns, limits, access, place } = context;
+        const from = await toPlace(context, after, under);
         const { maxBacklog } = limits;
         return watchFolders(
-          { database, accessBook, feed },
-          { ...from, standing: { access, place }, maxBacklog },
+          { database, accessBook, feed, turns },
+          { after: place, ...from, standing: { access, place }, maxBacklog },
         );
       },
-      resolve: (seen, _, { view }) => new ChangeLevel(view, [seen.change]).nodes[0]!,
+      resolve: (seen, { under }, { view }) =>
+        new ChangeLevel(view, [seen.change], under ?? undefined).nodes[0]!,
     }),
   );
 }
 
-/** Where the changes begin: after a cursor, or else there. What the viewer does not see cannot be watched. */
+/** Where the changes begin, if it is said. What the viewer does not see cannot be watched. */
 async function toPlace(
-  { view, journalCursors }: GraphContext,
+  { view }: GraphContext,
   after: string | null | undefined,
   under: string | null | undefined,
-  otherwise: number,
-): Promise<WatchedPlace> {
+): Promise<Pick<WatchedPlace, 'under'> & Partial<WatchedPlace>> {
   if (typeof under === 'string') await requireFolder(view, under);
   return {
-    after: typeof after === 'string' ? journalCursors.toNumber(after, 'after') : otherwise,
     under: under ?? undefined,
+    ...(typeof after === 'string' && { after: fromJournalCursor(after, 'after') }),
   };
-}
-
-/** Before the first entry that is kept. */
-async function oldestPlace({ database, place }: GraphContext): Promise<number> {
-  const oldest = await readOldest(database);
-  return oldest === undefined ? place : oldest - 1;
 }

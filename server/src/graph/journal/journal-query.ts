@@ -3,6 +3,7 @@
 import { whenDone, type Reader } from '../../database/database.ts';
 import { isRowId } from '../../database/row-id.ts';
 import type { TreeView } from '../../folders/folders.ts';
+import { toJournalCursor } from '../../journal/journal-cursor.ts';
 import { journalKinds } from '../../journal/journal-entry.ts';
 import {
   countJournal,
@@ -27,7 +28,8 @@ export function defineJournal(
   { PageInfo }: { readonly PageInfo: PageInfoRef },
 ): void {
   const Kind = builder.enumType('JournalKind', {
-    description: 'What was done, by the name of the mutation that does it.',
+    description:
+      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder.',
     values: journalKinds,
   });
 
@@ -35,10 +37,14 @@ export function defineJournal(
     description:
       'Something that was done. Its numbers have no gap, and are in the order in which it was done.',
     fields: (t) => ({
-      number: t.float({ resolve: ({ entry }) => entry.number }),
+      number: t.float({
+        description: 'A whole number, which may be larger than an Int.',
+        resolve: ({ entry }) => entry.number,
+      }),
       cursor: t.string({
-        description: 'For `after` of `changes` and `folderChanges`.',
-        resolve: ({ entry }, _, { journalCursors }) => journalCursors.toCursor(entry.number),
+        description:
+          'For `after` of `changes` and `folderChanges`; not of `journal`, which has its own in its edges.',
+        resolve: ({ entry }) => toJournalCursor(entry),
       }),
       at: t.field({ type: 'DateTime', resolve: ({ entry }) => entry.at }),
       kind: t.field({ type: Kind, resolve: ({ entry }) => entry.kind }),
@@ -53,7 +59,11 @@ export function defineJournal(
         description: 'Who did it; null also if the user has been deleted since.',
         resolve: ({ entry, level }) => level.userOf(entry.byUserId),
       }),
-      folderId: t.id({ nullable: true, resolve: ({ entry }) => entry.folderId }),
+      folderId: t.id({
+        nullable: true,
+        description: 'Which folder; of an import, where to.',
+        resolve: ({ entry }) => entry.folderId,
+      }),
       folder: t.field({
         type: Folder,
         nullable: true,
@@ -62,7 +72,8 @@ export function defineJournal(
       }),
       ancestorIds: t.idList({
         nullable: true,
-        description: 'Above the folder when it was done, the root first; for a move, after it.',
+        description:
+          'Above the folder when it was done, the root first; for a move, after it. Null where it does not matter: for grants.',
         resolve: ({ entry }) => entry.way?.slice(0, -1),
       }),
       formerAncestorIds: t.idList({
@@ -70,21 +81,33 @@ export function defineJournal(
         description: 'Above a folder before it was moved.',
         resolve: ({ entry }) => entry.oldWay?.slice(0, -1),
       }),
-      userId: t.id({ nullable: true, resolve: ({ entry }) => entry.userId }),
+      userId: t.id({
+        nullable: true,
+        description: 'Whom it concerns.',
+        resolve: ({ entry }) => entry.userId,
+      }),
       user: t.field({
         type: User,
         nullable: true,
         description: 'Whom it concerns; null also if the user has been deleted since.',
         resolve: ({ entry, level }) => level.userOf(entry.userId),
       }),
-      groupId: t.id({ nullable: true, resolve: ({ entry }) => entry.groupId }),
+      groupId: t.id({
+        nullable: true,
+        description: 'Which group.',
+        resolve: ({ entry }) => entry.groupId,
+      }),
       group: t.field({
         type: Group,
         nullable: true,
         description: 'Which group; null also if it has been deleted since.',
         resolve: ({ entry, level }) => level.groupOf(entry.groupId),
       }),
-      sessionId: t.id({ nullable: true, resolve: ({ entry }) => entry.sessionId }),
+      sessionId: t.id({
+        nullable: true,
+        description: 'Which session was ended, if it was one.',
+        resolve: ({ entry }) => entry.sessionId,
+      }),
       before: t.field({
         type: 'JSON',
         nullable: true,
@@ -109,7 +132,7 @@ export function defineJournal(
       userId: t.id({ description: 'Whom it concerns.' }),
       groupId: t.id(),
       folderId: t.id({ description: 'The folder itself; not what is inside.' }),
-      kinds: t.field({ type: [Kind] }),
+      kinds: t.field({ type: [Kind], description: 'One of these.' }),
       from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
       until: t.field({ type: 'DateTime', description: 'Before this time.' }),
     }),

@@ -4,8 +4,8 @@
 const weights: Readonly<Record<string, number>> = {
   // These read many rows for one value of the answer.
   search: 50,
-  changes: 20,
-  journal: 10,
+  changes: 50,
+  journal: 50,
   folderChanges: 20,
   exportFolders: 100,
   descendants: 5,
