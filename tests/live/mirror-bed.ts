@@ -1,0 +1,196 @@
+/**
+ * The graph with its database and journal in this process, without sockets: a test decides when each stream is asked
+ * for its next change, and knows when it has no more. So a run is the same every time.
+ */
+
+import { readSettings } from 'espalier';
+import { createAccessBook } from '../../server/src/access/access-book.ts';
+import { createPasswords } from '../../server/src/accounts/passwords.ts';
+import { readUserByName } from '../../server/src/accounts/users.ts';
+import type { Database } from '../../server/src/database/database.ts';
+import { openDatabase } from '../../server/src/database/open-database.ts';
+import { prepareInstallation } from '../../server/src/first-start.ts';
+import { sweepTrash } from '../../server/src/folders/trash.ts';
+import type { GraphOptions, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
+import { createGraph, type Graph } from '../../server/src/graph/graph.ts';
+import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
+import { readEntries, type JournalEntry } from '../../server/src/journal/journal-entry.ts';
+import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
+import { readHead, type JournalPlace } from '../../server/src/journal/journal.ts';
+import type { DatabaseKind } from '../databases.ts';
+import { TestClock } from '../testbed.ts';
+import type { Change } from './mirror.ts';
+
+export interface Answer<Data> {
+  readonly data?: Data | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions?: { readonly code?: string } }[];
+}
+
+type Variables = Readonly<Record<string, unknown>>;
+
+export class MirrorBed {
+  readonly #services: GraphOptions;
+  readonly #graph: Graph;
+  readonly #remove: () => void;
+  readonly #clock: TestClock;
+  /** What should not have happened, whoever was told of it. */
+  readonly bugs: unknown[];
+
+  static async start(kind: DatabaseKind, limits: { maxBacklog?: number } = {}): Promise<MirrorBed> {
+    const stored = kind.create();
+    const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
+    const { settings } = readSettings({ environment });
+    const clock = new TestClock();
+    const bugs: unknown[] = [];
+    const onBug = (error: unknown) => void bugs.push(error);
+    const database = await openDatabase(settings.databaseUrl, clock, {});
+    const passwords = createPasswords();
+    await prepareInstallation({ database, passwords, now: clock.now(), settings });
+    const services = {
+      database,
+      clock,
+      passwords,
+      feed: await openJournalFeed({ database, onError: onBug }),
+      limits: { ...settings, ...limits },
+      accessBook: createAccessBook(database),
+      onBug,
+    };
+    return new MirrorBed(services, clock, bugs, () => stored.remove());
+  }
+
+  private constructor(services: GraphOptions, clock: TestClock, bugs: unknown[], remove: () => void) {
+    this.#services = services;
+    this.#graph = createGraph(services);
+    this.#clock = clock;
+    this.bugs = bugs;
+    this.#remove = remove;
+  }
+
+  get #database(): Database {
+    return this.#services.database;
+  }
+
+  async stop(): Promise<void> {
+    this.#services.feed.close();
+    await this.#database.close();
+    this.#remove();
+  }
+
+  async run<Data>(userId: string, query: string, variables: Variables = {}): Promise<Answer<Data>> {
+    const { body } = await this.#graph.run({ query, variables }, viewerOf(userId));
+    return overTheWire(body) as Answer<Data>;
+  }
+
+  /** A source of streams that tells whether there is nothing more; other services may be put in its graph. */
+  openSource(change: (services: GraphOptions) => GraphOptions = (services) => services): StreamSource {
+    return new StreamSource(change(this.#services));
+  }
+
+  /** The number of the last entry, when all who follow the journal know of it. */
+  async place(): Promise<JournalPlace> {
+    const place = await readHead(this.#database);
+    while (this.#services.feed.last < place.number) await new Promise(setImmediate);
+    return place;
+  }
+
+  async entriesAfter(number: number): Promise<readonly JournalEntry[]> {
+    return readEntries(this.#database, number, 1_000);
+  }
+
+  numberOf(cursor: string): number {
+    return fromJournalCursor(cursor, 'cursor').number;
+  }
+
+  async purge(days: number): Promise<void> {
+    this.#clock.advanceSeconds(days * 86_400);
+    await sweepTrash(this.#database, this.#clock.now(), this.#services.limits.trashDays);
+  }
+
+  async administratorId(): Promise<string> {
+    return (await readUserByName(this.#database, 'admin'))!.id;
+  }
+}
+
+/** A graph of its own, of whose one stream at a time it is known whether it waits. */
+export class StreamSource {
+  readonly #graph: Graph;
+  readonly #feed: JournalFeed;
+  /** After which entry the stream waits for more; undefined while it works. */
+  #waitsAfter: number | undefined;
+
+  constructor(services: GraphOptions) {
+    const { feed } = services;
+    this.#feed = feed;
+    const waitFor: JournalFeed['waitFor'] = async (after, signal) => {
+      this.#waitsAfter = after;
+      await feed.waitFor(after, signal);
+      this.#waitsAfter = undefined;
+    };
+    const followed = Object.create(feed, { waitFor: { value: waitFor } }) as JournalFeed;
+    this.#graph = createGraph({ ...services, feed: followed });
+  }
+
+  get isIdle(): boolean {
+    return this.#waitsAfter !== undefined && this.#waitsAfter >= this.#feed.last;
+  }
+
+  /** Undefined if it is refused. */
+  async open(userId: string, query: string, variables: Variables): Promise<PulledStream | undefined> {
+    this.#waitsAfter = undefined;
+    const opened = await this.#graph.open({ query, variables }, viewerOf(userId));
+    if (!('next' in opened)) return undefined;
+    const stream = new PulledStream(opened, this);
+    await stream.begun();
+    return stream;
+  }
+}
+
+/** The next change is worked out as soon as the one before was taken, as on a socket. */
+export class PulledStream {
+  readonly #stream: GraphStream;
+  readonly #source: StreamSource;
+  #next: IteratorResult<GraphResult, undefined> | undefined;
+  #failure: unknown;
+
+  constructor(stream: GraphStream, source: StreamSource) {
+    this.#stream = stream;
+    this.#source = source;
+    this.#pull();
+  }
+
+  /** Waits until the next change is on its way, or there is none. */
+  async begun(): Promise<void> {
+    while (!this.#next && !this.#failure && !this.#source.isIdle) await new Promise(setImmediate);
+  }
+
+  /** Undefined if there is none by now. */
+  async take(): Promise<Change | undefined> {
+    await this.begun();
+    if (this.#failure) throw this.#failure as Error;
+    const { value } = this.#next ?? {};
+    if (!value) return undefined;
+    if (value.body.errors) throw new Error(JSON.stringify(value.body.errors));
+    this.#next = undefined;
+    this.#pull();
+    return (overTheWire(value.body.data) as { folderChanges: Change }).folderChanges;
+  }
+
+  async end(): Promise<void> {
+    await this.#stream.return();
+  }
+
+  #pull(): void {
+    this.#stream.next().then(
+      (next) => (this.#next = next),
+      (error: unknown) => (this.#failure = error),
+    );
+  }
+}
+
+function viewerOf(userId: string) {
+  return { userId, sessionId: '', tokenExpiresAt: Infinity };
+}
+
+function overTheWire(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,129 @@
+/**
+ * A client that keeps a copy of what it may see: it reads, follows the changes from there on, and applies each as
+ * `docs/live.md` says. Whoever has caught up must have exactly what a fresh read shows.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+
+export interface MirroredFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly version: number;
+  readonly accessLevel: string;
+  readonly parent: { readonly id: string } | null;
+}
+
+export interface Change {
+  readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
+  readonly cursor: string;
+  readonly id: string | null;
+  readonly folder: MirroredFolder | null;
+  readonly oldParent: { readonly id: string } | null;
+  readonly newParent: { readonly id: string } | null;
+}
+
+/** How a mirror asks; errors are thrown. */
+export type Ask = <Data>(query: string, variables: Readonly<Record<string, unknown>>) => Promise<Data>;
+
+interface FolderWithInside extends MirroredFolder {
+  readonly descendants: { readonly items: readonly MirroredFolder[] };
+}
+
+const fields = 'id name title version accessLevel parent{id}';
+const readEverything = `query($id: ID){cursor folder(id: $id){${fields} descendants{items{${fields}}}}}`;
+const readInside = `query($id: ID!){folder(id: $id){descendants{items{${fields}}}}}`;
+
+export const watchChanges = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
+  kind cursor id folder{${fields}} oldParent{id} newParent{id}}}`;
+
+export class Mirror {
+  /** Only this folder and what is inside; undefined for the whole tree. */
+  readonly under: string | undefined;
+  readonly #ask: Ask;
+  #folders = new Map<string, MirroredFolder>();
+  #cursor = '';
+  /** How often it was told to read everything anew. */
+  resyncs = 0;
+  /** Changes of folders that it did not have. */
+  unknown = 0;
+
+  constructor(ask: Ask, under?: string) {
+    this.#ask = ask;
+    this.under = under;
+  }
+
+  /** Where it has got to, for whoever subscribes. */
+  get cursor(): string {
+    return this.#cursor;
+  }
+
+  async read(): Promise<void> {
+    const { cursor, folders } = await readFolders(this.#ask, this.under);
+    this.#folders = folders;
+    this.#cursor = cursor;
+  }
+
+  async apply({ kind, cursor, id, folder }: Change): Promise<void> {
+    if (kind === 'RESYNC') {
+      this.resyncs++;
+      await this.read();
+    } else if (!folder) {
+      // Deleted; or gone by now, perhaps with a folder above that it has been moved into.
+      this.#drop(id!);
+    } else if (kind === 'CREATE') {
+      await this.#takeWithInside(folder);
+    } else {
+      const known = this.#folders.get(folder.id);
+      if (!known) this.unknown++;
+      // What is inside was not told, or may be done with it what could not be done before.
+      const isInsideOld = kind === 'IMPORT' || known?.accessLevel !== folder.accessLevel;
+      if (isInsideOld) await this.#takeWithInside(folder);
+      else this.#folders.set(folder.id, folder);
+    }
+    this.#cursor = cursor;
+  }
+
+  /** What differs from a fresh read, in words. */
+  async differences(): Promise<readonly string[]> {
+    const { folders } = await readFolders(this.#ask, this.under);
+    const ids = new Set([...folders.keys(), ...this.#folders.keys()]);
+    return [...ids].flatMap((id) => {
+      const [own, fresh] = [this.#folders.get(id), folders.get(id)];
+      if (isDeepStrictEqual(own, fresh)) return [];
+      return [`${id} is ${JSON.stringify(fresh)}, mirrored as ${JSON.stringify(own)}`];
+    });
+  }
+
+  async #takeWithInside(folder: MirroredFolder): Promise<void> {
+    const { folder: read } = await this.#ask<{ folder: FolderWithInside | null }>(readInside, {
+      id: folder.id,
+    });
+    this.#drop(folder.id);
+    this.#folders.set(folder.id, folder);
+    for (const each of read?.descendants.items ?? []) this.#folders.set(each.id, each);
+  }
+
+  #drop(id: string): void {
+    const dropped = new Set([id]);
+    // What is added while the set is walked through is walked through, too.
+    for (const above of dropped) {
+      for (const { id: each, parent } of this.#folders.values()) if (parent?.id === above) dropped.add(each);
+    }
+    for (const each of dropped) this.#folders.delete(each);
+  }
+}
+
+async function readFolders(
+  ask: Ask,
+  under: string | undefined,
+): Promise<{ cursor: string; folders: Map<string, MirroredFolder> }> {
+  const { cursor, folder } = await ask<{ cursor: string; folder: FolderWithInside | null }>(readEverything, {
+    id: under,
+  });
+  const folders = new Map<string, MirroredFolder>();
+  if (!folder) return { cursor, folders };
+  const { descendants, ...top } = folder;
+  for (const each of [top, ...descendants.items]) folders.set(each.id, each);
+  return { cursor, folders };
+}
