@@ -3,7 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { whenDone, type Database, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { readHead, type JournalHead, type JournalPlace } from '../journal/journal.ts';
+import type { JournalPlace } from '../journal/journal-entry.ts';
+import { readHead, type JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessLevel } from './access-level.ts';
 import { Access } from './access.ts';

@@ -7,8 +7,7 @@ import { compareSight, sightEffect, type AccessChange } from '../access/access-d
 import { accessLevels } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
 import type { Reader } from '../database/database.ts';
-import type { JournalPlace } from '../journal/journal.ts';
-import type { JournalEntry } from '../journal/journal-entry.ts';
+import type { JournalEntry, JournalPlace } from '../journal/journal-entry.ts';
 
 export type FolderChangeKind = 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
 

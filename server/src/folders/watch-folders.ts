@@ -8,8 +8,13 @@ import type { AccessBook, Standing } from '../access/access-book.ts';
 import { hasAccessChanged, hasAccessChangedTwice } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
 import type { Database, PromiseOrValue } from '../database/database.ts';
-import type { JournalPlace } from '../journal/journal.ts';
-import { isKept, readEntries, readOldest, type JournalEntry } from '../journal/journal-entry.ts';
+import {
+  isKept,
+  readEntries,
+  readOldest,
+  type JournalEntry,
+  type JournalPlace,
+} from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { Refusal } from '../refusal.ts';
 import type { Turns } from '../turns.ts';
@@ -78,7 +83,8 @@ export async function readChanges(
   for (let scanned = 0; scanned < mostScannedPerPage; scanned += batch) {
     const entries = await readEntries(database, place.number, batch);
     // Some may have been forgotten just now.
-    if (entries.length > 0 && entries[0]!.number !== place.number + 1) return resync;
+    const isGone = place.number < head.number && entries[0]?.number !== place.number + 1;
+    if (isGone) return resync;
     for (const entry of entries) {
       // What came after the access was read is judged by an access read after it.
       if (entry.number > head.number) return { under, changes, place, hasMore: true };

@@ -8,7 +8,7 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import type { TreeView } from '../folders/folders.ts';
-import type { JournalPlace } from '../journal/journal.ts';
+import type { JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import type { Turns } from '../turns.ts';
 import type { LongReads } from './long-reads.ts';

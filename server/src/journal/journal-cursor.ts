@@ -5,7 +5,7 @@
 
 import { openCursor, sealCursor } from '../cursor-seal.ts';
 import { Refusal } from '../refusal.ts';
-import type { JournalPlace } from './journal.ts';
+import type { JournalPlace } from './journal-entry.ts';
 
 const list = 'journal';
 /** Enough for 281 trillion entries. */

@@ -2,7 +2,6 @@
 
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import type { JournalPlace } from './journal.ts';
 
 export const journalKinds = [
   'CREATE_FOLDER',
@@ -28,8 +27,13 @@ export const journalKinds = [
 
 export type JournalKind = (typeof journalKinds)[number];
 
-export interface JournalEntry {
+/** An entry by its number, and by something random: a database from a backup may use the number again. */
+export interface JournalPlace {
   readonly number: number;
+  readonly nonce: number;
+}
+
+export interface JournalEntry extends JournalPlace {
   readonly at: number;
   readonly kind: JournalKind;
   readonly changesAccess: boolean;
@@ -43,7 +47,6 @@ export interface JournalEntry {
   /** JSON objects, as text. */
   readonly before: string | null;
   readonly after: string | null;
-  readonly nonce: number;
 }
 
 export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'way' | 'oldWay'> & {

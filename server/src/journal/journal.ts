@@ -8,7 +8,7 @@
 import { randomInt } from 'node:crypto';
 import { whenDone, type PromiseOrValue, type Reader, type Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import type { JournalKind } from './journal-entry.ts';
+import type { JournalKind, JournalPlace } from './journal-entry.ts';
 
 export interface NewEntry {
   readonly kind: JournalKind;
@@ -33,12 +33,6 @@ export interface NewEntry {
 export type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly string[] };
 
 export type Details = Readonly<Record<string, string | number | boolean | null | undefined>>;
-
-/** An entry by its number, and by something random: a database from a backup may use the number again. */
-export interface JournalPlace {
-  readonly number: number;
-  readonly nonce: number;
-}
 
 /** Where the journal has got to. */
 export interface JournalHead extends JournalPlace {
