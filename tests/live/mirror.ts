@@ -45,7 +45,7 @@ export class Mirror {
   #cursor = '';
   /** How often it was told to read everything anew. */
   resyncs = 0;
-  /** Changes of folders that it did not have. */
+  /** Changes of folders that it did not have, or not their parents. */
   unknown = 0;
 
   constructor(ask: Ask, under?: string) {
@@ -68,9 +68,13 @@ export class Mirror {
     if (kind === 'RESYNC') {
       this.resyncs++;
       await this.read();
-    } else if (!folder) {
-      // Deleted; or gone by now, perhaps with a folder above that it has been moved into.
+    } else if (kind === 'DELETE' || !folder) {
+      // Gone by now if it is not deleted, perhaps with a folder above that it has been moved into.
       this.#drop(id!);
+    } else if (!this.#hasParentOf(folder)) {
+      // It was told before the parent went, or the parent is still to come: it goes and comes with it.
+      this.unknown++;
+      this.#drop(folder.id);
     } else if (kind === 'CREATE') {
       await this.#takeWithInside(folder);
     } else {
@@ -93,6 +97,10 @@ export class Mirror {
       if (isDeepStrictEqual(own, fresh)) return [];
       return [`${id} is ${JSON.stringify(fresh)}, mirrored as ${JSON.stringify(own)}`];
     });
+  }
+
+  #hasParentOf({ id, parent }: MirroredFolder): boolean {
+    return id === this.under || parent === null || this.#folders.has(parent.id);
   }
 
   async #takeWithInside(folder: MirroredFolder): Promise<void> {
