@@ -4,20 +4,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LoginResponse } from '@espalier/contract';
+import { ApiClient, type Credentials } from '../tests/api-client.ts';
 import { Child } from './child.ts';
 import type { Memory, ServeInput, Usage } from './serve.ts';
-
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
-}
 
 export class ServerProcess {
   readonly #child: Child;
   readonly #folder: string;
   readonly #signal: AbortSignal;
-  #url = '';
+  #client = new ApiClient('');
   #authToken = '';
 
   /** Leaves nothing behind if it does not start. */
@@ -39,7 +34,7 @@ export class ServerProcess {
   }
 
   get url(): string {
-    return this.#url;
+    return this.#client.url;
   }
 
   /** The administrator's. */
@@ -61,36 +56,19 @@ export class ServerProcess {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async logIn(credentials: Credentials): Promise<string> {
-    return (await this.#post<LoginResponse>('/login', credentials)).authToken;
+  logIn(credentials: Credentials): Promise<string> {
+    return this.#client.logIn(credentials);
   }
 
   /** Asks as the administrator. */
-  async ask<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
-    type Body = { data: Data; errors?: unknown };
-    const { data, errors } = await this.#post<Body>('/graphql', { query, variables }, this.#authToken);
-    if (errors) throw new Error(`${query}: ${JSON.stringify(errors)}`);
-    return data;
+  ask<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
+    return this.#client.ask<Data>(query, variables, this.#authToken);
   }
 
   async #begin(): Promise<void> {
     const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
     const input: ServeInput = { folder: this.#folder, ...administrator };
-    this.#url = await this.#child.ask<string>('start', input);
+    this.#client = new ApiClient(await this.#child.ask<string>('start', input), this.#signal);
     this.#authToken = await this.logIn(administrator);
-  }
-
-  async #post<T>(path: string, body: unknown, authToken?: string): Promise<T> {
-    const response = await fetch(this.#url + path, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(authToken && { authorization: `Bearer ${authToken}` }),
-      },
-      body: JSON.stringify(body),
-      signal: this.#signal,
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
   }
 }

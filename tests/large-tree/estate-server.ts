@@ -4,12 +4,12 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { LoginResponse } from '@espalier/contract';
+import { ApiClient, type Credentials } from '../api-client.ts';
 import type { Ask } from './estate.ts';
 
 export class EstateServer {
   readonly #process: ChildProcess;
-  readonly #url: string;
+  readonly #client: ApiClient;
   #authToken = '';
 
   static async start(databaseUrl: string): Promise<EstateServer> {
@@ -23,7 +23,7 @@ export class EstateServer {
 
   private constructor(child: ChildProcess, url: string) {
     this.#process = child;
-    this.#url = url;
+    this.#client = new ApiClient(url);
   }
 
   async stop(): Promise<void> {
@@ -37,33 +37,12 @@ export class EstateServer {
     return nextMessage<number>(this.#process);
   }
 
-  async logIn(credentials: { username: string; password: string }): Promise<string> {
-    return (await this.#post<LoginResponse>('/login', credentials)).authToken;
+  logIn(credentials: Credentials): Promise<string> {
+    return this.#client.logIn(credentials);
   }
 
-  readonly ask: Ask = async <Data>(
-    query: string,
-    variables: Record<string, unknown> = {},
-    authToken = this.#authToken,
-  ) => {
-    const body = { query, variables };
-    const { data, errors } = await this.#post<{ data: Data; errors?: unknown }>('/graphql', body, authToken);
-    if (errors) throw new Error(`${query}: ${JSON.stringify(errors)}`);
-    return data;
-  };
-
-  async #post<T>(path: string, body: unknown, authToken?: string): Promise<T> {
-    const response = await fetch(this.#url + path, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        ...(authToken && { authorization: `Bearer ${authToken}` }),
-      },
-      body: JSON.stringify(body),
-    });
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    return (await response.json()) as T;
-  }
+  readonly ask: Ask = (query, variables = {}, authToken = this.#authToken) =>
+    this.#client.ask(query, variables, authToken);
 }
 
 async function nextMessage<T>(child: ChildProcess): Promise<T> {

@@ -2,7 +2,7 @@
 
 import type { Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { record } from '../journal/journal.ts';
+import { record, type ChangedBy } from '../journal/journal.ts';
 import { accessLevelName, type AccessLevel } from './access-level.ts';
 
 export interface Subject {
@@ -88,16 +88,10 @@ export async function findDecidingGrant(
   return undefined;
 }
 
-/** Who changes a grant, and when. */
-export interface GrantChange {
-  readonly byUserId: string | null;
-  readonly now: number;
-}
-
 export async function putGrant(
   transaction: Transaction,
   { folderId, subject, level }: Omit<Grant, 'grantedAt'>,
-  { byUserId, now }: GrantChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<void> {
   const place = { folderId, subjectId: subject.id, subjectKind: subject.kind };
   const old = await transaction.get(findLevel, place);
@@ -119,7 +113,7 @@ export async function putGrant(
 export async function removeGrant(
   transaction: Transaction,
   { folderId, subject }: Pick<Grant, 'folderId' | 'subject'>,
-  change: GrantChange,
+  change: ChangedBy,
 ): Promise<boolean> {
   const place = { folderId, subjectId: subject.id, subjectKind: subject.kind };
   const old = await transaction.get(findLevel, place);
@@ -143,7 +137,7 @@ export async function recordPurgedGrants(
 async function recordRemoved(
   transaction: Transaction,
   { folderId, subject, level }: Grant,
-  { byUserId, now, changesAccess }: GrantChange & { readonly changesAccess: boolean },
+  { byUserId, now, changesAccess }: ChangedBy & { readonly changesAccess: boolean },
 ): Promise<void> {
   await record(transaction, {
     kind: 'REVOKE_ACCESS',

@@ -4,10 +4,9 @@ import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { list, sql } from '../database/statement.ts';
-import { record, recordEach } from '../journal/journal.ts';
+import { record, recordEach, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName } from './account-name.ts';
-import type { AccountChange } from './change-users.ts';
 import { readGroupByName, requireGroup } from './groups.ts';
 import { readUsers } from './users.ts';
 
@@ -49,7 +48,7 @@ const deleteMembers = sql<Membership>`
 export async function createGroup(
   transaction: Transaction,
   given: { name: string },
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<string> {
   const name = requireAccountName(given.name, 'group name');
   await requireFreeName(transaction, name);
@@ -63,7 +62,7 @@ export async function updateGroup(
   transaction: Transaction,
   id: string,
   changes: { name?: string | null | undefined },
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<void> {
   const group = await requireGroup(transaction, id);
   const name = requireAccountName(changes.name ?? group.name, 'group name');
@@ -82,11 +81,7 @@ export async function updateGroup(
 }
 
 /** Takes the group's grants along; its members stay. */
-export async function deleteGroup(
-  transaction: Transaction,
-  id: string,
-  change: AccountChange,
-): Promise<void> {
+export async function deleteGroup(transaction: Transaction, id: string, change: ChangedBy): Promise<void> {
   const { name } = await requireGroup(transaction, id);
   const members = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
   await transaction.run(deleteGrants, { id });
@@ -106,7 +101,7 @@ export async function deleteGroup(
 export async function addToGroup(
   transaction: Transaction,
   { groupId, userIds }: Membership,
-  change: AccountChange,
+  change: ChangedBy,
 ): Promise<number> {
   requireFew(userIds);
   await requireGroup(transaction, groupId);
@@ -125,7 +120,7 @@ export async function addToGroup(
 export async function removeFromGroup(
   transaction: Transaction,
   { groupId, userIds }: Membership,
-  change: AccountChange,
+  change: ChangedBy,
 ): Promise<number> {
   requireFew(userIds);
   await requireGroup(transaction, groupId);
@@ -145,7 +140,7 @@ async function recordMembers(
   transaction: Transaction,
   kind: 'ADD_TO_GROUP' | 'REMOVE_FROM_GROUP',
   { groupId, userIds }: Membership,
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<void> {
   await recordEach(transaction, { kind, at: now, byUserId, groupId, userIds, changesAccess: true });
 }

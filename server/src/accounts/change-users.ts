@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { record } from '../journal/journal.ts';
+import { record, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, requireAccountName } from './account-name.ts';
 import type { CheckedCredentials } from './accounts.ts';
@@ -49,18 +49,11 @@ const deleteRow = sql<{ id: string }>`delete from users where id = ${'id'}`;
 const rememberDeleted = sql<{ id: string; now: number }>`
   insert into deleted_users (id, deleted_at) values (${'id'}, ${'now'})`;
 
-/** Who changes an account, and when. */
-export interface AccountChange {
-  /** Null for the server itself. */
-  readonly byUserId: string | null;
-  readonly now: number;
-}
-
 /** Answers with the new user's id. */
 export async function createUser(
   transaction: Transaction,
   given: { username: string; passwordHash: string; isAdministrator: boolean },
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<string> {
   const username = requireAccountName(given.username, 'user name');
   await requireFreeName(transaction, username);
@@ -83,7 +76,7 @@ export async function updateUser(
   transaction: Transaction,
   id: string,
   changes: UserChanges,
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<void> {
   const user = await requireUser(transaction, id);
   const username = requireAccountName(changes.username ?? user.username, 'user name');
@@ -124,7 +117,7 @@ function rolesOf({ isAdministrator, disabledAt }: User): { isAdministrator: bool
 export async function resetPassword(
   transaction: Transaction,
   given: { userId: string; passwordHash: string },
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<void> {
   const { userId } = given;
   await requireUser(transaction, userId);
@@ -148,7 +141,7 @@ export async function changePassword(
 export async function deleteUser(
   transaction: Transaction,
   id: string,
-  { byUserId, now }: AccountChange,
+  { byUserId, now }: ChangedBy,
 ): Promise<void> {
   const user = await requireUser(transaction, id);
   if (id === byUserId) throw new Refusal('CONFLICT', 'You cannot delete yourself.');

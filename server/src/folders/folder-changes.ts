@@ -7,7 +7,7 @@ import { compareSight, sightEffect, type AccessChange } from '../access/access-d
 import { accessLevels } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
 import type { Reader } from '../database/database.ts';
-import type { JournalEntry, JournalPlace } from '../journal/journal-entry.ts';
+import { detailsOf, type JournalEntry, type JournalPlace } from '../journal/journal-entry.ts';
 
 export type FolderChangeKind = 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
 
@@ -81,8 +81,4 @@ export const kindOf = { uncovered: 'CREATE', hidden: 'DELETE', level: 'UPDATE' }
 
 function hasNewName({ after }: JournalEntry): boolean {
   return 'name' in detailsOf(after);
-}
-
-function detailsOf(text: string | null): Record<string, unknown> {
-  return text === null ? {} : (JSON.parse(text) as Record<string, unknown>);
 }

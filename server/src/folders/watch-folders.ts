@@ -48,7 +48,9 @@ export interface SeenChange {
 }
 
 /** Ends at once when it is told to return, even while a change is awaited. */
-export type FolderStream = AsyncGenerator<SeenChange, void>;
+export interface FolderStream extends AsyncIterableIterator<SeenChange, void> {
+  return(): Promise<IteratorResult<SeenChange, void>>;
+}
 
 export interface ChangePage {
   readonly under: string | undefined;
@@ -110,19 +112,15 @@ async function beforeOldest(database: Database, head: JournalPlace): Promise<Jou
 export function watchFolders(services: WatchServices, options: WatchOptions): FolderStream {
   const stopping = new AbortController();
   const changes = new FolderWatch(services, options, stopping.signal).changes();
-  const end = () => {
-    stopping.abort();
-    return changes.return();
-  };
-  return {
+  const stream: FolderStream = {
     next: () => changes.next(),
-    return: end,
-    throw: end,
-    [Symbol.asyncIterator]() {
-      return this;
+    return: () => {
+      stopping.abort();
+      return changes.return();
     },
-    [Symbol.asyncDispose]: async () => void (await end()),
+    [Symbol.asyncIterator]: () => stream,
   };
+  return stream;
 }
 
 export interface WatchOptions extends WatchedPlace {

@@ -4,7 +4,7 @@ import type { Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
-import { readHead, takeTurn } from '../journal/journal.ts';
+import { readHead, takeTurn, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
@@ -26,10 +26,7 @@ export async function change<T>(
 }
 
 /** Who changes something, and when, for the journal. */
-export function changeBy({ viewer, clock }: GraphContext): {
-  readonly byUserId: string;
-  readonly now: number;
-} {
+export function changeBy({ viewer, clock }: GraphContext): ChangedBy {
   return { byUserId: viewer.userId, now: clock.now() };
 }
 

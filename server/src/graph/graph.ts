@@ -16,7 +16,7 @@ import { Refusal } from '../refusal.ts';
 import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
-import type { SeenChange } from '../folders/watch-folders.ts';
+import type { FolderStream } from '../folders/watch-folders.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
@@ -116,7 +116,7 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
     const contextValue = contextOf(viewer, await services.accessBook.accessOf(viewer.userId));
     const source = await tryRequest(() => createSourceEventStream({ ...request, contextValue }));
     if (!(Symbol.asyncIterator in source)) return toResult(source, query);
-    const changes = source[Symbol.asyncIterator]() as AsyncGenerator<SeenChange, void>;
+    const changes = source as FolderStream;
     const end = { done: true, value: undefined } as const;
     const stream: GraphStream = {
       async next() {

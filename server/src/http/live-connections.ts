@@ -61,10 +61,6 @@ export class LiveConnections {
     this.#timer.unref();
   }
 
-  get count(): number {
-    return this.#looks.size;
-  }
-
   add(connection: LiveConnection): void {
     this.#looks.set(connection, 0);
     if (this.#isClosing) connection.end();

@@ -89,6 +89,11 @@ export function readOldest(reader: Reader): PromiseOrValue<number | undefined> {
   return whenDone(reader.get(findOldest, {}), (row) => row?.number ?? undefined);
 }
 
+/** Of `before` or `after`. */
+export function detailsOf(text: string | null): Readonly<Record<string, unknown>> {
+  return text === null ? {} : (JSON.parse(text) as Record<string, unknown>);
+}
+
 export function toEntry(row: EntryRow): JournalEntry {
   return {
     ...row,

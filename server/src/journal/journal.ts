@@ -29,6 +29,13 @@ export interface NewEntry {
   readonly changesAccess?: boolean;
 }
 
+/** Who changes something, and when. */
+export interface ChangedBy {
+  /** Null for the server itself. */
+  readonly byUserId: string | null;
+  readonly now: number;
+}
+
 /** Several of one kind, that differ in the user only. */
 export type NewEntries = Omit<NewEntry, 'userId'> & { readonly userIds: readonly string[] };
 

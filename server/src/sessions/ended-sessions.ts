@@ -7,6 +7,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { detailsOf } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { longestAuthTokenMs } from './revocation.ts';
 
@@ -72,7 +73,7 @@ export async function watchEndedSessions(options: EndedSessionsOptions): Promise
   feed.onEntry(({ kind, userId, sessionId, at, after }) => {
     if (!userId) return;
     if (kind === 'DELETE_USER') users.set(userId, at);
-    if (kind !== 'END_SESSION' || isLogout(after)) return;
+    if (kind !== 'END_SESSION' || detailsOf(after)['because'] === 'logout') return;
     if (sessionId) sessions.set(sessionId, at);
     else insist(() => loadOf(userId));
   });
@@ -89,8 +90,4 @@ export async function watchEndedSessions(options: EndedSessionsOptions): Promise
       await database.transaction((transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
     },
   };
-}
-
-function isLogout(details: string | null): boolean {
-  return (JSON.parse(details ?? '{}') as { because?: string }).because === 'logout';
 }

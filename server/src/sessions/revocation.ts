@@ -1,14 +1,12 @@
 /** Ending sessions before their time: their refresh token is useless from then on, and the row says why. */
 
 import type { Transaction } from '../database/database.ts';
+import { nobodysId } from '../database/row-id.ts';
 import { sql } from '../database/statement.ts';
-import { record } from '../journal/journal.ts';
+import { record, type ChangedBy } from '../journal/journal.ts';
 
-export interface Revocation {
+export interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled';
-  readonly now: number;
-  /** Null for the server itself. */
-  readonly byUserId: string | null;
 }
 
 type Stored = Pick<Revocation, 'because' | 'now'>;
@@ -41,8 +39,6 @@ const findOwner = sql<{ id: string }, { userId: string }>`
   select user_id as "userId" from sessions where id = ${'id'}`;
 const findByDigest = sql<{ digest: Uint8Array }, { id: string; userId: string }>`
   select id, user_id as "userId" from sessions where refresh_digest = ${'digest'}`;
-
-const nobodysId = '00000000-0000-0000-0000-000000000000';
 
 /** Changes nothing if it has ended already. */
 export async function revokeById(

@@ -5,69 +5,40 @@ import type { FolderChange, FolderChangeKind } from '../../folders/folder-change
 import { ancestorIds, type TreeView } from '../../folders/folders.ts';
 import { toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder } from '../builder.ts';
-import { readUserNodes, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
-import { readFolderNodes, type FolderNode } from '../tree/folder-level.ts';
+import type { FolderNode } from '../tree/folder-level.ts';
 import type { FolderTypes } from '../tree/folder-type.ts';
+import { Named } from './named.ts';
 
-/** Changes that are told together: their folders, and who made them, are read at once. */
-export class ChangeLevel {
-  readonly nodes: readonly ChangeNode[];
-  readonly #view: TreeView;
-  readonly #under: string | undefined;
-  #folders: PromiseOrValue<ReadonlyMap<string, FolderNode>> | undefined;
-  #users: PromiseOrValue<ReadonlyMap<string, UserNode>> | undefined;
-
-  /** The changes inside the folder `under`, or anywhere. */
-  constructor(view: TreeView, changes: readonly FolderChange[], under: string | undefined) {
-    this.#view = view;
-    this.#under = under;
-    this.nodes = changes.map((change) => new ChangeNode(change, this));
-  }
-
-  folderOf(id: string | null | undefined): PromiseOrValue<FolderNode | null> {
-    if (!id) return null;
-    this.#folders ??= readFolderNodes(this.#view, this.#idsOf(folderIdsOf));
-    return whenDone(this.#folders, (folders) => folders.get(id) ?? null);
-  }
-
-  /** Null if by now it is outside of where the viewer looks: what becomes of it there is not told. */
-  changedFolder({ folderId }: FolderChange): PromiseOrValue<FolderNode | null> {
-    const under = this.#under;
-    return whenDone(this.folderOf(folderId), (folder) => {
-      const isInside =
-        !folder || !under || folder.id === under || ancestorIds(this.#view, folder.id).includes(under);
-      return isInside ? folder : null;
-    });
-  }
-
-  userOf(id: string | null | undefined): PromiseOrValue<UserNode | null> {
-    if (!id) return null;
-    this.#users ??= readUserNodes(
-      this.#view.reader,
-      this.#idsOf(({ entry }) => [entry?.byUserId]),
-    );
-    return whenDone(this.#users, (users) => users.get(id) ?? null);
-  }
-
-  #idsOf(choose: (change: FolderChange) => readonly (string | null | undefined)[]): string[] {
-    const ids = this.nodes.flatMap(({ change }) => choose(change)).filter((id) => typeof id === 'string');
-    return [...new Set(ids)];
-  }
-}
-
-export class ChangeNode {
+/** A change, with what the changes that are told together with it name. */
+export interface ChangeNode {
   readonly change: FolderChange;
-  readonly level: ChangeLevel;
-
-  constructor(change: FolderChange, level: ChangeLevel) {
-    this.change = change;
-    this.level = level;
-  }
+  /** The folder as it is now; null if it is outside of where the viewer looks: what becomes of it there is not told. */
+  readonly folder: () => PromiseOrValue<FolderNode | null>;
+  readonly named: Named;
 }
 
-function folderIdsOf({ folderId, oldParentId, newParentId }: FolderChange) {
-  return [folderId, oldParentId, newParentId];
+/** The changes inside the folder `under`, or anywhere. */
+export function toChangeNodes(
+  view: TreeView,
+  changes: readonly FolderChange[],
+  under: string | undefined,
+): readonly ChangeNode[] {
+  const named = new Named(view, {
+    folders: changes.flatMap(({ folderId, oldParentId, newParentId }) => [
+      folderId,
+      oldParentId,
+      newParentId,
+    ]),
+    users: changes.map(({ entry }) => entry?.byUserId),
+  });
+  const isInside = ({ id }: FolderNode) => !under || id === under || ancestorIds(view, id).includes(under);
+  return changes.map((change) => ({
+    change,
+    folder: () =>
+      whenDone(named.folderOf(change.folderId), (folder) => (folder && isInside(folder) ? folder : null)),
+    named,
+  }));
 }
 
 const kinds: Readonly<Record<FolderChangeKind, string>> = {
@@ -114,21 +85,21 @@ export function defineFolderChange(
         nullable: true,
         description:
           'The folder as it is now. Null for DELETE; if it is null otherwise, it is gone again by now: drop it with all that is inside.',
-        resolve: ({ change, level }) => (change.kind === 'DELETE' ? null : level.changedFolder(change)),
+        resolve: ({ change, folder }) => (change.kind === 'DELETE' ? null : folder()),
       }),
       oldParent: t.field({
         type: Folder,
         nullable: true,
         description:
           'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
-        resolve: ({ change, level }) => level.folderOf(change.oldParentId),
+        resolve: ({ change, named }) => named.folderOf(change.oldParentId),
       }),
       newParent: t.field({
         type: Folder,
         nullable: true,
         description:
           'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
-        resolve: ({ change, level }) => level.folderOf(change.newParentId),
+        resolve: ({ change, named }) => named.folderOf(change.newParentId),
       }),
       folderCount: t.int({
         nullable: true,
@@ -145,9 +116,9 @@ export function defineFolderChange(
         type: User,
         nullable: true,
         description: 'Who did it: for administrators, whoever manages a folder, and what you did yourself.',
-        resolve: ({ change, level }, _, { access }) => {
+        resolve: ({ change, named }, _, { access }) => {
           const userId = change.entry?.byUserId;
-          return access.managesSomething || userId === access.userId ? level.userOf(userId) : null;
+          return access.managesSomething || userId === access.userId ? named.userOf(userId) : null;
         },
       }),
     }),

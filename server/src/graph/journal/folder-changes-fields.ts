@@ -10,7 +10,7 @@ import {
 import { fromJournalCursor, toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
 import { pageSize } from '../tree/folder-connection.ts';
-import { ChangeLevel, type ChangeNode } from './folder-change-type.ts';
+import { toChangeNodes, type ChangeNode } from './folder-change-type.ts';
 
 const defaultPage = 50;
 
@@ -24,7 +24,7 @@ export function defineFolderChanges(
         type: [FolderChange],
         description: 'In the order in which they happened.',
         resolve: ({ changes, under }, _, { view, budget }, info) =>
-          budget.spend(new ChangeLevel(view, changes, under).nodes, info),
+          budget.spend(toChangeNodes(view, changes, under), info),
       }),
       cursor: t.string({
         description: 'For `after`, to go on from here.',
@@ -83,8 +83,7 @@ export function defineFolderChanges(
           { after: place, ...from, standing: { access, place }, maxBacklog },
         );
       },
-      resolve: (seen, { under }, { view }) =>
-        new ChangeLevel(view, [seen.change], under ?? undefined).nodes[0]!,
+      resolve: (seen, { under }, { view }) => toChangeNodes(view, [seen.change], under ?? undefined)[0]!,
     }),
   );
 }

@@ -1,10 +1,10 @@
 /** The journal, for administrators: who did what, when, and what it was before and after. */
 
 import { whenDone, type Reader } from '../../database/database.ts';
-import { isRowId } from '../../database/row-id.ts';
+import { isRowId, nobodysId } from '../../database/row-id.ts';
 import type { TreeView } from '../../folders/folders.ts';
 import { toJournalCursor } from '../../journal/journal-cursor.ts';
-import { journalKinds } from '../../journal/journal-entry.ts';
+import { journalKinds, type JournalEntry } from '../../journal/journal-entry.ts';
 import {
   countJournal,
   hasJournalDownTo,
@@ -19,7 +19,12 @@ import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connec
 import { KeysetConnection, type KeysetList } from '../lists/keyset-connection.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
 import type { FolderTypes } from '../tree/folder-type.ts';
-import { EntryLevel, type EntryNode } from './entry-level.ts';
+import { Named } from './named.ts';
+
+interface EntryNode {
+  readonly entry: JournalEntry;
+  readonly named: Named;
+}
 
 export function defineJournal(
   builder: Builder,
@@ -57,7 +62,7 @@ export function defineJournal(
         type: User,
         nullable: true,
         description: 'Who did it; null also if the user has been deleted since.',
-        resolve: ({ entry, level }) => level.userOf(entry.byUserId),
+        resolve: ({ entry, named }) => named.userOf(entry.byUserId),
       }),
       folderId: t.id({
         nullable: true,
@@ -68,7 +73,7 @@ export function defineJournal(
         type: Folder,
         nullable: true,
         description: 'As it is now; null if it is not on the tree any more.',
-        resolve: ({ entry, level }) => level.folderOf(entry.folderId),
+        resolve: ({ entry, named }) => named.folderOf(entry.folderId),
       }),
       ancestorIds: t.idList({
         nullable: true,
@@ -90,7 +95,7 @@ export function defineJournal(
         type: User,
         nullable: true,
         description: 'Whom it concerns; null also if the user has been deleted since.',
-        resolve: ({ entry, level }) => level.userOf(entry.userId),
+        resolve: ({ entry, named }) => named.userOf(entry.userId),
       }),
       groupId: t.id({
         nullable: true,
@@ -101,7 +106,7 @@ export function defineJournal(
         type: Group,
         nullable: true,
         description: 'Which group; null also if it has been deleted since.',
-        resolve: ({ entry, level }) => level.groupOf(entry.groupId),
+        resolve: ({ entry, named }) => named.groupOf(entry.groupId),
       }),
       sessionId: t.id({
         nullable: true,
@@ -165,8 +170,6 @@ export function defineJournal(
   );
 }
 
-const nobodysId = '00000000-0000-0000-0000-000000000000';
-
 /** What cannot be an id is that of nobody. */
 function toRowId(id: string | null | undefined): string | undefined {
   if (typeof id !== 'string') return undefined;
@@ -179,14 +182,22 @@ function journalList(reader: Reader, view: TreeView, filter: JournalFilter): Key
     keyOf: ({ entry }) => String(entry.number),
     read: ({ after, limit }) => {
       const before = after === undefined ? undefined : toNumber(after);
-      return whenDone(
-        listJournal(reader, filter, { before, limit }),
-        (entries) => new EntryLevel(view, entries).nodes,
+      return whenDone(listJournal(reader, filter, { before, limit }), (entries) =>
+        toEntryNodes(view, entries),
       );
     },
     count: () => countJournal(reader, filter),
     hasUpTo: (key) => hasJournalDownTo(reader, filter, toNumber(key)),
   };
+}
+
+function toEntryNodes(view: TreeView, entries: readonly JournalEntry[]): readonly EntryNode[] {
+  const named = new Named(view, {
+    folders: entries.map(({ folderId }) => folderId),
+    users: entries.flatMap(({ byUserId, userId }) => [byUserId, userId]),
+    groups: entries.map(({ groupId }) => groupId),
+  });
+  return entries.map((entry) => ({ entry, named }));
 }
 
 /** A checksum can be made by anybody: the key of a cursor is looked at as closely as any other input. */

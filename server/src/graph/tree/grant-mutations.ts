@@ -9,7 +9,7 @@ import { requireLevel } from '../../folders/change-folders.ts';
 import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
-import { change } from '../change.ts';
+import { change, changeBy } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { levelOfOne } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
@@ -57,8 +57,7 @@ export function defineGrantMutations(
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
           const subject = await requireSubject(transaction, input);
-          const given = { byUserId: access.userId, now: context.clock.now() };
-          await putGrant(transaction, { folderId, subject, level }, given);
+          await putGrant(transaction, { folderId, subject, level }, changeBy(context));
         });
         return { folderId };
       },
@@ -88,8 +87,7 @@ export function defineGrantMutations(
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
           const grant = { folderId, subject: oneSubject(input) };
-          const taken = { byUserId: access.userId, now: context.clock.now() };
-          if (!(await removeGrant(transaction, grant, taken))) {
+          if (!(await removeGrant(transaction, grant, changeBy(context)))) {
             throw new Refusal('NOT_FOUND', 'There is no such grant on this folder.');
           }
         });
