@@ -2,13 +2,11 @@
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../databases.ts';
+import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../shrink.ts';
 import { operations, runOperation, type Operation } from './mirror-operations.ts';
 import { MirrorWorld } from './mirror-world.ts';
 
-export interface Failure {
-  readonly operations: readonly Operation[];
-  readonly error: Error;
-}
+type Failure = AnyFailure<Operation>;
 
 export interface RunResult {
   readonly steps: number;
@@ -64,27 +62,16 @@ export async function runOperations(
 }
 
 /** Leaves out operations as long as what remains still fails in the same way. */
-export async function shrink(
+export function shrink(
   kind: DatabaseKind,
   given: Failure,
-  { isTimeUp, onProgress }: { isTimeUp: () => boolean; onProgress: (failure: Failure) => void },
+  shrinking: Shrinking<Operation>,
 ): Promise<Failure> {
-  let smallest = given;
-  const isEnough = async (left: readonly Operation[]) => {
+  const run = async (left: readonly Operation[]) => {
     const { failure } = await runOperations(kind, left, { isCheckedOften: true });
-    if (!failure || headline(failure) !== headline(given)) return false;
-    smallest = failure;
-    onProgress(failure);
-    return true;
+    return failure && headline(failure) === headline(given) ? failure : undefined;
   };
-  await isEnough(given.operations);
-  for (let portion = smallest.operations.length >> 1; portion >= 1; portion >>= 1) {
-    for (let end = smallest.operations.length; end > 0 && !isTimeUp(); end -= portion) {
-      const { operations: left } = smallest;
-      await isEnough([...left.slice(0, Math.max(0, end - portion)), ...left.slice(end)]);
-    }
-  }
-  return smallest;
+  return shrinkFailure(given, { first: given.operations, run, keepsLast: false }, shrinking);
 }
 
 export function describeFailure({ operations: tried, error }: Failure): string {

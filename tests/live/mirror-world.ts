@@ -7,6 +7,7 @@ import type { JournalEntry } from '../../server/src/journal/journal-entry.ts';
 import { MirrorBed } from './mirror-bed.ts';
 import { Watcher, type Pace } from './mirror-watcher.ts';
 import type { Change } from './mirror.ts';
+import { toldAs } from './told-as.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -43,14 +44,7 @@ const names = ['admin', 'reader', 'writer', 'deep', 'deeper', 'member', 'guest',
 const paces: readonly Pace[] = ['prompt', 'slow', 'prompt', 'prompt', 'slow'];
 const readSeen = '{folder{id accessLevel parent{id} descendants{items{id accessLevel parent{id}}}}}';
 
-const toldAs: Partial<Record<JournalEntry['kind'], Change['kind']>> = {
-  CREATE_FOLDER: 'CREATE',
-  UPDATE_FOLDER: 'UPDATE',
-  MOVE_FOLDER: 'MOVE',
-  DELETE_FOLDER: 'DELETE',
-  RESTORE_FOLDER: 'CREATE',
-  IMPORT_FOLDERS: 'IMPORT',
-};
+const toldKinds: Partial<Record<JournalEntry['kind'], Change['kind']>> = toldAs;
 
 export class MirrorWorld {
   readonly bed: MirrorBed;
@@ -132,10 +126,12 @@ export class MirrorWorld {
   /** The administrator's mirrors of the whole tree are told every entry of the tree, once and in order. */
   checkAdministrator(): void {
     for (const watcher of this.administrator.watchers.slice(0, 2)) {
-      const entries = this.#entries.filter(({ kind, number }) => number > this.#watchedFrom && toldAs[kind]);
+      const entries = this.#entries.filter(
+        ({ kind, number }) => number > this.#watchedFrom && toldKinds[kind],
+      );
       assert.deepEqual(
         watcher.told.map(({ kind, id, cursor }) => [kind, id, this.bed.numberOf(cursor)]),
-        entries.map(({ kind, folderId, number }) => [toldAs[kind], folderId, number]),
+        entries.map(({ kind, folderId, number }) => [toldKinds[kind], folderId, number]),
         watcher.name,
       );
     }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { databaseKinds } from '../databases.ts';
+import { toldAs } from './told-as.ts';
 import type { Variables } from '../graph-bed.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { SocketClient } from './socket-client.ts';
@@ -24,14 +25,6 @@ const reconnects = 100;
 const writers = 4;
 const pageSize = 200;
 const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor id}}';
-const treeKinds = {
-  CREATE_FOLDER: 'CREATE',
-  UPDATE_FOLDER: 'UPDATE',
-  MOVE_FOLDER: 'MOVE',
-  DELETE_FOLDER: 'DELETE',
-  RESTORE_FOLDER: 'CREATE',
-  IMPORT_FOLDERS: 'IMPORT',
-};
 
 for (const kind of databaseKinds) {
   describe(`reconnecting on ${kind.name}`, () => {
@@ -60,7 +53,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(
         told,
         entries.map(({ kind: name, cursor, folderId }) => ({
-          kind: treeKinds[name as keyof typeof treeKinds],
+          kind: toldAs[name as keyof typeof toldAs],
           cursor,
           id: folderId,
         })),
@@ -126,7 +119,7 @@ async function treeEntries(tree: TreeBed, start: string): Promise<Entry[]> {
   for (let after: string | undefined; ;) {
     const { journal } = await tree.ask<{
       journal: { items: Entry[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
-    }>(query, { after, kinds: Object.keys(treeKinds) });
+    }>(query, { after, kinds: Object.keys(toldAs) });
     found.push(...journal.items);
     if (!journal.pageInfo.hasNextPage) break;
     after = journal.pageInfo.endCursor;

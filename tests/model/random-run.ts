@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../databases.ts';
+import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../shrink.ts';
 import { changeOperations } from './change-operations.ts';
 import { compareEverything, compareMost } from './everything-seen.ts';
 import { grantOperations } from './grant-operations.ts';
@@ -10,11 +11,8 @@ import { pagingOperations } from './paging-operations.ts';
 import { readingOperations } from './reading-operations.ts';
 import { Disagreement, World } from './world.ts';
 
-export interface Failure {
-  /** What was tried; after the last of them server and model disagreed. */
-  readonly operations: readonly Operation[];
-  readonly error: Error;
-}
+/** After the last of its operations server and model disagreed. */
+type Failure = AnyFailure<Operation>;
 
 export interface RunResult {
   /** How many operations were tried. */
@@ -107,29 +105,17 @@ const graft = ['b', 'Floor 2', '日本'].map((name) => ({
 }));
 
 /** Leaves out operations as long as what remains still fails, perhaps in another way. */
-export async function shrink(
+export function shrink(
   kind: DatabaseKind,
   given: Failure,
-  { isTimeUp, onProgress }: { isTimeUp: () => boolean; onProgress: (failure: Failure) => void },
+  shrinking: Shrinking<Operation>,
 ): Promise<Failure> {
-  let smallest = given;
-  const isEnough = async (operations: readonly Operation[]) => {
-    const { failure } = await runOperations(kind, operations, { isLiteral: true });
-    if (!failure) return false;
-    smallest = failure;
-    onProgress(failure);
-    return true;
-  };
-  await isEnough(
-    given.operations.filter(({ kind: name }, place, all) => isChange(name) || place === all.length - 1),
+  const first = given.operations.filter(
+    ({ kind: name }, place, all) => isChange(name) || place === all.length - 1,
   );
-  for (let portion = smallest.operations.length; portion >= 1; portion = Math.floor(portion / 2)) {
-    for (let end = smallest.operations.length - 1; end > 0 && !isTimeUp(); end -= portion) {
-      const { operations: left } = smallest;
-      await isEnough([...left.slice(0, Math.max(0, end - portion)), ...left.slice(end)]);
-    }
-  }
-  return smallest;
+  const run = async (operations: readonly Operation[]) =>
+    (await runOperations(kind, operations, { isLiteral: true })).failure;
+  return shrinkFailure(given, { first, run, keepsLast: true }, shrinking);
 }
 
 function isChange(kind: string): boolean {
