@@ -4,7 +4,15 @@ import js from '@eslint/js';
 import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
 
-const ground = ['clock.ts', 'cursor-seal.ts', 'places.ts', 'refusal.ts', 'start-error.ts', 'turns.ts'];
+const ground = [
+  'clock.ts',
+  'cursor-seal.ts',
+  'places.ts',
+  'refusal.ts',
+  'shown-url.ts',
+  'start-error.ts',
+  'turns.ts',
+];
 const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
 
 /** Each part of the server, and the parts it may import from. There is no arrow back up. */
@@ -13,22 +21,24 @@ const mayImport = {
   'cursor-seal.ts': [],
   'places.ts': [],
   'refusal.ts': [],
+  'shown-url.ts': [],
   'start-error.ts': [],
   'turns.ts': ['places.ts'],
   'nearest-name.ts': [],
   'setting-values.ts': [],
-  'config.ts': ['nearest-name.ts', 'setting-values.ts', 'start-error.ts'],
+  'config.ts': ['nearest-name.ts', 'setting-values.ts', 'shown-url.ts', 'start-error.ts'],
   database: ground,
   journal: [...ground, 'database'],
   accounts: [...ground, 'database', 'journal'],
   sessions: [...ground, 'database', 'journal', 'accounts'],
   access: [...ground, 'database', 'journal', 'accounts'],
   folders: [...ground, 'database', 'journal', 'access'],
+  copy: [...ground, 'database'],
   graph: [...ground, ...domain],
   http: [...ground, 'database/database.ts', 'graph', 'sessions'],
   'first-start.ts': [...ground, ...domain],
   'server.ts': [...ground, 'config.ts', ...domain, 'graph', 'http', 'first-start.ts'],
-  cli: [...ground, 'config.ts', 'nearest-name.ts', ...domain, 'first-start.ts', 'server.ts'],
+  cli: [...ground, 'config.ts', 'nearest-name.ts', ...domain, 'copy', 'first-start.ts', 'server.ts'],
 };
 
 const walls = Object.entries(mayImport).map(([part, others]) => ({
@@ -74,7 +84,12 @@ export default tseslint.config(
       ],
       'no-restricted-imports': [
         'error',
-        { paths: [{ name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' }] },
+        {
+          paths: [
+            { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
+            { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
+          ],
+        },
       ],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -89,7 +104,10 @@ export default tseslint.config(
     },
   },
   { files: ['server/src/config.ts', 'server/src/clock.ts'], rules: { 'no-restricted-properties': 'off' } },
-  { files: ['server/src/database/sqlite.ts'], rules: { 'no-restricted-imports': 'off' } },
+  {
+    files: ['server/src/database/{sqlite,postgres,postgres-listener}.ts', 'tests/**'],
+    rules: { 'no-restricted-imports': 'off' },
+  },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
   {
     files: ['**/*.test.ts', 'tests/**', 'bench/**'],

@@ -88,7 +88,7 @@ ${table(
 
 ## Refusal codes
 
-The four token endpoints refuse with \`application/problem+json\` (RFC 9457); \`code\` is one of these. A body never holds
+All endpoints but \`/graphql\` refuse with \`application/problem+json\` (RFC 9457); \`code\` is one of these. A body never holds
 a password, a token or a stack.
 
 ${table(['Code', 'Meaning'], codeRows(refusals))}
@@ -111,11 +111,15 @@ function endpointSection(endpoint: Endpoint): string {
 ${description}
 
 - Auth token in the header: ${authHeader}
-- Request body: \`${request.body}\`${request.isRequired ? '' : ', or empty'}, at most ${size(request.limitBytes)}
+- Request body: ${request ? requestBody(request) : 'none'}
 - Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.tellsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
 
-${table(['Status', 'Code', 'When'], rows)}
+${rows.length > 0 ? table(['Status', 'Code', 'When'], rows) : ''}
 `;
+}
+
+function requestBody({ body, isRequired, limitBytes }: NonNullable<Endpoint['request']>): string {
+  return `\`${body}\`${isRequired ? '' : ', or empty'}, at most ${size(limitBytes)}`;
 }
 
 function size(bytes: number): string {

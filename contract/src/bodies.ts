@@ -1,5 +1,5 @@
 /**
- * The bodies of the token endpoints: their types, and the JSON Schemas from which requests are checked and the
+ * The bodies of the endpoints: their types, and the JSON Schemas from which requests are checked and the
  * OpenAPI document is made. Unknown fields are allowed everywhere and ignored.
  */
 
@@ -30,6 +30,10 @@ export interface Problem {
   detail: string;
   code: string;
   requestId: string;
+}
+
+export interface ProbeResponse {
+  status: 'ok' | 'ready';
 }
 
 export interface GraphRequest {
@@ -113,6 +117,12 @@ export const bodies = {
         },
       },
     },
+  },
+  ProbeResponse: {
+    type: 'object',
+    description: 'How this node is.',
+    required: ['status'],
+    properties: { status: { ...text('`ok` or `ready`.'), enum: ['ok', 'ready'] } },
   },
   Problem: {
     type: 'object',

@@ -11,14 +11,18 @@ export interface EndpointRefusal {
   readonly when: string;
 }
 
+export type Method = 'GET' | 'HEAD' | 'POST';
+
 export interface Endpoint {
-  readonly methods: readonly ('GET' | 'POST')[];
+  /** The usual one last. */
+  readonly methods: readonly Method[];
   readonly path: string;
   readonly summary: string;
   readonly description: string;
   /** Whether the request carries `Authorization: Bearer <AT>`. */
   readonly authHeader: 'none' | 'optional' | 'required';
-  readonly request: { readonly body: BodyName; readonly isRequired: boolean; readonly limitBytes: number };
+  /** Without it, nothing is asked but the address. */
+  readonly request?: { readonly body: BodyName; readonly isRequired: boolean; readonly limitBytes: number };
   readonly success: {
     readonly status: 200 | 204;
     readonly body?: BodyName;
@@ -55,6 +59,10 @@ export const endpoints = {
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_CREDENTIALS: { status: 401, when: 'Invalid credentials' },
       TOO_LARGE: tooLarge,
+      TOO_MANY_ATTEMPTS: {
+        status: 429,
+        when: 'Over 50 failures for this user name, or over 500 in all, from this address within 15 minutes; see Retry-After',
+      },
       UNAVAILABLE: overloaded,
     },
   },
@@ -119,6 +127,10 @@ export const endpoints = {
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_AUTH_TOKEN: { status: 400, when: 'AT malformed, not issued by this service, or expired' },
       TOO_LARGE: { ...tooLarge, status: 400 },
+      UNAVAILABLE: {
+        status: 503,
+        when: 'The database cannot be read, and the AT is of a key that this node may not know yet; see Retry-After',
+      },
     },
   },
   graph: {
@@ -144,6 +156,35 @@ export const endpoints = {
       UNAVAILABLE: overloaded,
     },
   },
+  livez: {
+    methods: ['HEAD', 'GET'],
+    path: '/livez',
+    summary: 'Whether the process answers',
+    description:
+      'For a supervisor that restarts what hangs: answered as long as the process answers at all. It says nothing of the database, which a restart would not bring back.',
+    authHeader: 'none',
+    success: { status: 200, body: 'ProbeResponse', description: 'The process answers: `ok`' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {},
+  },
+  readyz: {
+    methods: ['HEAD', 'GET'],
+    path: '/readyz',
+    summary: 'Whether requests are served',
+    description:
+      'For a load balancer: whether to send requests to this node. The answer may be a quarter of a second old.',
+    authHeader: 'none',
+    success: { status: 200, body: 'ProbeResponse', description: 'Requests are served: `ready`' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      UNAVAILABLE: {
+        status: 503,
+        when: 'The database does not answer within two seconds, or the node is stopping; see Retry-After',
+      },
+    },
+  },
 } as const satisfies Record<string, Endpoint>;
 
 /** What any address may answer besides. */
@@ -156,6 +197,7 @@ const statusAnywhere: Readonly<Record<RefusalCode, number>> = {
   FORBIDDEN: 403,
   CONFLICT: 409,
   CYCLE: 409,
+  TOO_MANY_ATTEMPTS: 429,
   METHOD_NOT_ALLOWED: 405,
   NOT_ACCEPTABLE: 406,
   TOO_EXPENSIVE: 400,

@@ -99,13 +99,22 @@ test('token-expired stands only on the 401 of endpoints that tell expiry', () =>
   }
 });
 
-test('POST takes a body, GET takes parameters and no body', () => {
+test('Retry-After stands on every 429 and 503, and nowhere else', () => {
+  for (const { endpoint, operation } of operations) {
+    for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
+      const tells = status === '429' || status === '503';
+      assert.equal('Retry-After' in headers, tells, `${endpoint.path} ${status}`);
+    }
+  }
+});
+
+test('POST takes a body, GET takes parameters and no body; where nothing is asked there is neither', () => {
   for (const { method, endpoint, operation } of operations) {
     assert.equal(
       operation.requestBody?.required,
-      method === 'POST' ? endpoint.request.isRequired : undefined,
+      method === 'POST' ? endpoint.request!.isRequired : undefined,
     );
-    assert.equal(operation.parameters !== undefined, method === 'GET');
+    assert.equal(operation.parameters !== undefined, method === 'GET' && endpoint.request !== undefined);
   }
 });
 

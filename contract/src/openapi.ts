@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document of the service, made from the endpoint table. */
 
 import { bodies, type BodyName } from './bodies.ts';
-import { endpoints, refusalsOf, shownCode, type Endpoint } from './endpoints.ts';
+import { endpoints, refusalsOf, shownCode, type Endpoint, type Method } from './endpoints.ts';
 
 export function openApiDocument(service: { url: string; version: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -29,15 +29,20 @@ export function openApiDocument(service: { url: string; version: string }) {
   };
 }
 
-function operation(name: string, endpoint: Endpoint, method: 'GET' | 'POST') {
+function operation(name: string, endpoint: Endpoint, method: Method) {
   return {
-    operationId: method === 'POST' ? name : `${name}ByGet`,
+    operationId: method === endpoint.methods.at(-1) ? name : `${name}By${capitalized(method)}`,
     summary: endpoint.summary,
     description: endpoint.description,
     security: security[endpoint.authHeader],
-    ...(method === 'POST' ? { requestBody: requestBody(endpoint) } : { parameters: graphParameters }),
+    ...(endpoint.request &&
+      (method === 'POST' ? { requestBody: requestBody(endpoint.request) } : { parameters: graphParameters })),
     responses: responses(endpoint),
   };
+}
+
+function capitalized(method: Method): string {
+  return method[0] + method.slice(1).toLowerCase();
 }
 
 const security = {
@@ -63,10 +68,10 @@ const eventContent = {
 };
 const problemContent = { 'application/problem+json': { schema: reference('Problem') } };
 
-function requestBody({ request }: Endpoint) {
+function requestBody({ body, isRequired }: NonNullable<Endpoint['request']>) {
   return {
-    required: request.isRequired,
-    content: jsonContent(request.body),
+    required: isRequired,
+    content: jsonContent(body),
   };
 }
 
@@ -85,7 +90,7 @@ function responses(endpoint: Endpoint) {
     answers[status] = {
       description: group.map(([code, { when }]) => `\`${shownCode(endpoint, code)}\`: ${when}`).join('; '),
       ...(status === 401 && { headers: tellsExpiry ? { ...challenge, ...expiry } : challenge }),
-      ...(status === 503 && { headers: retryAfter }),
+      ...((status === 429 || status === 503) && { headers: retryAfter }),
       content: refusalFormat === 'problem' ? problemContent : graphContent,
     };
   }

@@ -12,6 +12,7 @@ export const refusals = {
   FORBIDDEN: 'This is not allowed to you',
   CONFLICT: 'It does not fit what is there',
   CYCLE: 'A folder cannot be inside itself',
+  TOO_MANY_ATTEMPTS: 'Too many wrong passwords; there is a pause before the next attempt',
   METHOD_NOT_ALLOWED: 'This address does not take that method',
   NOT_ACCEPTABLE: 'None of the accepted media types can be answered',
   TOO_EXPENSIVE: 'The request asks for too much at once',
@@ -23,7 +24,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** The codes that may stand in `extensions.code` of a GraphQL error; any other refusal appears there as `BAD_INPUT`. */
+/** The codes that may stand in `extensions.code` of a GraphQL error; `toGraphCode` tells how other refusals appear there. */
 export const graphCodes = {
   BAD_INPUT: 'An argument, a variable or the request itself cannot be used; the message says which and why',
   NOT_FOUND: 'What the operation names does not exist, or the viewer may not see it',
@@ -43,5 +44,6 @@ export const graphCodes = {
 export type GraphCode = keyof typeof graphCodes;
 
 export function toGraphCode(code: RefusalCode): GraphCode {
+  if (code === 'TOO_MANY_ATTEMPTS') return 'UNAVAILABLE';
   return code in graphCodes ? (code as GraphCode) : 'BAD_INPUT';
 }

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { nearestName } from './nearest-name.ts';
 import { basePath, oneOf, origins, text, trustedProxies, wholeNumber, yesOrNo } from './setting-values.ts';
+import { withoutPassword } from './shown-url.ts';
 import { StartError } from './start-error.ts';
 
 export interface Setting<Value> {
@@ -54,10 +55,35 @@ export const settingsTable = {
   }),
   databaseUrl: setting({
     name: 'DATABASE_URL',
-    about: 'Where the data is kept. The file and its folder are created if missing.',
-    accepts: 'sqlite: followed by the path of a file',
+    about:
+      'Where the data is kept: a file, which is created with its folder if missing, or an empty database of a PostgreSQL server.',
+    accepts: 'sqlite: followed by the path of a file, or postgres://user:password@host:port/database',
     default: 'sqlite:./espalier-data/espalier.db',
-    parse: (given) => (/^sqlite:(?!:memory:).+$/.test(given) ? given : undefined),
+    mayBeFile: true,
+    parse: (given) =>
+      /^sqlite:(?!:memory:).+$/.test(given) || /^postgres(ql)?:\/\/./.test(given) ? given : undefined,
+  }),
+  databaseConnections: setting({
+    name: 'DATABASE_CONNECTIONS',
+    about: 'How many connections to PostgreSQL this node opens, at most.',
+    accepts: 'a whole number from 6 to 1000',
+    default: '16',
+    parse: wholeNumber(6, 1_000),
+  }),
+  databasePoolMode: setting({
+    name: 'DATABASE_POOL_MODE',
+    about:
+      'Transaction if a proxy in between pools transactions, as PgBouncer does: then no statements are prepared, and other nodes’ changes are looked for every 500 ms instead of listened to.',
+    accepts: 'session or transaction',
+    default: 'session',
+    parse: oneOf(['session', 'transaction'] as const),
+  }),
+  databaseTimeoutSeconds: setting({
+    name: 'DATABASE_TIMEOUT_SECONDS',
+    about: 'How long PostgreSQL may work on one statement.',
+    accepts: 'a whole number from 1 to 3600',
+    default: '30',
+    parse: wholeNumber(1, 3_600),
   }),
   accessTokenSeconds: setting({
     name: 'ACCESS_TOKEN_SECONDS',
@@ -88,6 +114,14 @@ export const settingsTable = {
     accepts: 'a whole number from 0 to 600',
     default: '0',
     parse: wholeNumber(0, 600),
+  }),
+  loginThrottle: setting({
+    name: 'LOGIN_THROTTLE',
+    about:
+      'Slows down whoever guesses passwords: after 50 failures for one user name or 500 in all, from one address within 15 minutes. Turn it off for load tests only.',
+    accepts: 'on or off',
+    default: 'on',
+    parse: yesOrNo,
   }),
   issuer: setting({
     name: 'ISSUER',
@@ -257,7 +291,7 @@ export const settingsTable = {
   trustProxy: setting({
     name: 'TRUST_PROXY',
     about:
-      'Which proxies in front may tell the client address (it is in the log) by X-Forwarded-For: none (false), any (true), so many hops, or these addresses.',
+      'Which proxies in front may tell the client address (for the log, the sessions and the login throttle) by X-Forwarded-For: none (false), any (true), so many hops, or these addresses.',
     accepts: 'true, false, a number of hops, or a comma-separated list of addresses or CIDR ranges',
     default: 'false',
     parse: trustedProxies,
@@ -292,6 +326,19 @@ export type Settings = {
     ? ValueOf<Table[K]>
     : ValueOf<Table[K]> | undefined;
 };
+
+/** What opening the database takes of the settings. */
+export function databaseOptionsOf(given: Settings): {
+  connections: number;
+  poolMode: 'session' | 'transaction';
+  timeoutSeconds: number;
+} {
+  return {
+    connections: given.databaseConnections,
+    poolMode: given.databasePoolMode,
+    timeoutSeconds: given.databaseTimeoutSeconds,
+  };
+}
 
 const environmentPrefix = 'ESPALIER_';
 export const environmentName = ({ name }: { name: string }) => environmentPrefix + name;
@@ -344,11 +391,6 @@ function readSetting(each: Setting<unknown>, environment: Sources['environment']
     throw new StartError(`${given.source} ${holds} is not usable: it takes ${each.accepts}.`);
   }
   return value;
-}
-
-/** A URL as it may be shown. */
-export function withoutPassword(url: string): string {
-  return url.replace(/\/\/[^/@]*@/, '//…@');
 }
 
 function givenText(

@@ -9,6 +9,7 @@ import type { Database } from './database/database.ts';
 import { readStored, storeOnce } from './database/stored-settings.ts';
 import { plantDemoTree } from './folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from './folders/folder-rows.ts';
+import { takeTurn } from './journal/journal.ts';
 import { ensureSigningKey } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
 
@@ -36,7 +37,10 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
   const { database, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return database.transaction(async (transaction) => {
+    await takeTurn(transaction);
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
+    // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
+    if (await readStored(transaction, 'copying')) throw unfinishedCopy();
     await ensureSigningKey(transaction, now);
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
@@ -45,6 +49,12 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
     await createUser(transaction, { ...candidate, isAdministrator: true }, { byUserId: null, now });
     return candidate;
   });
+}
+
+function unfinishedCopy(): StartError {
+  return new StartError(
+    'The database holds an unfinished copy of an installation. Run the same espalier copy again: it goes on where it stopped.',
+  );
 }
 
 export async function storedIssuer(database: Database): Promise<string> {

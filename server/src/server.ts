@@ -5,9 +5,10 @@ import type { Logger } from 'pino';
 import { createAccessBook } from './access/access-book.ts';
 import { createPasswords } from './accounts/passwords.ts';
 import type { Clock } from './clock.ts';
-import type { Settings } from './config.ts';
+import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { openDatabase } from './database/open-database.ts';
+import { createReadiness } from './database/readiness.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
@@ -17,8 +18,9 @@ import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
 import { watchEndedSessions } from './sessions/ended-sessions.ts';
+import { createLoginThrottle } from './sessions/login-throttle.ts';
 import { createSessions } from './sessions/sessions.ts';
-import { readSigningKeys } from './sessions/signing-keys.ts';
+import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
 
 export interface ServerOptions {
@@ -29,12 +31,14 @@ export interface ServerOptions {
   /** Told at once, before the port is taken: the password is kept nowhere else, and listening may fail. */
   readonly onNewAdministrator?: (administrator: NewAdministrator) => void;
   readonly onStatement?: DatabaseOptions['onStatement'];
+  /** For tests: no timer does the housekeeping. */
+  readonly isSweptByHand?: boolean;
 }
 
 export interface RunningServer {
   /** The API root, without a slash at its end. */
   readonly url: string;
-  /** The housekeeping that a timer does every few seconds. */
+  /** The housekeeping that timers do every few seconds. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -44,17 +48,22 @@ const sweepEveryMs = 10_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { settings, clock, log, version, onStatement } = options;
   const tls = readTlsFiles(settings);
-  const database = await openDatabase(settings.databaseUrl, clock, onStatement ? { onStatement } : {});
+  const database = await openDatabase(settings.databaseUrl, clock, {
+    ...databaseOptionsOf(settings),
+    ...(onStatement && { onStatement }),
+  });
   let feed: JournalFeed | undefined;
   try {
     const passwords = createPasswords();
     const created = await prepareInstallation({ database, passwords, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
+    const onKeysError = (err: unknown) => log.warn({ err }, 'the signing keys cannot be read');
+    const keys = await openSigningKeys({ database, clock, onError: onKeysError });
     const accessTokens = createAccessTokens({
       issuer: settings.issuer ?? (await storedIssuer(database)),
       lifetimeSeconds: settings.accessTokenSeconds,
       clock,
-      keys: await readSigningKeys(database),
+      keys,
     });
     feed = await openJournalFeed({
       database,
@@ -66,17 +75,38 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       onError: (err) => log.error({ err }, 'ended sessions cannot be read'),
     });
-    const sessions = createSessions({ database, clock, passwords, accessTokens, ended, settings });
+    const throttle = createLoginThrottle({
+      database,
+      clock,
+      installation: await storedIssuer(database),
+      isOn: settings.loginThrottle,
+    });
+    const sessions = createSessions({
+      database,
+      clock,
+      passwords,
+      throttle,
+      accessTokens,
+      ended,
+      settings,
+    });
     const graph = createGraph({
       database,
       clock,
       passwords,
+      throttle,
       feed,
       limits: settings,
       accessBook: createAccessBook(database),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
+      onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
     });
-    const app = await createApp({ sessions, graph, clock, log, version, tls, settings });
+    const isReady = createReadiness({
+      database,
+      onChange: (isUp, err) =>
+        isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
+    });
+    const app = await createApp({ sessions, graph, clock, log, version, isReady, tls, settings });
     await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
 
     const sweep = async () => {
@@ -84,14 +114,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await sweepTrash(database, clock.now(), settings.trashDays);
       await pruneJournal(database, clock.now(), settings);
     };
-    const sweeping = repeat(sweep, (err) => log.warn({ err }, 'sweeping failed'));
+    const repeated = options.isSweptByHand
+      ? []
+      : [
+          repeat(sweep, sweepEveryMs, (err) => log.warn({ err }, 'sweeping failed')),
+          repeat(() => keys.reread(), rereadKeysEveryMs, onKeysError),
+        ];
 
     return {
       url: baseUrl(settings, app.server.address() as AddressInfo),
-      sweep,
+      async sweep() {
+        await keys.reread();
+        await sweep();
+      },
       async close() {
         await app.close();
-        await sweeping.stop();
+        await Promise.all(repeated.map((each) => each.stop()));
         feed?.close();
         await database.close();
       },
@@ -103,14 +141,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** One sweep after the other; the last is waited for. */
-function repeat(sweep: () => Promise<void>, onError: (error: unknown) => void) {
+/** One after the other; the last is waited for. */
+function repeat(work: () => Promise<void>, everyMs: number, onError: (error: unknown) => void) {
   let current: Promise<void> | undefined;
   const timer = setInterval(() => {
-    current ??= sweep()
+    current ??= work()
       .catch(onError)
       .finally(() => (current = undefined));
-  }, sweepEveryMs);
+  }, everyMs);
   timer.unref();
   return {
     async stop(): Promise<void> {

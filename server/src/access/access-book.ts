@@ -1,7 +1,13 @@
 /** Everybody's access, kept while nothing changes it: one number tells whether what is known is still true. */
 
 import { LRUCache } from 'lru-cache';
-import { whenDone, type Database, type PromiseOrValue, type Reader } from '../database/database.ts';
+import {
+  whenDone,
+  type Database,
+  type PromiseOrValue,
+  type Reader,
+  type Reading,
+} from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { readHead, type JournalHead } from '../journal/journal.ts';
@@ -11,11 +17,14 @@ import { Access } from './access.ts';
 import { Ancestry } from './ancestry.ts';
 
 export interface AccessBook {
+  /** What the user may see and do by now. Refuses, as the others do, a user who is disabled or gone. */
+  accessOf(userId: string): PromiseOrValue<Standing>;
+  /** For what one answer reads: of the same moment. */
+  accessFor(reading: Reading, userId: string): PromiseOrValue<Standing>;
   /**
-   * What the user may see and do. Inside a transaction, ask it, and before the transaction changes any access: it is
-   * then the state that the change is judged by. Refuses a user who is disabled or gone.
+   * Inside a transaction, before it changes any access: the state that the change is judged by. Or inside a snapshot.
    */
-  accessOf(userId: string, transaction?: Reader): PromiseOrValue<Standing>;
+  accessIn(reader: Reader, userId: string): PromiseOrValue<Standing>;
 }
 
 export interface Standing {
@@ -57,43 +66,58 @@ export function createAccessBook(database: Database): AccessBook {
   const reading = new Map<string, Promise<Latest>>();
 
   return {
-    accessOf(userId, transaction) {
-      return whenDone(readHead(transaction ?? database), (place) => {
-        const found = known.get(userId);
-        if (found?.number === place.accessNumber) return { access: found.access, place };
-        // What a transaction saw may never be committed: it is not kept.
-        return transaction
-          ? whenDone(readViewerAccess(transaction, userId), (access) => ({ access, place }))
-          : readLatest(userId, place.accessNumber);
-      });
+    accessOf,
+    accessFor(reading, userId) {
+      if (!reading.isOfOneMoment) return accessOf(userId);
+      return whenDone(
+        readHead(reading),
+        (place) => ifKnown(userId, place) ?? readAndKeep(reading, userId, place),
+      );
     },
+    accessIn: (reader, userId) =>
+      whenDone(
+        readHead(reader),
+        (place) =>
+          ifKnown(userId, place) ??
+          // What a transaction saw may never be committed: it is not kept.
+          whenDone(readViewerAccess(reader, userId), (access) => ({ access, place })),
+      ),
   };
 
-  async function readLatest(userId: string, least: number): Promise<Latest> {
+  function accessOf(userId: string): PromiseOrValue<Standing> {
+    return whenDone(readHead(database), (place) => ifKnown(userId, place) ?? readLatest(userId, place));
+  }
+
+  function ifKnown(userId: string, place: JournalHead): Standing | undefined {
+    const found = known.get(userId);
+    return found?.number === place.accessNumber ? { access: found.access, place } : undefined;
+  }
+
+  async function readLatest(userId: string, { accessNumber }: JournalHead): Promise<Latest> {
     for (;;) {
       const started = reading.get(userId) ?? readAtOneMoment(userId);
       reading.set(userId, started);
       const latest = await started;
-      if (latest.place.accessNumber >= least) return latest;
+      if (latest.place.accessNumber >= accessNumber) return latest;
     }
   }
 
-  /** Nobody's access has changed from before it was read until after. */
   async function readAtOneMoment(userId: string): Promise<Latest> {
     try {
-      for (;;) {
-        const place = await readHead(database);
-        const fresh = await readViewerAccess(database, userId);
-        if ((await readHead(database)).accessNumber !== place.accessNumber) continue;
-        const old = known.get(userId)?.access;
-        // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
-        const access = old?.isSame(fresh) ? old : fresh;
-        known.set(userId, { number: place.accessNumber, access });
-        return { access, place };
-      }
+      return await database.moment(async (reader) => readAndKeep(reader, userId, await readHead(reader)));
     } finally {
       reading.delete(userId);
     }
+  }
+
+  /** The reader stays at the moment of `place`. */
+  async function readAndKeep(reader: Reader, userId: string, place: JournalHead): Promise<Latest> {
+    const fresh = await readViewerAccess(reader, userId);
+    const old = known.get(userId);
+    // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
+    const access = old?.access.isSame(fresh) ? old.access : fresh;
+    if ((old?.number ?? 0) <= place.accessNumber) known.set(userId, { number: place.accessNumber, access });
+    return { access, place };
   }
 }
 

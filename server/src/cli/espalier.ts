@@ -2,6 +2,8 @@
 
 import { nearestName } from '../nearest-name.ts';
 import { StartError, UsageError } from '../start-error.ts';
+import { copy, copyHelp } from './copy.ts';
+import { migrate, migrateHelp } from './migrate.ts';
 import { serve, serveHelp } from './serve.ts';
 import { version } from './version.ts';
 
@@ -13,6 +15,8 @@ interface Command {
 
 const commands: Readonly<Record<string, Command>> = {
   serve: { about: 'Run the server', help: serveHelp, run: serve },
+  migrate: { about: 'Bring the database up to date', help: migrateHelp, run: migrate },
+  copy: { about: 'Move everything to another database', help: copyHelp, run: copy },
   version: {
     about: 'Print the version',
     help: () => 'Usage: espalier version\n\nPrints the version.',

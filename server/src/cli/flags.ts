@@ -9,8 +9,18 @@ interface Flag {
   readonly isSwitch: boolean;
 }
 
-export function parseFlags(args: readonly string[]): Record<string, string> {
-  const known = Object.values<Setting<unknown>>(settingsTable).flatMap((setting) =>
+interface Taken {
+  readonly settings: readonly Setting<unknown>[];
+  readonly command: string;
+}
+
+const everySetting: Taken = { settings: Object.values(settingsTable), command: 'serve' };
+
+export function parseFlags(
+  args: readonly string[],
+  { settings, command }: Taken = everySetting,
+): Record<string, string> {
+  const known = settings.flatMap((setting) =>
     flagsOf(setting).map((name): Flag => ({ name, isSwitch: setting.isSwitch === true })),
   );
   const given: Record<string, string> = {};
@@ -18,7 +28,7 @@ export function parseFlags(args: readonly string[]): Record<string, string> {
   for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
     const [, name = '', joined] = /^--([^=]+)(?:=(.*))?$/s.exec(argument) ?? [];
     const flag = known.find((each) => each.name === name);
-    if (!flag) throw new UsageError(unknownFlag(argument, name, known));
+    if (!flag) throw new UsageError(unknownFlag(argument, name, known, command));
     const value = joined ?? (flag.isSwitch ? 'true' : rest.shift());
     if (value === undefined) throw new UsageError(`--${name} needs a value.`);
     given[name] = value;
@@ -27,8 +37,8 @@ export function parseFlags(args: readonly string[]): Record<string, string> {
 }
 
 /** Never shows what stands behind the flag: it may be a password. */
-function unknownFlag(argument: string, name: string, known: readonly Flag[]): string {
+function unknownFlag(argument: string, name: string, known: readonly Flag[], command: string): string {
   const names = known.map((flag) => flag.name);
   const meant = names.find((each) => each === `${name}-file`) ?? nearestName(name, names);
-  return `${name ? `There is no flag --${name}.` : `${argument || 'An empty argument'} is not a flag.`}${meant ? ` Did you mean --${meant}?` : ''} espalier serve --help lists them.`;
+  return `${name ? `There is no flag --${name}.` : `${argument || 'An empty argument'} is not a flag.`}${meant ? ` Did you mean --${meant}?` : ''} espalier ${command} --help lists them.`;
 }

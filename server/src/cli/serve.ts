@@ -8,10 +8,10 @@ import {
   flagsOf,
   settingsOfProcess,
   settingsTable,
-  withoutPassword,
   type Setting,
   type Settings,
 } from '../config.ts';
+import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { parseFlags } from './flags.ts';

@@ -10,9 +10,24 @@ export interface Reader {
   get<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined>;
 }
 
+/** What is read for one answer. */
+export interface Reading extends Reader {
+  /**
+   * All of it is of one moment, whatever others commit meanwhile. Where it is not, that holds as long as nobody waits
+   * in between: an embedded database answers at once.
+   */
+  readonly isOfOneMoment: boolean;
+  /** Nothing is read with it any more. */
+  end(): void;
+}
+
 export interface Transaction extends Reader {
   /** How many rows were changed. */
   run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number>;
+  /** Runs a statement with each of the parameters, in their order, without waiting in between. */
+  runEach<P>(statement: Statement<P, never>, each: readonly P[]): PromiseOrValue<void>;
+  /** Whoever watches is told, in every process, when this is committed. */
+  announce(): void;
   /** Runs SQL that no parameter goes into: the migrations. */
   define(text: string): PromiseOrValue<void>;
   tableNames(): PromiseOrValue<string[]>;
@@ -21,12 +36,20 @@ export interface Transaction extends Reader {
 export interface Database extends Reader {
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
-  /** Commits when `work` is done and synced; rolls back when it throws. Writers stand in one line. */
+  /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** All that `work` reads is of one moment, however long it takes and whatever others commit meanwhile. */
+  /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
+  alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
+  /** For what one answer reads; costs nothing until it is used. To be ended before a transaction is asked for. */
+  reading(): Reading;
+  /** All that `work` reads is of one moment, however long it takes. Few at a time; the others wait. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** Calls back whenever something may have been committed: at once by this process, soon by another. */
+  /** The same for what is short, and does not wait for what takes long. */
+  moment<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Calls back whenever something that was announced may have been committed: at once by this process, soon by another. */
   watch(onCommit: () => void): void;
+  /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
+  explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;
 }
 
@@ -40,9 +63,20 @@ export interface Dialect {
   readonly tableEnd: string;
   /** The definitions behind `possibleMatches`: they keep up with the folders by themselves. */
   readonly searchIndex: readonly string[];
+  /** To be run when very many rows came at once: what is planned from then on takes them into account. */
+  readonly afterLoading: readonly string[];
 }
 
+/** What a database elsewhere needs to know; an embedded one does not. */
 export interface DatabaseOptions {
+  /** For an embedded one: a file that is not there is refused, not made. */
+  mustExist?: boolean;
+  /** How many connections this process opens, in all. */
+  connections?: number;
+  /** Transaction: a proxy in between gives each transaction another connection; nothing can be kept on one. */
+  poolMode?: 'session' | 'transaction';
+  /** How long a statement may take. */
+  timeoutSeconds?: number;
   /** Told of each statement as it is run, without its values. */
   onStatement?: (text: string) => void;
 }

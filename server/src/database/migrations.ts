@@ -106,10 +106,10 @@ export const migrations: readonly Migration[] = [
       `create index folders_by_folded_name on folders (folded_name, id)`,
       `create index folders_by_folded_title on folders (folded_title, id) where folded_title is not null`,
       `create table folder_numbers (
-        only ${integer} primary key check (only = 1),
+        "only" ${integer} primary key check ("only" = 1),
         last ${integer} not null
       ) ${tableEnd}`,
-      `insert into folder_numbers (only, last) values (1, 0)`,
+      `insert into folder_numbers ("only", last) values (1, 0)`,
       ...searchIndex,
       `create table user_groups (
         id ${id} primary key,
@@ -133,11 +133,11 @@ export const migrations: readonly Migration[] = [
       ) ${tableEnd}`,
       `create index grants_by_subject on grants (subject_id, folder_id)`,
       `create table journal_counter (
-        only ${integer} primary key check (only = 1),
+        "only" ${integer} primary key check ("only" = 1),
         number ${integer} not null,
         access_number ${integer} not null
       ) ${tableEnd}`,
-      `insert into journal_counter (only, number, access_number) values (1, 0, 0)`,
+      `insert into journal_counter ("only", number, access_number) values (1, 0, 0)`,
       `alter table sessions add column address ${text}`,
       `alter table sessions add column agent ${text}`,
       `create index sessions_by_creation on sessions (created_at, id)`,
@@ -181,6 +181,25 @@ export const migrations: readonly Migration[] = [
       ) ${tableEnd}`,
     ],
   },
+  {
+    name: 'when a signing key begins to sign',
+    statements: ({ integer }) => [
+      // Those of before sign from the beginning.
+      `alter table signing_keys add column signs_from ${integer} not null default 0`,
+    ],
+  },
+  {
+    name: 'failed logins',
+    statements: ({ bytes, integer, tableEnd }) => [
+      `create table login_failures (
+        digest ${bytes} primary key,
+        failures ${integer} not null,
+        started_at ${integer} not null,
+        failed_at ${integer} not null
+      ) ${tableEnd}`,
+      `create index login_failures_by_time on login_failures (started_at)`,
+    ],
+  },
 ];
 
 const lastTaken = sql<
@@ -190,38 +209,63 @@ const lastTaken = sql<
 const remember = sql<{ number: number; name: string; now: number }>`
   insert into espalier_migrations (number, name, applied_at) values (${'number'}, ${'name'}, ${'now'})`;
 
-/** Takes the steps that are missing, all or none. Safe when several processes start at once: one does it. */
-export async function migrate(database: Database, clock: Clock): Promise<void> {
-  await database.transaction(async (transaction) => {
-    const taken = await stepsTaken(transaction, database.dialect);
-    if (taken > migrations.length) {
-      throw new StartError(
-        `The database is of a newer Espalier (schema ${taken}; this program knows ${migrations.length}). Start the newer program, or restore a backup made by this one.`,
-      );
-    }
-    for (const [place, migration] of migrations.entries()) {
-      const number = place + 1;
-      if (number <= taken) continue;
-      for (const text of migration.statements(database.dialect)) await transaction.define(text);
-      await transaction.run(remember, { number, name: migration.name, now: clock.now() });
-    }
-  });
+export interface Step {
+  readonly number: number;
+  readonly name: string;
+  readonly statements: readonly string[];
 }
 
-async function stepsTaken(transaction: Transaction, types: Dialect): Promise<number> {
+/** Takes the steps that are missing, each in a transaction. Safe when many processes start at once: one does it. */
+export async function migrate(
+  database: Database,
+  clock: Clock,
+  onStep?: (step: Step) => void,
+): Promise<void> {
+  for (let isDone = false; !isDone;) {
+    isDone = await database.alone(async (transaction) => {
+      const [step, ...further] = await missingSteps(transaction, database.dialect);
+      if (!step) return true;
+      onStep?.(step);
+      for (const text of step.statements) await transaction.define(text);
+      await transaction.run(remember, { ...step, now: clock.now() });
+      return further.length === 0;
+    });
+  }
+}
+
+/** What `migrate` would do. */
+export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<Step[]> {
+  const taken = await stepsTaken(transaction);
+  return migrations
+    .map(({ name }, place) => ({ number: place + 1, name, statements: statementsOf(place, dialect) }))
+    .slice(taken);
+}
+
+/** The first step also makes the table that remembers the steps. */
+function statementsOf(taken: number, dialect: Dialect): readonly string[] {
+  const { integer, text, tableEnd } = dialect;
+  const memory = `create table espalier_migrations (
+        number ${integer} primary key,
+        name ${text} not null,
+        applied_at ${integer} not null
+      ) ${tableEnd}`;
+  return [...(taken === 0 ? [memory] : []), ...migrations[taken]!.statements(dialect)];
+}
+
+/** How many of the steps a database has taken; refuses one that is not ours, or of a newer program. */
+export async function stepsTaken(transaction: Transaction): Promise<number> {
   const tables = await transaction.tableNames();
-  if (tables.includes('espalier_migrations')) return (await transaction.get(lastTaken, {}))?.number ?? 0;
-  if (tables.length > 0) {
+  if (tables.length === 0) return 0;
+  if (!tables.includes('espalier_migrations')) {
     throw new StartError(
       'The database holds the tables of another program. Give Espalier a database of its own.',
     );
   }
-  await transaction.define(
-    `create table espalier_migrations (
-      number ${types.integer} primary key,
-      name ${types.text} not null,
-      applied_at ${types.integer} not null
-    ) ${types.tableEnd}`,
-  );
-  return 0;
+  const taken = (await transaction.get(lastTaken, {}))?.number ?? 0;
+  if (taken > migrations.length) {
+    throw new StartError(
+      `The database is of a newer Espalier (schema ${taken}; this program knows ${migrations.length}). Start the newer program, or restore a backup made by this one.`,
+    );
+  }
+  return taken;
 }

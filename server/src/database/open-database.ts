@@ -5,23 +5,38 @@ import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { migrate } from './migrations.ts';
+import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
-/** Opens the database, creating it if it is not there, and brings its schema up to date. */
+const openers: Readonly<
+  Record<string, (url: string, options: DatabaseOptions) => Database | Promise<Database>>
+> = {
+  sqlite: (url, options) => openSqlite(url.slice('sqlite:'.length), options),
+  postgres: openPostgres,
+  postgresql: openPostgres,
+};
+
+/** Opens the database, creating what is not there, and brings its schema up to date. */
 export async function openDatabase(
   url: string,
   clock: Clock,
   options: DatabaseOptions = {},
 ): Promise<Database> {
-  const [scheme] = url.split(':', 1);
-  if (scheme !== 'sqlite') throw new StartError(`There is no database for URLs that start with ${scheme}:.`);
-  const database = openSqlite(url.slice('sqlite:'.length), options);
+  const database = await openAsItIs(url, options);
   try {
     await migrate(database, clock);
   } catch (cause) {
     await database.close();
-    if (!(cause instanceof Refusal)) throw cause;
-    throw new StartError(`The database cannot be prepared: ${(cause.cause as Error).message}.`, { cause });
+    const fault = cause instanceof Refusal ? (cause.cause as Error) : cause;
+    throw database.explain(fault);
   }
   return database;
+}
+
+/** Whatever its schema is. */
+export async function openAsItIs(url: string, options: DatabaseOptions = {}): Promise<Database> {
+  const [scheme = ''] = url.split(':', 1);
+  const open = Object.hasOwn(openers, scheme) ? openers[scheme] : undefined;
+  if (!open) throw new StartError(`There is no database for URLs that start with ${scheme}:.`);
+  return open(url, options);
 }

@@ -5,5 +5,6 @@ export function isRowId(text: string): boolean {
   return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
 }
 
-/** An id that no row has. */
+/** Ids that no row has: in their order, before and after all others. */
 export const nobodysId = '00000000-0000-0000-0000-000000000000';
+export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

@@ -11,7 +11,7 @@ import type { Database, Reader } from './database.ts';
 import { migrations } from './migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqlite } from './sqlite.ts';
-import { chosenForEach, list, sql } from './statement.ts';
+import { sql } from './statement.ts';
 
 const insert = sql<{ id: string; shelf: string }>`
   insert into books (id, shelf) values (${'id'}, ${'shelf'})`;
@@ -42,59 +42,6 @@ describe('an open database', () => {
   const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
   const ids = async (reader: Reader = database) => (await reader.all(selectIds, {})).map(({ id }) => id);
 
-  test('a transaction commits, and answers with what its work returns', async () => {
-    assert.equal(await add('a'), 1);
-    assert.deepEqual(await ids(), ['a']);
-  });
-
-  test('a snapshot stays at its moment, whatever is committed meanwhile', async () => {
-    await add('a');
-    await database.snapshot(async (reader) => {
-      assert.deepEqual(await ids(reader), ['a']);
-      await add('b');
-      assert.deepEqual(await ids(reader), ['a']);
-      assert.deepEqual(await ids(), ['a', 'b']);
-    });
-    assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
-  });
-
-  test('any number of snapshots get their turn, also after those whose work throws', async () => {
-    await add('a');
-    const broken = new Error('broken');
-    const many = Array.from({ length: 100 }, (_, place) =>
-      database.snapshot(async (reader) => {
-        await setImmediate();
-        if (place % 2 === 0) throw broken;
-        return ids(reader);
-      }),
-    );
-    for (const [place, outcome] of (await Promise.allSettled(many)).entries()) {
-      if (outcome.status === 'rejected') assert.equal(outcome.reason, broken);
-      else assert.deepEqual(outcome.value, ['a']);
-      assert.equal(outcome.status, place % 2 === 0 ? 'rejected' : 'fulfilled');
-    }
-    await add('b');
-    assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
-  });
-
-  test('a transaction whose work throws, at once or later, leaves nothing behind', async () => {
-    const broken = new Error('broken');
-    const atOnce = database.transaction((t) => {
-      void t.run(insert, { id: 'a', shelf: 'A' });
-      throw broken;
-    });
-    await assert.rejects(atOnce, broken);
-    const later = database.transaction(async (t) => {
-      await t.run(insert, { id: 'b', shelf: 'A' });
-      await setImmediate();
-      throw broken;
-    });
-    await assert.rejects(later, broken);
-    assert.deepEqual(await ids(), []);
-    await add('c');
-    assert.deepEqual(await ids(), ['c']);
-  });
-
   test('a statement that fails is a bug, not a refusal, and undoes its transaction', async () => {
     const twice = database.transaction(async (t) => {
       await t.run(insert, { id: 'a', shelf: 'A' });
@@ -118,16 +65,6 @@ describe('an open database', () => {
     assert.deepEqual(steps, expected);
   });
 
-  test('a reader does not see an open transaction; the transaction sees itself', async () => {
-    await database.transaction(async (t) => {
-      await t.run(insert, { id: 'a', shelf: 'A' });
-      await setImmediate();
-      assert.deepEqual(await ids(t), ['a']);
-      assert.deepEqual(await ids(), []);
-    });
-    assert.deepEqual(await ids(), ['a']);
-  });
-
   test('a writer waits for another process that holds the lock, and then succeeds', async () => {
     const other = new BetterSqlite(file);
     other.exec(`begin immediate; insert into books values ('theirs', 'A')`);
@@ -140,28 +77,6 @@ describe('an open database', () => {
     other.close();
     await waiting;
     assert.deepEqual(await ids(), ['ours', 'theirs']);
-  });
-
-  test('a list parameter is a table of its values in their order', async () => {
-    const listed = sql<{ words: string[] }, object>`select place, value from ${list('words')} order by place`;
-    const words = ['b', 'a', 'b', `it's "quoted"`, ''];
-    assert.deepEqual(
-      await database.all(listed, { words }),
-      words.map((value, place) => ({ place, value })),
-    );
-    assert.deepEqual(await database.all(listed, { words: [] }), []);
-  });
-
-  test('a choice for each value of a list has a limit of its own', async () => {
-    for (const [id, shelf] of ['aX', 'bX', 'cX', 'dY', 'eZ']) await add(id!, shelf);
-    const choice = sql`select id from books where shelf = each.value and id > ${'after'} order by id limit ${'limit'}`;
-    const chosen = sql<{ shelves: string[]; after: string; limit: number }, { id: string }>`
-      select chosen.id from ${chosenForEach('shelves', 'books', choice)} order by chosen.id`;
-    const choose = async (shelves: string[], after: string, limit: number) =>
-      (await database.all(chosen, { shelves, after, limit })).map(({ id }) => id).join('');
-    assert.equal(await choose(['X', 'Y'], '', 2), 'abd');
-    assert.equal(await choose(['X', 'Z', 'none'], 'a', 9), 'bce');
-    assert.equal(await choose([], '', 9), '');
   });
 
   test('each statement is told as it is run, without its values', async () => {

@@ -3,7 +3,7 @@
  * commit returns only when it is on the disk. Knows SQLite's dialect and nothing of what is stored.
  */
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import BetterSqlite, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3';
@@ -31,16 +31,21 @@ const mostSnapshots = 16;
 const lookEveryMs = 200;
 /** How long a transaction waits for other processes, from when it was asked for. */
 const busyDeadlineMs = 5_000;
+/** And one that must be alone. */
+const aloneDeadlineMs = 60_000;
 
-export function openSqlite(path: string, { onStatement }: DatabaseOptions): Database {
+export function openSqlite(path: string, { mustExist, onStatement }: DatabaseOptions): Database {
   const file = resolve(path);
+  if (mustExist && !isThere(file)) throw new StartError(`There is no database file ${file}.`);
   createPrivately(file);
   const writer = connect(file, { readonly: false });
   const reader = connect(file, { readonly: true });
   const read = statements(reader, onStatement);
   const write = statements(writer, onStatement);
+  let isAnnounced = false;
   const transaction: Transaction = {
     ...write,
+    announce: () => (isAnnounced = true),
     define: (text) => void writer.exec(text),
     tableNames: () =>
       writer.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[],
@@ -50,6 +55,28 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
   const snapshots = snapshotConnections(file, onStatement);
   const commits = watchCommits(reader);
 
+  function inTransaction<T>(
+    work: (transaction: Transaction) => PromiseOrValue<T>,
+    deadlineMs: number,
+  ): Promise<T> {
+    const deadline = performance.now() + deadlineMs;
+    return nextTurn(async () => {
+      await begin(control, deadline);
+      isAnnounced = false;
+      try {
+        // Not awaited when it is already there: the whole transaction then happens in one go.
+        const pending = work(transaction);
+        const result = isPromise(pending) ? await pending : pending;
+        control.commit.run();
+        if (isAnnounced) commits.tell();
+        return result;
+      } catch (error) {
+        if (writer.inTransaction) control.rollback.run();
+        throw asRefusal(error);
+      }
+    });
+  }
+
   return {
     dialect: {
       id: 'text',
@@ -58,28 +85,22 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
       integer: 'integer',
       tableEnd: 'strict, without rowid',
       searchIndex,
+      afterLoading: [],
     },
     all: read.all,
     get: read.get,
-    transaction: (work) => {
-      const deadline = performance.now() + busyDeadlineMs;
-      return nextTurn(async () => {
-        await begin(control, deadline);
-        try {
-          // Not awaited when it is already there: the whole transaction then happens in one go.
-          const pending = work(transaction);
-          const result = isPromise(pending) ? await pending : pending;
-          control.commit.run();
-          commits.tell();
-          return result;
-        } catch (error) {
-          if (writer.inTransaction) control.rollback.run();
-          throw asRefusal(error);
-        }
-      });
-    },
+    transaction: (work) => inTransaction(work, busyDeadlineMs),
+    alone: (work) => inTransaction(work, aloneDeadlineMs),
+    reading: () => ({ isOfOneMoment: false, all: read.all, get: read.get, end: () => undefined }),
     snapshot: snapshots.use,
+    moment: snapshots.useBriefly,
     watch: commits.watch,
+    explain: (error) =>
+      codeOf(error)
+        ? new StartError(`The database file ${file} cannot be prepared: ${(error as Error).message}.`, {
+            cause: error,
+          })
+        : error,
     close: () => {
       commits.stop();
       snapshots.close();
@@ -87,6 +108,11 @@ export function openSqlite(path: string, { onStatement }: DatabaseOptions): Data
       writer.close();
     },
   };
+}
+
+/** An empty file is none: it would be made into a database. */
+function isThere(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** SQLite gives its side files the mode of the database file: nobody else may read any of them. */
@@ -177,6 +203,7 @@ function snapshotConnections(file: string, onStatement?: (text: string) => void)
   const places = createPlaces(mostSnapshots);
   return {
     use: <T>(work: (reader: Reader) => Promise<T>): Promise<T> => places.use(() => atOneMoment(work)),
+    useBriefly: atOneMoment,
     close: () => opened.forEach((connection) => connection.close()),
   };
 
@@ -241,6 +268,10 @@ function statements(connection: Connection, onStatement?: (text: string) => void
     run: <P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> => {
       const { prepared, valuesOf } = ready(statement);
       return prepared.run(valuesOf(parameters)).changes;
+    },
+    runEach: <P>(statement: Statement<P, never>, each: readonly P[]): void => {
+      const { prepared, valuesOf } = ready(statement);
+      for (const parameters of each) prepared.run(valuesOf(parameters));
     },
   };
 }

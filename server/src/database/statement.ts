@@ -6,7 +6,7 @@
 export type Part =
   | string
   | { readonly kind: 'parameter'; readonly name: string }
-  | { readonly kind: 'list'; readonly name: string }
+  | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
   | {
       readonly kind: 'chosen-for-each';
       readonly name: string;
@@ -44,14 +44,19 @@ export function sql<Parameters = object, Row = never>(
   return { parts };
 }
 
-/** A table `each` with the column `value` and, in the list's order, `place`; from a parameter that is a list of texts. */
+/** A table `each` with the column `value` and, in the list's order, `place`; from a parameter that is a list of ids. */
 export function list(name: string): Part {
-  return { kind: 'list', name };
+  return { kind: 'list', name, of: 'ids' };
+}
+
+/** The same, of any texts. */
+export function textList(name: string): Part {
+  return { kind: 'list', name, of: 'texts' };
 }
 
 /**
- * For each value of a list parameter, the rows of `table` whose ids `choice` selects; `choice` refers to the value
- * as `each.value`, and may limit itself. Names the rows `chosen`.
+ * For each id of a list parameter, the rows of `table` whose ids `choice` selects; `choice` refers to the id as
+ * `each.value`, and may limit itself. Names the rows `chosen`.
  */
 export function chosenForEach(name: string, table: string, choice: Statement): Part {
   return { kind: 'chosen-for-each', name, table, choice };

@@ -3,7 +3,8 @@
 import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
-type StoredName = 'issuer';
+/** `copying` marks a database into which an installation is being copied, until all of it is there. */
+type StoredName = 'issuer' | 'copying';
 
 const select = sql<
   { name: StoredName },

@@ -14,7 +14,7 @@ import { visibleChildCount } from './children.ts';
 import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
 import { toFolderName } from './folder-name.ts';
 import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
-import { foldText } from './folded-text.ts';
+import { foldStored } from './folded-text.ts';
 import { requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
 import { insertRow, newRow } from './folder-rows.ts';
 import { sortKey } from './sort-key.ts';
@@ -131,12 +131,12 @@ export async function updateFolder(
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
   if (isSame && newName === undefined) return;
-  const parameters = { ...stored, id, foldedTitle: stored.title && foldText(stored.title), now };
+  const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
   if (newName === undefined) {
     await transaction.run(updateTexts, parameters);
   } else {
     if (parentId) await checkNameIsFree(transaction, parentId, newName);
-    const name = { name: newName, sortKey: sortKey(newName), foldedName: foldText(newName) };
+    const name = { name: newName, sortKey: sortKey(newName), foldedName: foldStored(newName) };
     await transaction.run(updateNameAndTexts, { ...parameters, ...name });
   }
   await record(transaction, {

@@ -7,6 +7,7 @@ import type { Access } from '../access/access.ts';
 import { chosenForEach, list, sql, type Statement } from '../database/statement.ts';
 import { timeOfKey, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
+import { withoutNul } from './folder-name.ts';
 import { byName, type FolderOrder, type OrderField, type Slice } from './folder-list.ts';
 import { folderColumns, type FolderRow } from './folders.ts';
 
@@ -39,7 +40,7 @@ function keyParameter({ key }: Place, field: OrderField): unknown {
 
 /** A folded text as a pattern that matches just itself. */
 function pattern(text: string): string {
-  return foldText(text).replace(/[\\%_]/g, '\\$&');
+  return foldText(withoutNul(text)).replace(/[\\%_]/g, '\\$&');
 }
 
 const statements = new Map<string, Statement<Parameters, FolderRow>>();
@@ -110,11 +111,12 @@ const hasVisibleChildren = (restricted: boolean) =>
         and child.id not in (select value from ${list('hiddenIds')}))`
     : sql`folders.child_count > 0`;
 
+/** A database that wants to know a parameter's type takes it from the first place, which so is not the null. */
 const matches = (restricted: boolean) => sql`
-  and (${'contains'} is null or folders.folded_name like ${'contains'} escape '\\')
-  and (${'startsWith'} is null or folders.folded_name like ${'startsWith'} escape '\\')
-  and (${'hasChildren'} is null or (${hasVisibleChildren(restricted)}) = (${'hasChildren'} = 1))
-  and (${'updatedSince'} is null or ${updatedAt(restricted)} >= ${'updatedSince'})`;
+  and (folders.folded_name like ${'contains'} escape '\\' or ${'contains'} is null)
+  and (folders.folded_name like ${'startsWith'} escape '\\' or ${'startsWith'} is null)
+  and ((${hasVisibleChildren(restricted)}) = (${'hasChildren'} = 1) or ${'hasChildren'} is null)
+  and (${updatedAt(restricted)} >= ${'updatedSince'} or ${'updatedSince'} is null)`;
 
 function reverse({ field, isDescending }: FolderOrder): FolderOrder {
   return { field, isDescending: !isDescending };

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { databaseKinds, type TestDatabase } from '../../../tests/databases.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';
@@ -15,21 +13,68 @@ import { readRoot, viewTree, type Folder, type TreeView } from './folders.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 
-let place: string;
-let database: Database;
+for (const kind of databaseKinds) {
+  describe(`the demonstration tree on ${kind.name}`, () => {
+    let stored: TestDatabase;
+    let database: Database;
 
-beforeEach(async () => {
-  place = mkdtempSync(join(tmpdir(), 'espalier-test-'));
-  database = await openDatabase(`sqlite:${join(place, 'espalier.db')}`, { now: () => now });
-  await database.transaction((transaction) => ensureRoot(transaction, 'Root', now));
-});
+    beforeEach(async () => {
+      stored = await kind.create();
+      database = await openDatabase(stored.url, { now: () => now });
+      await database.transaction((transaction) => ensureRoot(transaction, 'Root', now));
+    });
 
-afterEach(async () => {
-  await database.close();
-  rmSync(place, { recursive: true });
-});
+    afterEach(async () => {
+      await database.close();
+      await stored.remove();
+    });
 
-const plant = () => database.transaction((transaction) => plantDemoTree(transaction, now));
+    const plant = () => database.transaction((transaction) => plantDemoTree(transaction, now));
+
+    test('has at least three levels and two hundred folders', async () => {
+      await plant();
+      const levels = await levelsOf(database);
+      assert.ok(levels.length >= 3, `${levels.length} levels`);
+      assert.ok(levels.flat().length >= 200, `${levels.flat().length} folders`);
+    });
+
+    test('shows the natural order', async () => {
+      await plant();
+      const names = (await levelsOf(database)).flat().map(({ name }) => name);
+      assert.ok(names.includes('Floor 2') && names.includes('Floor 10'));
+      const root = await readRoot(await viewOf(database));
+      const top = (await childrenOf(database, [root])).map(({ name }) => name);
+      assert.deepEqual(top, top.toSorted());
+    });
+
+    test('is not changed by planting it a second time', async () => {
+      await plant();
+      const planted = await levelsOf(database);
+      await plant();
+      assert.deepEqual(await levelsOf(database), planted);
+    });
+
+    test('is not planted where a folder is already', async () => {
+      await database.transaction(async (transaction) => {
+        const { rootId } = await Ancestry.begin(transaction);
+        await insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
+        await addChildren(transaction, [rootId], { count: 1, levels: 1 });
+      });
+      const own = await levelsOf(database);
+      await plant();
+      assert.deepEqual(await levelsOf(database), own);
+    });
+
+    test('leaves no folder behind when its planting is rolled back', async () => {
+      const failing = database.transaction(async (transaction) => {
+        await plantDemoTree(transaction, now);
+        throw new Error('on purpose');
+      });
+      await assert.rejects(failing, /on purpose/);
+      assert.deepEqual(await levelsOf(database), []);
+    });
+  });
+}
 
 async function viewOf(reader: Reader): Promise<TreeView> {
   const { rootId } = await Ancestry.begin(reader);
@@ -55,46 +100,3 @@ async function levelsOf(reader: Reader): Promise<Folder[][]> {
     above = level;
   }
 }
-
-test('the demonstration tree has at least three levels and two hundred folders', async () => {
-  await plant();
-  const levels = await levelsOf(database);
-  assert.ok(levels.length >= 3, `${levels.length} levels`);
-  assert.ok(levels.flat().length >= 200, `${levels.flat().length} folders`);
-});
-
-test('the demonstration tree shows the natural order', async () => {
-  await plant();
-  const names = (await levelsOf(database)).flat().map(({ name }) => name);
-  assert.ok(names.includes('Floor 2') && names.includes('Floor 10'));
-  const root = await readRoot(await viewOf(database));
-  const top = (await childrenOf(database, [root])).map(({ name }) => name);
-  assert.deepEqual(top, top.toSorted());
-});
-
-test('planting a second time changes nothing', async () => {
-  await plant();
-  const planted = await levelsOf(database);
-  await plant();
-  assert.deepEqual(await levelsOf(database), planted);
-});
-
-test('a tree that has a folder already is left as it is', async () => {
-  await database.transaction(async (transaction) => {
-    const { rootId } = await Ancestry.begin(transaction);
-    await insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
-    await addChildren(transaction, [rootId], { count: 1, levels: 1 });
-  });
-  const own = await levelsOf(database);
-  await plant();
-  assert.deepEqual(await levelsOf(database), own);
-});
-
-test('a planting that is rolled back leaves no folder behind', async () => {
-  const failing = database.transaction(async (transaction) => {
-    await plantDemoTree(transaction, now);
-    throw new Error('on purpose');
-  });
-  await assert.rejects(failing, /on purpose/);
-  assert.deepEqual(await levelsOf(database), []);
-});

@@ -12,3 +12,14 @@ export function foldText(text: string): string {
       .normalize('NFC')
   );
 }
+
+/** Keeps an index entry below PostgreSQL's limit of 2,704 bytes. Only texts of letters that fold to many are cut. */
+const mostStoredBytes = 2_048;
+
+/** As it is kept, for search to find. */
+export function foldStored(text: string): string {
+  const folded = foldText(text);
+  if (Buffer.byteLength(folded) <= mostStoredBytes) return folded;
+  const { read } = new TextEncoder().encodeInto(folded, new Uint8Array(mostStoredBytes));
+  return folded.slice(0, read);
+}

@@ -21,3 +21,8 @@ export function toFolderName(given: string): string {
 function tooLong(): Refusal {
   return new Refusal('BAD_INPUT', `A folder name has at most ${longestName} characters.`);
 }
+
+/** A text that is looked for as it can be asked of any database. No name holds a control character, this or another. */
+export function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\u0001');
+}

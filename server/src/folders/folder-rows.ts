@@ -1,10 +1,10 @@
 /** Rows of folders as they are first written. */
 
-import { isPromise, type PromiseOrValue, type Transaction } from '../database/database.ts';
+import type { PromiseOrValue, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { newFolderId } from './folder-id.ts';
 import type { FolderTexts } from './folder-texts.ts';
-import { foldText } from './folded-text.ts';
+import { foldStored } from './folded-text.ts';
 import { sortKey } from './sort-key.ts';
 
 export interface NewRow extends FolderTexts {
@@ -47,8 +47,8 @@ export function newRow(
     description,
     properties,
     sortKey: sortKey(name),
-    foldedName: foldText(name),
-    foldedTitle: title && foldText(title),
+    foldedName: foldStored(name),
+    foldedTitle: title && foldStored(title),
     childCount: 0,
     height: 0,
     now,
@@ -60,21 +60,18 @@ export async function insertRow(transaction: Transaction, row: NewRow): Promise<
 }
 
 export async function insertRows(transaction: Transaction, rows: readonly NewRow[]): Promise<void> {
-  await withNumbers(transaction, rows, (row, number) => transaction.run(insert, { ...row, number }));
+  await withNumbers(transaction, rows, (numbered) => transaction.runEach(insert, numbered));
 }
 
 /** Folders are numbered in the order of their coming, for search to go through them: it learns of them at the end. */
-async function withNumbers<T>(
+async function withNumbers<T extends object>(
   transaction: Transaction,
   rows: readonly T[],
-  write: (row: T, number: number) => PromiseOrValue<unknown>,
+  write: (numbered: (T & { number: number })[]) => PromiseOrValue<void>,
 ): Promise<void> {
-  let { last } = (await transaction.get(findLastNumber, {}))!;
-  for (const row of rows) {
-    const written = write(row, ++last);
-    if (isPromise(written)) await written;
-  }
-  await transaction.run(setLastNumber, { last });
+  const { last } = (await transaction.get(findLastNumber, {}))!;
+  await write(rows.map((row, place) => ({ ...row, number: last + 1 + place })));
+  await transaction.run(setLastNumber, { last: last + rows.length });
 }
 
 const findNotNumbered = sql<object, { id: string; name: string }>`
@@ -87,9 +84,8 @@ export async function numberFolders(transaction: Transaction): Promise<void> {
   for (;;) {
     const folders = await transaction.all(findNotNumbered, {});
     if (folders.length === 0) return;
-    await withNumbers(transaction, folders, ({ id, name }, number) =>
-      transaction.run(setNumber, { id, number, foldedName: foldText(name) }),
-    );
+    const folded = folders.map(({ id, name }) => ({ id, foldedName: foldStored(name) }));
+    await withNumbers(transaction, folded, (numbered) => transaction.runEach(setNumber, numbered));
   }
 }
 

@@ -7,9 +7,10 @@ import { accessLevels, type AccessLevel } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
+import { list, sql, textList } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
+import { withoutNul } from './folder-name.ts';
 import type { FolderTexts } from './folder-texts.ts';
 
 export interface Folder {
@@ -54,7 +55,7 @@ const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; 
     select id, parent_id, 0 from folders where id = ${'rootId'}
     union all
     select folders.id, folders.parent_id, walk.depth + 1
-    from walk cross join ${list('names')} cross join folders
+    from walk cross join ${textList('names')} cross join folders
     where each.place = walk.depth and folders.parent_id = walk.id and folders.name = each.value
   )
   select id, parent_id as "parentId" from walk where depth > 0 order by depth`;
@@ -123,7 +124,7 @@ export function readFolderByPath(
     throw new Refusal('BAD_INPUT', `A \`path\` has at most ${deepestPath} steps.`);
   }
   const { rootId } = view.access;
-  const parameters = { rootId, names: names.map((name) => name.normalize('NFC')) };
+  const parameters = { rootId, names: names.map((name) => withoutNul(name).normalize('NFC')) };
   return whenDone(view.reader.all(findWay, parameters), (steps) => {
     if (steps.length < names.length) return undefined;
     for (const { id, parentId } of steps) view.ancestry.note(id, parentId);

@@ -6,7 +6,7 @@
 
 import type { Access } from '../access/access.ts';
 import type { Database, Transaction } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
+import { list, sql, textList } from '../database/statement.ts';
 import { record, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
@@ -45,7 +45,7 @@ const markStaged = sql<{ id: string; parentId: string; now: number }>`
   where id = ${'id'}`;
 
 const findTaken = sql<{ parentId: string; names: readonly string[] }, { name: string }>`
-  select folders.name from ${list('names')} cross join folders
+  select folders.name from ${textList('names')} cross join folders
   where folders.parent_id = ${'parentId'} and folders.name = each.value limit 1`;
 
 const publish = sql<{ ids: readonly string[]; parentId: string }>`

@@ -4,6 +4,7 @@
  */
 
 import { accessLevels } from '../access/access-level.ts';
+import { nobodysId } from '../database/row-id.ts';
 import { possibleMatches, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { Place } from './cursor.ts';
@@ -49,7 +50,7 @@ const candidateColumns = sql`folders.id, folders.sort_key as "sortKey", folders.
 const findInside = sql<{ text: string; after: number; limit: number }, Candidate & { number: number }>`
   select ${candidateColumns}, folders.number
   from ${possibleMatches({ text: 'text', after: 'after', limit: 'limit' })}
-  cross join folders on folders.number = possible.number order by folders.number`;
+  cross join folders where folders.number = possible.number order by folders.number`;
 
 const findOne = sql<{ id: string }, Candidate>`select ${candidateColumns} from folders where id = ${'id'}`;
 
@@ -145,7 +146,7 @@ async function* portions({ reader, access }: TreeView, text: string): AsyncGener
 
   async function* beginnings(find: typeof findByName, textOf: (candidate: Candidate) => string) {
     const to = endOfBeginnings(text);
-    for (let from = text, fromId = ''; ;) {
+    for (let from = text, fromId = nobodysId; ;) {
       const candidates = await reader.all(find, { from, fromId, to, limit: portion });
       yield candidates;
       const last = candidates.at(-1);

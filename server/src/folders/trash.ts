@@ -18,9 +18,9 @@ import {
   writableFolder,
 } from './change-folders.ts';
 import { checkDepthWith } from './depth.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId, lastId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
-import { foldText } from './folded-text.ts';
+import { foldStored } from './folded-text.ts';
 import { viewTree, type TreeView } from './folders.ts';
 import { sortKey } from './sort-key.ts';
 
@@ -126,7 +126,7 @@ export async function readTrash(
 ): Promise<{ found: readonly TrashedFolder[]; isCut: boolean }> {
   const view = viewTree(reader, access);
   const found: TrashedFolder[] = [];
-  let from: TrashPlace = after ?? { deletedAt: Number.MAX_SAFE_INTEGER, id: '' };
+  let from: TrashPlace = after ?? { deletedAt: Number.MAX_SAFE_INTEGER, id: lastId };
   for (;;) {
     const rows = await reader.all(listTrashed, { ...from, limit: portion });
     const levels = await levelsOf(view, rows);
@@ -169,7 +169,7 @@ export async function restoreFolder(
     parentId: parent.id,
     name,
     sortKey: sortKey(name),
-    foldedName: foldText(name),
+    foldedName: foldStored(name),
     now,
   });
   const parentWay = view.ancestry.wayTo(parent.id)!;

@@ -7,7 +7,7 @@
 import type { AccessBook, Standing } from '../access/access-book.ts';
 import { hasAccessChanged, hasAccessChangedTwice } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
-import type { Database, PromiseOrValue } from '../database/database.ts';
+import type { Database, PromiseOrValue, Reader } from '../database/database.ts';
 import {
   isKept,
   readEntries,
@@ -68,22 +68,22 @@ const mostScannedPerPage = 10_000;
  * towards the page, too.
  */
 export async function readChanges(
-  database: Database,
+  reader: Reader,
   { access, place: head }: Standing,
   { after, under }: Partial<WatchedPlace>,
   first: number,
 ): Promise<ChangePage> {
   const resync = { under, changes: [resyncAt(head)], place: head, hasMore: false };
-  const start = after ?? (await beforeOldest(database, head));
+  const start = after ?? (await beforeOldest(reader, head));
   const isKnown = after
-    ? await isStillKnown(database, access, after, head)
-    : !(await hasAccessChanged(database, access, { after: start.number, upTo: head.number }));
+    ? await isStillKnown(reader, access, after, head)
+    : !(await hasAccessChanged(reader, access, { after: start.number, upTo: head.number }));
   if (!isKnown) return resync;
   const changes: FolderChange[] = [];
-  const watched = await watchedAt(database, access, start.number, under);
+  const watched = await watchedAt(reader, access, start.number, under);
   let place = start;
   for (let scanned = 0; scanned < mostScannedPerPage; scanned += batch) {
-    const entries = await readEntries(database, place.number, batch);
+    const entries = await readEntries(reader, place.number, batch);
     // Some may have been forgotten just now.
     const isGone = place.number < head.number && entries[0]?.number !== place.number + 1;
     if (isGone) return resync;
@@ -103,8 +103,8 @@ export async function readChanges(
 }
 
 /** Where whoever has no cursor begins. */
-async function beforeOldest(database: Database, head: JournalPlace): Promise<JournalPlace> {
-  const oldest = await readOldest(database);
+async function beforeOldest(reader: Reader, head: JournalPlace): Promise<JournalPlace> {
+  const oldest = await readOldest(reader);
   return oldest === undefined ? head : { number: oldest - 1, nonce: 0 };
 }
 
@@ -249,23 +249,23 @@ class FolderWatch {
 }
 
 async function watchedAt(
-  database: Database,
+  reader: Reader,
   { rootId }: Access,
   number: number,
   under: string | undefined,
 ): Promise<WatchedFolder | undefined> {
-  return under === undefined ? undefined : WatchedFolder.at(database, { rootId, number }, under);
+  return under === undefined ? undefined : WatchedFolder.at(reader, { rootId, number }, under);
 }
 
 /** Whether all that happened to the viewer's folders after an entry can still be told. */
 async function isStillKnown(
-  database: Database,
+  reader: Reader,
   access: Access,
   after: JournalPlace,
   head: JournalPlace,
 ): Promise<boolean> {
   if (after.number > head.number) return false;
-  const isEntry = after.number === head.number ? after.nonce === head.nonce : await isKept(database, after);
+  const isEntry = after.number === head.number ? after.nonce === head.nonce : await isKept(reader, after);
   const stretch = { after: after.number, upTo: head.number };
-  return isEntry && !(await hasAccessChanged(database, access, stretch));
+  return isEntry && !(await hasAccessChanged(reader, access, stretch));
 }

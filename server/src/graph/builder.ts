@@ -6,10 +6,11 @@ import type { AccessBook } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
-import type { Database } from '../database/database.ts';
+import type { Database, Reading } from '../database/database.ts';
 import type { TreeView } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
+import type { LoginThrottle } from '../sessions/login-throttle.ts';
 import type { Turns } from '../turns.ts';
 import type { LongReads } from './long-reads.ts';
 import type { Budget } from './price/budget.ts';
@@ -22,13 +23,16 @@ export interface GraphServices {
   readonly clock: Clock;
   readonly accessBook: AccessBook;
   readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
   readonly feed: JournalFeed;
   readonly limits: Limits;
 }
 
 export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
-  /** What the viewer may see and do, and the tree as they see it; a mutation renews both. */
+  /** Reads what the answer shows. A mutation renews it, and what follows from it. */
+  reader: Reading;
+  /** What the viewer may see and do, and the tree as they see it. */
   access: Access;
   view: TreeView;
   /** Where the journal had got to before anything of the answer was read; after a mutation, its entry. */

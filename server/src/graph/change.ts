@@ -13,15 +13,17 @@ export async function change<T>(
   work: (transaction: Transaction, access: Access) => Promise<T>,
 ): Promise<T> {
   const { database, accessBook, viewer } = context;
+  startReadingAnew(context);
   const result = await database.transaction(async (transaction) => {
     await takeTurn(transaction);
-    const { access } = await accessBook.accessOf(viewer.userId, transaction);
+    const { access } = await accessBook.accessIn(transaction, viewer.userId);
     const done = await work(transaction, access);
     // Nobody else gets in between: the last entry is this change's own.
     return { done, changedAt: await readHead(transaction) };
   });
   // What the answer shows is what the viewer may see from now on.
-  renew(context, { ...(await accessBook.accessOf(viewer.userId)), place: result.changedAt });
+  const { access } = await accessBook.accessFor(context.reader, viewer.userId);
+  renew(context, { access, place: result.changedAt });
   return result.done;
 }
 
@@ -37,9 +39,15 @@ export async function readLong<T>(context: GraphContext, work: (view: TreeView) 
   return result;
 }
 
+/** What is read from now on is of a later moment; until then, nothing is kept from others. */
+export function startReadingAnew(context: GraphContext): void {
+  context.reader.end();
+  context.reader = context.database.reading();
+}
+
 function renew(context: GraphContext, { access, place }: Standing): void {
   context.access = access;
-  context.view = viewTree(context.database, access);
+  context.view = viewTree(context.reader, access);
   context.place = place;
 }
 

@@ -10,7 +10,7 @@ import {
   type GraphQLFormattedError,
 } from 'graphql';
 import { toGraphCode, type GraphRequest } from '@espalier/contract';
-import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import { isPromise, whenDone, type PromiseOrValue, type Reading } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import { Refusal } from '../refusal.ts';
 import { createTurns } from '../turns.ts';
@@ -31,11 +31,15 @@ export interface GraphResult {
   /** False when the request failed before anything was run: then there is no `data`. */
   readonly isExecuted: boolean;
   readonly body: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] };
+  /** Nothing could be had right now, and it may be tried again after so many seconds. */
+  readonly retryAfterSeconds?: number;
 }
 
 export interface GraphOptions extends GraphServices {
   /** Told of what should not have happened; the client learns only that it did. */
   readonly onBug: (error: unknown) => void;
+  /** Told of what stood in the way of an answer and may pass. */
+  readonly onTrouble: (error: unknown) => void;
 }
 
 /** The answers to a subscription, one at a time: the next is made when it is asked for. */
@@ -65,7 +69,7 @@ export interface Graph {
 /** Of an answer's errors; one for each folder of a list says no more than that. */
 const mostErrors = 100;
 
-export function createGraph({ onBug, ...services }: GraphOptions): Graph {
+export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Graph {
   const schema = createSchema();
   const documents = createDocuments(schema, services.limits);
   const elementFields = new ElementFields();
@@ -105,16 +109,47 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
     return { operation: { kind, query, viewer, request } };
   }
 
-  function runOnce({ query, viewer, request }: Operation): PromiseOrValue<GraphResult> {
-    return whenDone(services.accessBook.accessOf(viewer.userId), (standing) => {
-      const result = tryExecute({ ...request, contextValue: contextOf(viewer, standing) });
-      return whenDone(result, (done) => toResult(done, query));
-    });
+  function runOnce({ kind, query, viewer, request }: Operation): PromiseOrValue<GraphResult> {
+    // What changes something reads anew after that, and keeps no reading open until then.
+    const isChange = kind === OperationTypeNode.MUTATION;
+    const standing = (reading: Reading) =>
+      isChange
+        ? services.accessBook.accessOf(viewer.userId)
+        : services.accessBook.accessFor(reading, viewer.userId);
+    return withContext(viewer, standing, (contextValue) =>
+      whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query)),
+    );
+  }
+
+  /** What is read for an answer is read together, and done with when the answer is there. */
+  function withContext<T>(
+    viewer: Viewer,
+    standing: (reading: Reading) => PromiseOrValue<Standing>,
+    work: (context: GraphContext) => PromiseOrValue<T>,
+  ): PromiseOrValue<T> {
+    const reading = services.database.reading();
+    let context: GraphContext | undefined;
+    // A mutation may have begun another one.
+    const end = () => (context?.reader ?? reading).end();
+    try {
+      const result = whenDone(standing(reading), (found) =>
+        work((context = contextOf(viewer, found, reading))),
+      );
+      if (isPromise(result)) return result.finally(end);
+      end();
+      return result;
+    } catch (error) {
+      end();
+      throw error;
+    }
   }
 
   async function subscribe({ query, viewer, request }: Operation): Promise<GraphResult | GraphStream> {
-    const contextValue = contextOf(viewer, await services.accessBook.accessOf(viewer.userId));
-    const source = await tryRequest(() => createSourceEventStream({ ...request, contextValue }));
+    const source = await withContext(
+      viewer,
+      (reading) => services.accessBook.accessFor(reading, viewer.userId),
+      (contextValue) => tryRequest(() => createSourceEventStream({ ...request, contextValue })),
+    );
     if (!(Symbol.asyncIterator in source)) return toResult(source, query);
     const changes = source as FolderStream;
     const end = { done: true, value: undefined } as const;
@@ -124,9 +159,11 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
         if (next.done) return end;
         const { access, change } = next.value;
         // Each answer has a budget of its own, and the access of its moment.
-        const context = contextOf(viewer, { access, place: change.place });
-        const answer = () =>
-          Promise.resolve(execute({ ...request, rootValue: next.value, contextValue: context }));
+        const standing = () => ({ access, place: change.place });
+        const answer = async () =>
+          withContext(viewer, standing, (contextValue) =>
+            execute({ ...request, rootValue: next.value, contextValue }),
+          );
         return { done: false, value: toResult(await turns.take(answer), query) };
       },
       async return() {
@@ -138,10 +175,10 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
     return stream;
   }
 
-  function contextOf(viewer: Viewer, { access, place }: Standing): GraphContext {
+  function contextOf(viewer: Viewer, { access, place }: Standing, reader: Reading): GraphContext {
     const budget = new Budget(services.limits, elementFields);
-    const view = viewTree(services.database, access);
-    return { ...services, viewer, access, view, place, budget, longReads, turns };
+    const view = viewTree(reader, access);
+    return { ...services, viewer, reader, access, view, place, budget, longReads, turns };
   }
 
   function toResult({ data, errors }: ExecutionResult, query: string): GraphResult {
@@ -152,12 +189,17 @@ export function createGraph({ onBug, ...services }: GraphOptions): Graph {
       // A subscription may be refused by its field before there is any data.
       .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
     const shown = withLocations(formatted, query);
-    return { isExecuted, body: isExecuted ? { errors: shown, data } : { errors: shown } };
+    const body = isExecuted ? { errors: shown, data } : { errors: shown };
+    const retryAfterSeconds = isNothing(data) ? pauseOf(errors) : undefined;
+    return { isExecuted, body, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
   function fieldError(error: GraphQLError): GraphQLFormattedError {
     const cause = error.originalError;
-    if (cause instanceof Refusal) return coded(error, toGraphCode(cause.code), cause.details.facts);
+    if (cause instanceof Refusal) {
+      if (cause.cause !== undefined) onTrouble(cause.cause);
+      return coded(error, toGraphCode(cause.code), cause.details.facts);
+    }
     onBug(cause ?? error);
     return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
   }
@@ -169,6 +211,18 @@ interface Operation {
   readonly query: string;
   readonly viewer: Viewer;
   readonly request: Omit<ExecutionArgs, 'contextValue'>;
+}
+
+function isNothing(data: ExecutionResult['data']): boolean {
+  return !data || Object.values(data).every((value) => value === null);
+}
+
+/** How long to wait before it is tried again, if that may help. */
+function pauseOf(errors: readonly GraphQLError[]): number | undefined {
+  return errors
+    .map(({ originalError }) => originalError)
+    .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE')?.details
+    .retryAfterSeconds;
 }
 
 function cannotStream(): GraphResult {

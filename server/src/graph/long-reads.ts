@@ -26,7 +26,7 @@ export function createLongReads(database: Database, accessBook: AccessBook): Lon
       try {
         return await places.use(() =>
           database.snapshot(async (reader) => {
-            const { access } = await accessBook.accessOf(userId, reader);
+            const { access } = await accessBook.accessIn(reader, userId);
             return { result: await work(viewTree(reader, access)), access };
           }),
         );

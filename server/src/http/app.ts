@@ -13,6 +13,7 @@ import { answerBrokenRequest, answerError } from './answers.ts';
 import { addGraphRoute } from './graph-route.ts';
 import { addGraphSocket, isUpgrade } from './graph-socket.ts';
 import { LiveConnections, type LiveTimes } from './live-connections.ts';
+import { addProbes } from './probes.ts';
 import { watchSilentConnections } from './silent-connections.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
@@ -23,6 +24,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
+  /** Whether what requests need answers. May be asked as often as anybody likes. */
+  readonly isReady: () => Promise<boolean>;
   /** For https; without it, plain http. */
   readonly tls: TlsFiles | undefined;
   readonly settings: {
@@ -46,6 +49,7 @@ export async function createApp({
   clock,
   log,
   version,
+  isReady,
   tls,
   settings,
   liveTimes,
@@ -60,6 +64,8 @@ export async function createApp({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
+    // What still comes over open connections while the service stops is served, and told that it was the last.
+    return503OnClosing: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
     ...(tls ? { https: { ...tls, ...upgrading } } : { http: upgrading }),
@@ -90,8 +96,10 @@ export async function createApp({
 
   const connections = new LiveConnections({ log, maxConnections, ...(liveTimes && { times: liveTimes }) });
   const endSilentConnections = watchSilentConnections(app.server, tls !== undefined);
+  let isStopping = false;
   // Before the port is closed: that would wait for them.
   app.addHook('preClose', async () => {
+    isStopping = true;
     await connections.close();
     endSilentConnections();
   });
@@ -100,6 +108,7 @@ export async function createApp({
     (routes, _, done) => {
       const live = { graph, sessions, clock, log, connections };
       const document = openApiDocument({ url: basePath || '/', version });
+      addProbes(routes, { isReady, isStopping: () => isStopping });
       addTokenRoutes(routes, sessions);
       addGraphRoute(routes, live);
       addGraphSocket(routes, live, { nextRequestId, ...settings });

@@ -13,7 +13,8 @@ export function addEndpoint(
   options: RouteShorthandOptions = {},
 ): void {
   const allow = endpoint.methods;
-  const route = { url: endpoint.path, bodyLimit: endpoint.request.limitBytes, config: { endpoint } };
+  const bodyLimit = endpoint.request?.limitBytes;
+  const route = { url: endpoint.path, config: { endpoint }, ...(bodyLimit && { bodyLimit }) };
   app.route({ ...options, ...route, method: [...allow], handler });
 
   const refuse = () => {

@@ -63,11 +63,14 @@ export function addGraphRoute(app: FastifyInstance, services: LiveServices): voi
 
 function answerResult(
   reply: FastifyReply,
-  { isExecuted, body }: GraphResult,
+  { isExecuted, body, retryAfterSeconds }: GraphResult,
   mediaType: GraphMediaType,
 ): FastifyReply {
+  const isUnavailable = retryAfterSeconds !== undefined;
+  if (isUnavailable) reply.header('retry-after', String(retryAfterSeconds));
+  const usual = isExecuted || mediaType === 'application/json' ? 200 : 400;
   return reply
-    .code(isExecuted || mediaType === 'application/json' ? 200 : 400)
+    .code(isUnavailable ? 503 : usual)
     .header('content-type', `${mediaType}; charset=utf-8`)
     .header('cache-control', 'no-store')
     .send(JSON.stringify(body));

@@ -196,6 +196,7 @@ export class SocketConnection implements LiveConnection {
     const code = error instanceof Refusal ? error.code : 'INTERNAL';
     if (code === 'BAD_INPUT') return this.#close('INVALID_MESSAGE', (error as Refusal).message);
     if (code === 'INVALID_AUTH_TOKEN') return this.#close(code);
+    if (code === 'UNAVAILABLE') return this.#close(code, (error as Refusal).message);
     this.#services.log.error({ requestId: this.#options.requestId, err: error }, 'a socket failed');
     this.#close('INTERNAL');
   }

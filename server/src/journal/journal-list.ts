@@ -1,7 +1,7 @@
 /** The journal as administrators read it: the newest entry first, all of it or what fits a filter. */
 
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
-import { list, sql, type Statement } from '../database/statement.ts';
+import { sql, textList, type Statement } from '../database/statement.ts';
 import { selectEntry, toEntry, type EntryRow, type JournalEntry, type JournalKind } from './journal-entry.ts';
 
 export interface JournalFilter {
@@ -22,7 +22,7 @@ const conditions: Readonly<Record<keyof JournalFilter, Statement>> = {
   userId: sql`user_id = ${'userId'}`,
   groupId: sql`group_id = ${'groupId'}`,
   folderId: sql`folder_id = ${'folderId'}`,
-  kinds: sql`kind in (select value from ${list('kinds')})`,
+  kinds: sql`kind in (select value from ${textList('kinds')})`,
   from: sql`at >= ${'from'}`,
   until: sql`at < ${'until'}`,
 };

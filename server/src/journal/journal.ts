@@ -6,7 +6,13 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { whenDone, type PromiseOrValue, type Reader, type Transaction } from '../database/database.ts';
+import {
+  whenDone,
+  type Database,
+  type PromiseOrValue,
+  type Reader,
+  type Transaction,
+} from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import type { JournalKind, JournalPlace } from './journal-entry.ts';
 
@@ -92,9 +98,18 @@ export function takeTurn(transaction: Transaction): PromiseOrValue<unknown> {
   return transaction.run(standInLine, {});
 }
 
+/** A transaction in its turn: of two nodes that do the same at the same time, one comes after the other. */
+export function changeInTurn<T>(
+  database: Database,
+  work: (transaction: Transaction) => PromiseOrValue<T>,
+): Promise<T> {
+  return database.transaction((transaction) => whenDone(takeTurn(transaction), () => work(transaction)));
+}
+
 /** Part of every change, in its own transaction: what is not committed was never written down. */
 export function record(transaction: Transaction, entry: NewEntry): PromiseOrValue<unknown> {
   const stored = toValues(entry);
+  transaction.announce();
   return whenDone(transaction.run(advance, { ...stored, by: 1 }), () =>
     transaction.run(insert, { ...stored, userId: entry.userId ?? null }),
   );
@@ -104,6 +119,7 @@ export function record(transaction: Transaction, entry: NewEntry): PromiseOrValu
 export async function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): Promise<void> {
   if (userIds.length === 0) return;
   const stored = { ...toValues(entry), by: userIds.length };
+  transaction.announce();
   await transaction.run(advance, stored);
   await transaction.run(insertEach, { ...stored, userIds });
 }

@@ -2,7 +2,7 @@
 
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { readHead } from './journal.ts';
+import { changeInTurn, readHead } from './journal.ts';
 
 export interface Retention {
   readonly journalDays: number;
@@ -34,7 +34,7 @@ export async function pruneJournal(
     const kept = oldest.findIndex((entry) => !isOld(entry));
     const { number } = (kept < 0 ? oldest.at(-1) : oldest[kept - 1]) ?? {};
     if (number === undefined) break;
-    pruned += await database.transaction((transaction) => transaction.run(forget, { number }));
+    pruned += await changeInTurn(database, (transaction) => transaction.run(forget, { number }));
     if (kept >= 0) break;
     await new Promise(setImmediate);
   }

@@ -7,7 +7,8 @@
 import { randomUUID, sign, verify } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
-import type { SigningKey } from './signing-keys.ts';
+import { Refusal } from '../refusal.ts';
+import { clockSkewMs, type SigningKey, type SigningKeys } from './signing-keys.ts';
 
 export interface AccessToken {
   readonly userId: string;
@@ -29,7 +30,10 @@ interface Claims {
 
 export interface AccessTokens {
   issue(userId: string, sessionId: string): string;
-  /** The token if it is authentic, expired or not; undefined if it is not. */
+  /**
+   * The token if it is authentic, expired or not; undefined if it is not. Refuses to tell when the token names a key
+   * that this node may not know yet.
+   */
   read(token: string): AccessToken | undefined;
 }
 
@@ -37,14 +41,13 @@ export interface AccessTokenOptions {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly clock: Clock;
-  /** The newest first. */
-  readonly keys: readonly SigningKey[];
+  readonly keys: SigningKeys;
 }
 
 const cachedTokens = 10_000;
 const longestToken = 2_048;
-/** Another node's clock may be ahead of ours. */
-const clockSkewMs = 60_000;
+/** A header as this service writes it, of whichever key. */
+const headerShape = /^\{"alg":"EdDSA","typ":"at\+jwt","kid":"[0-9a-f-]{36}"\}$/;
 
 export function createAccessTokens({
   issuer,
@@ -52,14 +55,32 @@ export function createAccessTokens({
   clock,
   keys,
 }: AccessTokenOptions): AccessTokens {
-  const [signingKey] = keys;
-  if (!signingKey) throw new Error('There is no signing key.');
-  const keyByHeader = new Map(keys.map((key) => [headerOf(key), key]));
   const authentic = new LRUCache<string, AccessToken>({ max: cachedTokens });
+  let listed: readonly SigningKey[] = [];
+  let keyByHeader = new Map<string, SigningKey>();
+
+  function keyOf(header: string): SigningKey | undefined {
+    if (listed !== keys.all) {
+      listed = keys.all;
+      keyByHeader = new Map(listed.map((key) => [headerOf(key), key]));
+    }
+    return keyByHeader.get(header);
+  }
+
+  /** It may be of a key that is newer than what this node has read; almost always it is of none. */
+  function missKeyOf(header: string): undefined {
+    if (!headerShape.test(decode(header)?.toString() ?? '')) return undefined;
+    keys.rereadSoon();
+    if (keys.areAllKnown) return undefined;
+    throw new Refusal('UNAVAILABLE', 'Auth tokens cannot be checked right now. Try again later.', {
+      retryAfterSeconds: 1,
+    });
+  }
 
   return {
     issue(userId, sessionId) {
       const now = clock.now();
+      const signingKey = keys.current;
       const expiresAt = now + lifetimeSeconds * 1000;
       const claims: Claims = {
         iss: issuer,
@@ -83,13 +104,15 @@ export function createAccessTokens({
       if (known) return known;
       if (token.length > longestToken) return undefined;
       const [header = '', payload = '', signature = '', ...more] = token.split('.');
-      const key = keyByHeader.get(header);
-      if (!key || more.length > 0) return undefined;
+      if (more.length > 0) return undefined;
+      const key = keyOf(header);
+      if (!key) return missKeyOf(header);
       const signatureBytes = decode(signature);
       const payloadBytes = decode(payload);
       if (!signatureBytes || !payloadBytes) return undefined;
       if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
       const claims = JSON.parse(payloadBytes.toString()) as Claims;
+      // Another node's clock may be ahead of ours.
       if (claims.iss !== issuer || Math.max(claims.nbf, claims.iat) * 1000 > clock.now() + clockSkewMs) {
         return undefined;
       }

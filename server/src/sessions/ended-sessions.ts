@@ -7,6 +7,7 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { changeInTurn } from '../journal/journal.ts';
 import { detailsOf } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { longestAuthTokenMs } from './revocation.ts';
@@ -87,7 +88,7 @@ export async function watchEndedSessions(options: EndedSessionsOptions): Promise
         for (const [id, at] of known) if (at <= since()) known.delete(id);
       }
       if (!(await database.get(findForgettable, { since: since() }))) return;
-      await database.transaction((transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
+      await changeInTurn(database, (transaction) => transaction.run(forgetDeletedUsers, { since: since() }));
     },
   };
 }

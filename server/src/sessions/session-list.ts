@@ -1,7 +1,7 @@
 /** Reading sessions. A list has the living ones only: not revoked and not expired; the newest first. */
 
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId, lastId } from '../database/row-id.ts';
 import { list, sql, type Statement } from '../database/statement.ts';
 import type { Client } from './sessions.ts';
 
@@ -48,10 +48,7 @@ const statementsOf = (chosen: Statement) => ({
 const everybodys = statementsOf(isLiving);
 const ofOneUser = statementsOf(sql`user_id = ${'userId'} and ${isLiving}`);
 
-const beforeAll: SessionPlace = {
-  createdAt: Number.MAX_SAFE_INTEGER,
-  id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
-};
+const beforeAll: SessionPlace = { createdAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
 /** Living or not. */
 export function readSession(reader: Reader, id: string): PromiseOrValue<Session | undefined> {

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import { checkCredentials, recordLogin } from '../accounts/accounts.ts';
+import { checkCredentials, recordLogin, type CheckedCredentials } from '../accounts/accounts.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -13,6 +13,7 @@ import { takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
 import type { EndedSessions } from './ended-sessions.ts';
+import type { Forgive, LoginThrottle } from './login-throttle.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
 import { revokeByDigest, revokeById } from './revocation.ts';
 import { findSpent, recordSpent, sweepSpent } from './spent-tokens.ts';
@@ -38,7 +39,7 @@ export interface Sessions {
   authenticate(authToken: string): AccessToken;
   /** Whether the session of an auth token was ended, or its user disabled or deleted: the token is good no more. */
   isEnded(token: Pick<AccessToken, 'userId' | 'sessionId'>): boolean;
-  /** Forgets spent tokens and sealed successors whose time is over. */
+  /** Forgets spent tokens, sealed successors and failed logins whose time is over. */
   sweep(): Promise<void>;
 }
 
@@ -46,6 +47,7 @@ export interface SessionOptions {
   readonly database: Database;
   readonly clock: Clock;
   readonly passwords: Passwords;
+  readonly throttle: LoginThrottle;
   readonly accessTokens: AccessTokens;
   readonly ended: EndedSessions;
   readonly settings: {
@@ -79,6 +81,7 @@ export function createSessions({
   database,
   clock,
   passwords,
+  throttle,
   accessTokens,
   ended,
   settings,
@@ -91,19 +94,34 @@ export function createSessions({
   });
 
   async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedPair> {
-    const credentials = await checkCredentials(database, passwords, given);
-    if (!credentials) throw new Refusal('INVALID_CREDENTIALS');
+    const guess = { username: given.username, address: client.address };
+    const issued = await throttle.attempt(guess, async (forgive) => {
+      const credentials = await checkCredentials(database, passwords, given);
+      return credentials && startSession(credentials, client, forgive);
+    });
+    if (!issued) throw new Refusal('INVALID_CREDENTIALS');
+    return issued;
+  }
+
+  /** Undefined if the credentials have been changed meanwhile. */
+  async function startSession(
+    credentials: CheckedCredentials,
+    client: Client,
+    forgive: Forgive,
+  ): Promise<IssuedPair | undefined> {
     const id = randomUUID();
     const refreshToken = newRefreshToken();
     const now = clock.now();
     const digest = digestOf(refreshToken);
-    await database.transaction(async (transaction) => {
-      if (!(await recordLogin(transaction, credentials, now))) throw new Refusal('INVALID_CREDENTIALS');
+    const isStarted = await database.transaction(async (transaction) => {
+      if (!(await recordLogin(transaction, credentials, now))) return false;
       const { userId } = credentials;
       const expiresAt = refreshExpiry(now);
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
+      await forgive(transaction);
+      return true;
     });
-    return issue(credentials.userId, id, refreshToken);
+    return isStarted ? issue(credentials.userId, id, refreshToken) : undefined;
   }
 
   async function refresh(old: TokenPair, client: Client): Promise<IssuedPair> {
@@ -202,6 +220,7 @@ export function createSessions({
 
   async function sweep(): Promise<void> {
     await sweepSpent(database, clock.now(), settings.refreshRetrySeconds);
+    await throttle.sweep();
     await ended.sweep();
   }
 

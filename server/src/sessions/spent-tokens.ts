@@ -2,6 +2,7 @@
 
 import type { Database, PromiseOrValue, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { changeInTurn } from '../journal/journal.ts';
 
 export interface SpentToken {
   readonly sessionId: string;
@@ -61,7 +62,7 @@ export function findSpent(
 export async function sweepSpent(database: Database, now: number, retrySeconds: number): Promise<void> {
   const inBatches = async (any: typeof anySpentBefore, clear: typeof forget, before: number) => {
     while (await database.get(any, { before })) {
-      await database.transaction((transaction) => transaction.run(clear, { before, batch: sweepBatch }));
+      await changeInTurn(database, (transaction) => transaction.run(clear, { before, batch: sweepBatch }));
     }
   };
   await inBatches(anySpentBefore, forget, now - keptMs);

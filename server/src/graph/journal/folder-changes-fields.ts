@@ -50,9 +50,9 @@ export function defineFolderChanges(
       },
       resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
         const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
-        const { database, access, place } = context;
+        const { reader, access, place } = context;
         const from = await toPlace(context, after, under);
-        return readChanges(database, { access, place }, from, limit);
+        return readChanges(reader, { access, place }, from, limit);
       },
     }),
   }));

@@ -152,7 +152,7 @@ export function defineJournal(
         first: t.arg.int({ description: pageDescriptions.first }),
         after: t.arg.string({ description: pageDescriptions.after }),
       },
-      resolve: (_, { filter, ...page }, { access, database, view }) => {
+      resolve: (_, { filter, ...page }, { access, reader, view }) => {
         requireAdministrator(access);
         const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
         const given: JournalFilter = {
@@ -164,7 +164,7 @@ export function defineJournal(
           from: from ?? undefined,
           until: until ?? undefined,
         };
-        return new KeysetConnection(journalList(database, view, given), page);
+        return new KeysetConnection(journalList(reader, view, given), page);
       },
     }),
   );

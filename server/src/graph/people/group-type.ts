@@ -29,9 +29,9 @@ export function implementGroup(
           first: t.arg.int({ description: pageDescriptions.first }),
           after: t.arg.string({ description: pageDescriptions.after }),
         },
-        resolve: ({ id }, args, { access, database }) => {
+        resolve: ({ id }, args, { access, reader }) => {
           requireAdministrator(access);
-          return new KeysetConnection(userList(database, { groupId: id }), args);
+          return new KeysetConnection(userList(reader, { groupId: id }), args);
         },
       }),
     }),

@@ -7,7 +7,13 @@ import { requireUser } from '../../accounts/users.ts';
 import { Refusal } from '../../refusal.ts';
 import { revokeSessionsOf } from '../../sessions/revocation.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { change, changeAsAdministrator, changeBy, requireAdministrator } from '../change.ts';
+import {
+  change,
+  changeAsAdministrator,
+  changeBy,
+  requireAdministrator,
+  startReadingAnew,
+} from '../change.ts';
 
 export const passwordDescription =
   '8 to 128 characters of any kind; not the user name, and none of the 10,000 most common passwords.';
@@ -52,7 +58,7 @@ export function definePasswordMutations(builder: Builder): void {
       type: ChangePasswordPayload,
       nullable: true,
       description:
-        "Changes one's own password, and ends one's other sessions. FORBIDDEN if the old one is wrong.",
+        "Changes one's own password, and ends one's other sessions. FORBIDDEN if the old one is wrong; UNAVAILABLE for a while, with `retryAfterSeconds`, when it was wrong 50 times.",
       args: { input: t.arg({ type: ChangePasswordInput, required: true }) },
       resolve: async (_, { input }, context) => ({ endedSessions: await changeOwn(context, input) }),
     }),
@@ -80,19 +86,26 @@ async function changeOwn(
   context: GraphContext,
   { oldPassword, newPassword }: { oldPassword: string; newPassword: string },
 ): Promise<number> {
-  const { database, passwords, viewer } = context;
+  const { database, passwords, throttle, viewer } = context;
   const { userId, sessionId } = viewer;
   const { username } = await requireUser(database, userId);
   await requireGoodPassword(newPassword, username);
-  const checked = await checkPassword(database, passwords, { userId, password: oldPassword });
-  if (!checked) throw new Refusal('FORBIDDEN', 'The old password is wrong.');
-  const newHash = await passwords.hash(newPassword);
-  return change(context, async (transaction) => {
-    const by = changeBy(context);
-    if (!(await changePassword(transaction, checked, newHash, by.now))) {
-      throw new Refusal('CONFLICT', 'The password has been changed meanwhile.');
-    }
-    const others = { userId, exceptId: sessionId };
-    return revokeSessionsOf(transaction, others, { because: 'password', ...by });
+  startReadingAnew(context);
+  // By session: whoever has stolen one must not keep its user from changing the password in another.
+  const endedSessions = await throttle.attempt({ sessionId }, async (forgive) => {
+    const checked = await checkPassword(database, passwords, { userId, password: oldPassword });
+    if (!checked) return undefined;
+    const newHash = await passwords.hash(newPassword);
+    return change(context, async (transaction) => {
+      const by = changeBy(context);
+      if (!(await changePassword(transaction, checked, newHash, by.now))) {
+        throw new Refusal('CONFLICT', 'The password has been changed meanwhile.');
+      }
+      await forgive(transaction);
+      const others = { userId, exceptId: sessionId };
+      return revokeSessionsOf(transaction, others, { because: 'password', ...by });
+    });
   });
+  if (endedSessions === undefined) throw new Refusal('FORBIDDEN', 'The old password is wrong.');
+  return endedSessions;
 }

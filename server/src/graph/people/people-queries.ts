@@ -31,9 +31,9 @@ export function definePeopleQueries(
           text: t.arg.string({ description: 'Only those whose name holds it, in any case.' }),
           ...page,
         },
-        resolve: (_, { text, ...args }, { access, database }) => {
+        resolve: (_, { text, ...args }, { access, reader }) => {
           requireAdministrator(access);
-          return new KeysetConnection(userList(database, { text }), args);
+          return new KeysetConnection(userList(reader, { text }), args);
         },
       }),
       user: t.field({
@@ -44,7 +44,7 @@ export function definePeopleQueries(
         args: { id: t.arg.id(), username: t.arg.string() },
         resolve: (_, { id, username }, context) =>
           whenDone(findUser(context, id, username), (user) =>
-            user ? levelOfOneUser(context.database, user) : null,
+            user ? levelOfOneUser(context.reader, user) : null,
           ),
       }),
       groups: t.field({
@@ -55,11 +55,11 @@ export function definePeopleQueries(
           text: t.arg.string({ description: 'Only those whose name holds it, in any case.' }),
           ...page,
         },
-        resolve: (_, { text, ...args }, { access, database }) => {
+        resolve: (_, { text, ...args }, { access, reader }) => {
           if (!access.managesSomething) {
             throw new Refusal('FORBIDDEN', 'Only administrators and whoever manages a folder may do this.');
           }
-          return new KeysetConnection(groupList(database, text), args);
+          return new KeysetConnection(groupList(reader, text), args);
         },
       }),
       group: t.field({
@@ -78,11 +78,11 @@ export function definePeopleQueries(
           userId: t.arg.id({ description: 'Only the sessions of this user; NOT_FOUND if there is none.' }),
           ...page,
         },
-        resolve: async (_, { userId, ...args }, { access, database, clock }) => {
+        resolve: async (_, { userId, ...args }, { access, reader, clock }) => {
           requireAdministrator(access);
-          if (typeof userId === 'string') await requireUser(database, userId);
+          if (typeof userId === 'string') await requireUser(reader, userId);
           const filter = { userId: userId ?? undefined, now: clock.now() };
-          return new KeysetConnection(sessionList(database, filter), args);
+          return new KeysetConnection(sessionList(reader, filter), args);
         },
       }),
     };
@@ -91,24 +91,24 @@ export function definePeopleQueries(
 
 /** Whom the viewer may not see is not there. */
 function findUser(
-  { access, database }: GraphContext,
+  { access, reader }: GraphContext,
   id: Given,
   username: Given,
 ): PromiseOrValue<User | undefined> {
   requireOne({ id, username });
-  const found = typeof id === 'string' ? readUser(database, id) : readUserByName(database, username!);
+  const found = typeof id === 'string' ? readUser(reader, id) : readUserByName(reader, username!);
   return whenDone(found, (user) =>
     user && (access.managesSomething || user.id === access.userId) ? user : undefined,
   );
 }
 
 function findGroup(
-  { access, database }: GraphContext,
+  { access, reader }: GraphContext,
   id: Given,
   name: Given,
 ): PromiseOrValue<Group | undefined> {
   requireOne({ id, name });
-  const found = typeof id === 'string' ? readGroup(database, id) : readGroupByName(database, name!);
+  const found = typeof id === 'string' ? readGroup(reader, id) : readGroupByName(reader, name!);
   return whenDone(found, (group) =>
     group && (access.managesSomething || access.subjectIds.has(group.id)) ? group : undefined,
   );

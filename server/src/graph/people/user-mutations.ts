@@ -108,5 +108,5 @@ async function update(
 
 /** As the change left the user; what belongs to the user is read when it is committed. */
 async function nodeOf(context: GraphContext, transaction: Transaction, id: string): Promise<UserNode> {
-  return levelOfOneUser(context.database, await requireUser(transaction, id));
+  return levelOfOneUser(context.reader, await requireUser(transaction, id));
 }

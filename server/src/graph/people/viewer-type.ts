@@ -15,20 +15,20 @@ export function defineViewer(builder: Builder, { User, Session }: Pick<PeopleTyp
     fields: (t) => ({
       user: t.field({
         type: User,
-        resolve: ({ userId }, _, { database }) =>
-          whenDone(readUser(database, userId), (user) => levelOfOneUser(database, present(user))),
+        resolve: ({ userId }, _, { reader }) =>
+          whenDone(readUser(reader, userId), (user) => levelOfOneUser(reader, present(user))),
       }),
       session: t.field({
         type: Session,
-        resolve: ({ sessionId }, _, { database }) =>
-          whenDone(readSession(database, sessionId), (row) => levelOfOneSession(database, present(row))),
+        resolve: ({ sessionId }, _, { reader }) =>
+          whenDone(readSession(reader, sessionId), (row) => levelOfOneSession(reader, present(row))),
       }),
       sessions: t.field({
         type: [Session],
         description: 'Where the user is logged in, the newest login first.',
-        resolve: ({ userId }, _, { database, clock, budget }, info) =>
-          whenDone(readSessionsOf(database, [userId], clock.now()), (sessions) => {
-            const { nodes } = new SessionLevel(database, sessions.get(userId) ?? []);
+        resolve: ({ userId }, _, { reader, clock, budget }, info) =>
+          whenDone(readSessionsOf(reader, [userId], clock.now()), (sessions) => {
+            const { nodes } = new SessionLevel(reader, sessions.get(userId) ?? []);
             return budget.spend(nodes, info);
           }),
       }),

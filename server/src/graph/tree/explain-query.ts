@@ -66,25 +66,25 @@ export function defineExplainAccess(
 }
 
 async function explain(context: GraphContext, userId: string, folderId: string): Promise<Explanation> {
-  const { database, view, access } = context;
+  const { reader, view, access } = context;
   const node = await nodeById(context, folderId);
   if (userId !== access.userId) requireLevel(node.folder, MANAGE);
-  const user = await requireUser(database, userId);
+  const user = await requireUser(reader, userId);
   const { isAdministrator } = user;
   const deciding = isAdministrator
     ? undefined
-    : await findDecidingGrant(database, userId, view.ancestry.wayTo(folderId)!);
-  const [grant] = await toGrantNodes(database, deciding ? [deciding] : []);
+    : await findDecidingGrant(reader, userId, view.ancestry.wayTo(folderId)!);
+  const [grant] = await toGrantNodes(reader, deciding ? [deciding] : []);
   const level = isAdministrator ? MANAGE : (deciding?.level ?? NONE);
   const mayTell = access.isAdministrator || userId === access.userId;
-  const theirs = mayTell ? await readAccess(database, userId, isAdministrator) : undefined;
+  const theirs = mayTell ? await readAccess(reader, userId, isAdministrator) : undefined;
   const isPassage = theirs && level === NONE && theirs.isVisible(folderId, level);
   const because = isAdministrator
     ? `${user.username} is an administrator, and administrators manage everything.`
     : await sentence(context, user.username, node.folder, grant);
   const passing = isPassage ? ' They may pass through it to something deeper.' : '';
   const reason = because + passing;
-  return { user: levelOfOneUser(database, user), folder: node, level, grant, isPassage, reason };
+  return { user: levelOfOneUser(reader, user), folder: node, level, grant, isPassage, reason };
 }
 
 async function sentence(

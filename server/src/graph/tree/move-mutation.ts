@@ -57,8 +57,8 @@ export function defineMove(
         nullable: true,
         description:
           'Who gains or loses access by the move, administrators aside. Null unless you manage the folder and both places.',
-        resolve: async ({ ways }, _, { database, budget }, info) =>
-          ways ? budget.spend(await accessChanges(database, ways.before, ways.after), info) : null,
+        resolve: async ({ ways }, _, { reader, budget }, info) =>
+          ways ? budget.spend(await accessChanges(reader, ways.before, ways.after), info) : null,
       }),
       cursor: t.string(changeCursor),
     }),

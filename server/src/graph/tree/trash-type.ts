@@ -68,11 +68,11 @@ export function defineTrash(
         first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
         after: t.arg.string({ description: 'Only what follows this cursor.' }),
       },
-      resolve: async (_, args, { database, access, budget, clock, limits }, info): Promise<TrashPage> => {
+      resolve: async (_, args, { reader, access, budget, clock, limits }, info): Promise<TrashPage> => {
         const first = pageSize(args, budget, info).limit ?? defaultPage;
         const after = typeof args.after === 'string' ? toPlace(args.after) : undefined;
         const keptAfter = keptSince(clock.now(), limits.trashDays);
-        const { found, isCut } = await readTrash(database, access, { after, first, keptAfter });
+        const { found, isCut } = await readTrash(reader, access, { after, first, keptAfter });
         const cursorAt = (place: number) => {
           const trashed = found.at(place);
           return trashed ? cursorOf(trashed) : null;

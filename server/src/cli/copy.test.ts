@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { UsageError } from '../start-error.ts';
+import { copyHelp, parseUrls } from './copy.ts';
+
+const one = 'sqlite:one.db';
+const other = 'postgres://me:secret@host/other';
+
+test('two URLs tell from where and to where', () => {
+  assert.deepEqual(parseUrls([one, other]), { fromUrl: one, toUrl: other });
+});
+
+test('each URL may be in a file instead, and the line end there does not count', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-urls-'));
+  const file = join(folder, 'url');
+  writeFileSync(file, `${other}\n`);
+  assert.deepEqual(parseUrls([one, '--to-file', file]), { fromUrl: one, toUrl: other });
+  assert.deepEqual(parseUrls([`--from-file=${file}`, one]), { fromUrl: other, toUrl: one });
+  rmSync(folder, { recursive: true });
+});
+
+test('another number of URLs, unknown flags and what is not a URL are wrong usage, and no password is shown', () => {
+  for (const [args, complaint] of [
+    [[], /takes two URLs/],
+    [[one], /takes two URLs/],
+    [[one, other, one], /takes two URLs/],
+    [[one, `--to=${other}`], /^Unknown option '--to'\. espalier copy --help/],
+    [[one, '--to-file'], /--to-file/],
+    [['one.db', other], /^The URL to copy from is not one of a database: it takes sqlite:/],
+    [[one, 'mysql://me:secret@host/x'], /^The URL to copy to is not one of a database/],
+  ] as const) {
+    assert.throws(
+      () => parseUrls([...args]),
+      (error) =>
+        error instanceof UsageError && complaint.test(error.message) && !/secret|\n/.test(error.message),
+      args.join(' '),
+    );
+  }
+});
+
+test('help tells of each flag', () => {
+  assert.match(copyHelp(), /^Usage: espalier copy <from-url> <to-url>/);
+  for (const flag of ['--from-file <path>', '--to-file <path>']) assert.ok(copyHelp().includes(flag));
+});

@@ -1,0 +1,79 @@
+/** `espalier migrate`: brings the database up to date without starting the server, or shows what that would take. */
+
+import { systemClock } from '../clock.ts';
+import {
+  databaseOptionsOf,
+  environmentName,
+  flagsOf,
+  settingsOfProcess,
+  settingsTable,
+  type Setting,
+} from '../config.ts';
+import type { Database } from '../database/database.ts';
+import { migrate as takeSteps, missingSteps, type Step } from '../database/migrations.ts';
+import { openAsItIs } from '../database/open-database.ts';
+import { withoutPassword } from '../shown-url.ts';
+import { parseFlags } from './flags.ts';
+
+const dryRun = '--dry-run';
+const { databaseUrl, databasePoolMode } = settingsTable;
+const taken: readonly Setting<unknown>[] = [databaseUrl, databasePoolMode];
+
+export async function migrate(args: string[]): Promise<void> {
+  const isDryRun = args.includes(dryRun);
+  const flags = parseFlags(
+    args.filter((argument) => argument !== dryRun),
+    { settings: taken, command: 'migrate' },
+  );
+  const { settings } = settingsOfProcess(flags);
+  const url = settings.databaseUrl;
+  const options = { ...databaseOptionsOf(settings), mustExist: isDryRun };
+  const database = await openAsItIs(url, options);
+  try {
+    if (isDryRun) await show(database);
+    else await run(database, withoutPassword(url));
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
+async function run(database: Database, shown: string): Promise<void> {
+  let count = 0;
+  await takeSteps(database, systemClock, ({ number, name }) => {
+    console.log(`Step ${number}: ${name}`);
+    count++;
+  });
+  console.log(count > 0 ? `${shown} is up to date.` : `${shown} was up to date already.`);
+}
+
+/** As SQL that somebody may run instead. */
+async function show(database: Database): Promise<void> {
+  const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
+  console.log(
+    steps.length > 0 ? steps.map(asSql).join('\n\n') : '-- Nothing to do: the database is up to date.',
+  );
+}
+
+function asSql({ number, name, statements }: Step): string {
+  const texts = statements.map((text) => `${text.trim().replace(/\n {6}/g, '\n')};`);
+  const record = `insert into espalier_migrations (number, name, applied_at) values (${number}, '${name.replaceAll("'", "''")}', ${systemClock.now()});`;
+  return [`-- Step ${number}: ${name}`, 'begin;', ...texts, record, 'commit;'].join('\n');
+}
+
+export function migrateHelp(): string {
+  const rows = taken.map((setting) => {
+    const flags = flagsOf(setting).map((flag) => `--${flag} <value>`);
+    return `  ${flags.join(', ')}\n      ${environmentName(setting)}: ${setting.accepts}`;
+  });
+  return `Usage: espalier migrate [--dry-run] [flags]
+
+Brings the schema of the database up to date, as the server does when it starts. Works on the database directly.
+Safe while others do the same: one of them does it, the others wait.
+
+  --dry-run
+      Changes nothing, and prints the SQL of the steps that are missing.
+
+${rows.join('\n\n')}`;
+}

@@ -1,0 +1,71 @@
+/** Hears of what other processes commit. A hint only: what is missed is found by whoever looks again. */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+
+export interface Listener {
+  watch(onCommit: () => void): void;
+  /** This process has committed something itself. */
+  tell(): void;
+  close(): void;
+}
+
+export interface ListenerOptions {
+  readonly config: pg.ClientConfig;
+  readonly channel: string;
+  /** Without sessions there is nothing to listen on: it is looked again and again. */
+  readonly keepsSessions: boolean;
+}
+
+const lookEveryMs = 500;
+const firstPauseMs = 100;
+const longestPauseMs = 2_000;
+
+export function openListener({ config, channel, keepsSessions }: ListenerOptions): Listener {
+  const watching: (() => void)[] = [];
+  const tell = () => watching.forEach((onCommit) => onCommit());
+  const closing = new AbortController();
+  let client: pg.Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function listen(): Promise<void> {
+    let pauseMs = firstPauseMs;
+    while (!closing.signal.aborted) {
+      client = new pg.Client(config);
+      const isOver = new Promise<void>((resolve) => {
+        client!.on('error', () => resolve());
+        client!.on('end', () => resolve());
+      });
+      client.on('notification', tell);
+      try {
+        await client.connect();
+        await client.query(`listen ${channel}`);
+        pauseMs = firstPauseMs;
+        // Something may have been committed before it listened.
+        tell();
+        await isOver;
+      } catch {
+        // Whoever reads or writes meets the same trouble, and can tell.
+      }
+      void client.end().catch(() => undefined);
+      await delay(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
+      pauseMs = Math.min(2 * pauseMs, longestPauseMs);
+    }
+  }
+
+  return {
+    tell,
+    watch(onCommit) {
+      watching.push(onCommit);
+      if (watching.length > 1) return;
+      if (keepsSessions) void listen();
+      else timer = setInterval(tell, lookEveryMs).unref();
+    },
+    close() {
+      watching.length = 0;
+      clearInterval(timer);
+      closing.abort();
+      void client?.end().catch(() => undefined);
+    },
+  };
+}

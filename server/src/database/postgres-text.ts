@@ -1,0 +1,99 @@
+/** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
+
+import type { Part, Statement } from './statement.ts';
+
+export interface PostgresStatement {
+  readonly text: string;
+  /** By which a connection knows it once it has been prepared; undefined if its plan depends on the values. */
+  readonly name: string | undefined;
+  readonly valuesOf: (parameters: unknown) => unknown[];
+}
+
+interface Value {
+  readonly name: string;
+  readonly toValue?: (given: never) => unknown;
+}
+
+const known = new Map<Statement, PostgresStatement>();
+const knownForMany = new Map<Statement, PostgresStatement | undefined>();
+
+export function toPostgres(statement: Statement): PostgresStatement {
+  let found = known.get(statement);
+  if (!found) known.set(statement, (found = write(statement, `espalier_${known.size}`)));
+  return found;
+}
+
+/** So many rows are inserted with one statement. */
+export const rowsAtOnce = 50;
+
+/** An insert of one row as one of many, whose parameters are a list of so many; undefined for what is none. */
+export function toPostgresForMany(statement: Statement): PostgresStatement | undefined {
+  if (!knownForMany.has(statement)) {
+    knownForMany.set(statement, writeForMany(toPostgres(statement), `espalier_many_${knownForMany.size}`));
+  }
+  return knownForMany.get(statement);
+}
+
+function writeForMany({ text, valuesOf }: PostgresStatement, name: string): PostgresStatement | undefined {
+  const [, start, row] = /^(\s*insert into [^$]*\bvalues\s*)(\([^)]*\))\s*$/.exec(text) ?? [];
+  if (start === undefined || row === undefined) return undefined;
+  const count = new Set(row.match(/\$\d+/g)).size;
+  const rows = Array.from({ length: rowsAtOnce }, (_, place) =>
+    row.replace(/\$(\d+)/g, (_all, number) => `$${Number(number) + place * count}`),
+  );
+  return {
+    text: start + rows.join(', '),
+    name,
+    valuesOf: (parameters) => (parameters as unknown[]).flatMap(valuesOf),
+  };
+}
+
+function write({ parts }: Statement, name: string): PostgresStatement {
+  const values: Value[] = [];
+  /** The same parameter has the same number wherever it stands: its type is told by one of the places. */
+  const parameter = (value: Value): string => {
+    const place = values.findIndex((each) => each.name === value.name && each.toValue === value.toValue);
+    return `$${place < 0 ? values.push(value) : place + 1}`;
+  };
+  const eachOf = (list: string, type: string) =>
+    `unnest(${parameter({ name: list })}::${type}[]) with ordinality as listed (value, place)`;
+  const writePart = (part: Part): string => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'parameter') return parameter(part);
+    if (part.kind === 'list') {
+      const rows = eachOf(part.name, part.of === 'ids' ? 'uuid' : 'text');
+      return `(select place - 1 as place, value from ${rows}) as each`;
+    }
+    if (part.kind === 'chosen-for-each') {
+      const choice = part.choice.parts.map(writePart).join('');
+      return `(select value from ${eachOf(part.name, 'uuid')}) as each cross join lateral (${choice}) as choice
+        join ${part.table} as chosen on chosen.id = choice.id`;
+    }
+    const pattern = parameter({ name: part.text, toValue: containing });
+    return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}
+      order by number limit ${parameter({ name: part.limit })}) as possible`;
+  };
+  const text = parts.map(writePart).join('');
+  const isPlannedAnew = parts.some((part) => typeof part === 'object' && part.kind === 'possible-matches');
+  return {
+    text,
+    name: isPlannedAnew ? undefined : name,
+    valuesOf: (parameters) =>
+      values.map((value) => {
+        const given = (parameters as Record<string, unknown>)[value.name];
+        return value.toValue ? value.toValue(given as never) : given;
+      }),
+  };
+}
+
+const searchedText = `(folded_name || chr(10) || coalesce(folded_title, ''))`;
+
+/** https://www.postgresql.org/docs/current/pgtrgm.html */
+export const searchIndex: readonly string[] = [
+  `create extension if not exists pg_trgm`,
+  `create index folders_trigrams on folders using gin (${searchedText} gin_trgm_ops)`,
+];
+
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}

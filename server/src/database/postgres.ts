@@ -1,0 +1,464 @@
+/**
+ * PostgreSQL: a few connections, each kind of work with its own, so that none waits for another kind and nobody waits
+ * in a circle. Changes run at READ COMMITTED and stand in line at the journal's counter; what one answer reads is of
+ * one moment. Knows PostgreSQL's dialect and nothing of what is stored.
+ */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { parse } from 'pg-connection-string';
+import { Refusal } from '../refusal.ts';
+import { withoutPassword } from '../shown-url.ts';
+import { StartError } from '../start-error.ts';
+import type { Database, DatabaseOptions, PromiseOrValue, Reader, Reading, Transaction } from './database.ts';
+import {
+  asFault,
+  asRefusal,
+  PostgresFault,
+  toStartError,
+  unavailable,
+  uncertain,
+} from './postgres-errors.ts';
+import { openListener } from './postgres-listener.ts';
+import {
+  rowsAtOnce,
+  searchIndex,
+  toPostgres,
+  toPostgresForMany,
+  type PostgresStatement,
+} from './postgres-text.ts';
+import type { Statement } from './statement.ts';
+
+const oldestVersion = 130_000;
+/** To reach the server, or to get to the head of the line. */
+const connectTimeoutMs = 15_000;
+const idleMs = 60_000;
+/** How long somebody waits in line for a change of somebody else. */
+const lockSeconds = 5;
+/** A node that hangs in the middle of a transaction does not keep the others waiting for longer. */
+const idleInTransactionSeconds = 60;
+/** More than that would wait too long anyhow. */
+const mostWaiting = 1_000;
+const mostTries = 5;
+const longestMs = 2 ** 31 - 1;
+/** Statements that are sent before the first is answered. */
+const mostAtOnce = 100;
+const channel = 'espalier';
+/** "ESPA": whoever migrates this database holds the lock of this number. */
+const migrationLock = 0x45535041;
+/** After a failed attempt to connect nobody tries for a while, and each further one longer. */
+const firstPauseMs = 50;
+const longestPauseMs = 1_000;
+
+export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
+  const { connections = 16, poolMode = 'session', timeoutSeconds = 30, onStatement } = options;
+  const shown = withoutPassword(url);
+  const keepsSessions = poolMode === 'session';
+  const config = connectionConfig(url, { keepsSessions, timeoutSeconds, shown });
+  const gate = createGate();
+  const lanes = createLanes(config, connections, keepsSessions);
+  const limits = keepsSessions
+    ? ''
+    : `; set local statement_timeout = '${timeoutSeconds}s'; set local lock_timeout = '${lockSeconds}s'; set local idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'; set local jit = off`;
+  const beginWriting = `begin isolation level read committed${limits}`;
+  const beginReading = `begin isolation level repeatable read read only${limits}`;
+
+  const ask = <P, R>(client: pg.ClientBase, statement: Statement<P, R>, parameters: P) =>
+    askWritten<R>(client, toPostgres(statement), parameters);
+
+  async function askWritten<R>(client: pg.ClientBase, written: PostgresStatement, parameters: unknown) {
+    const { text, name, valuesOf } = written;
+    onStatement?.(text);
+    try {
+      const query = { text, values: valuesOf(parameters), ...(keepsSessions && name && { name }) };
+      return await client.query<R & pg.QueryResultRow>(query);
+    } catch (error) {
+      throw asFault(error);
+    }
+  }
+
+  const readerOf = (client: pg.ClientBase): Reader => ({
+    all: async (statement, parameters) => (await ask(client, statement, parameters)).rows,
+    get: async (statement, parameters) => (await ask(client, statement, parameters)).rows[0],
+  });
+
+  /** A connection of a lane, until `work` is done with it. */
+  async function withClient<T>(lane: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await gate.connect(lane);
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(endsConnection(error));
+      throw error;
+    }
+  }
+
+  async function inTransaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T> {
+    let isAnnounced = false;
+    const result = await withClient(lanes.writing, async (client) => {
+      // Not waited for: it is answered before the first statement is.
+      const begun = send(client, beginWriting);
+      begun.catch(() => undefined);
+      try {
+        const done = await work(transactionOf(client, () => (isAnnounced = true)));
+        await begun;
+        await commit(client, isAnnounced && keepsSessions);
+        return done;
+      } catch (error) {
+        // Where even this fails, the connection is lost, and the server rolls back by itself.
+        await send(client, 'rollback').catch(() => undefined);
+        throw error;
+      }
+    });
+    if (isAnnounced) listener.tell();
+    return result;
+  }
+
+  function transactionOf(client: pg.ClientBase, announce: () => void): Transaction {
+    return {
+      ...readerOf(client),
+      run: async (statement, parameters) => (await ask(client, statement, parameters)).rowCount ?? 0,
+      runEach: async (statement, each) => {
+        for (const some of slices(toRequests(statement, each), mostAtOnce)) {
+          await Promise.all(some.map(({ written, parameters }) => askWritten(client, written, parameters)));
+        }
+      },
+      announce,
+      // A new index may take long.
+      define: async (text) => void (await send(client, text, longestMs)),
+      tableNames: async () => {
+        const { rows } = (await send(client, selectTableNames)) as pg.QueryResult<{ name: string }>;
+        return rows.map(({ name }) => name);
+      },
+    };
+  }
+
+  /** Tries again what failed only because of others. */
+  async function transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await inTransaction(work);
+      } catch (error) {
+        if (!(error instanceof PostgresFault && error.isCollision && tries < mostTries))
+          throw asRefusal(error);
+        await delay(Math.random() * 20 * tries);
+      }
+    }
+  }
+
+  function reading(): Reading {
+    let begun: Promise<pg.PoolClient> | undefined;
+    let isOver = false;
+    const begin = async () => {
+      if (isOver) throw new Error('This reading has ended.');
+      const client = await gate.connect(lanes.reading);
+      send(client, beginReading).catch(() => undefined);
+      return client;
+    };
+    const read = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> => {
+      try {
+        return (await ask(await (begun ??= begin()), statement, parameters)).rows;
+      } catch (error) {
+        throw asRefusal(error);
+      }
+    };
+    return {
+      isOfOneMoment: true,
+      all: read,
+      get: async (statement, parameters) => (await read(statement, parameters))[0],
+      end: () => {
+        isOver = true;
+        void begun?.then(
+          (client) =>
+            send(client, 'commit').then(
+              () => client.release(),
+              () => client.release(true),
+            ),
+          () => undefined,
+        );
+      },
+    };
+  }
+
+  async function snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+    try {
+      return await withClient(lanes.snapshots, async (client) => {
+        const begun = send(client, beginReading);
+        begun.catch(() => undefined);
+        try {
+          return await work(readerOf(client));
+        } finally {
+          await send(client, 'commit').catch(() => undefined);
+        }
+      });
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  /** Statements that stand alone share a few connections: each is sent at once, behind those before it. */
+  async function readAlone<P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> {
+    try {
+      return (await ask(await gate.shared(lanes.shared), statement, parameters)).rows;
+    } catch (error) {
+      throw asRefusal(error);
+    }
+  }
+
+  const listener = openListener({ config, channel, keepsSessions });
+  try {
+    await withClient(lanes.reading, checkServer);
+  } catch (error) {
+    await close();
+    throw toStartError(error, shown);
+  }
+
+  async function close(): Promise<void> {
+    listener.close();
+    gate.close();
+    await Promise.all(Object.values(lanes).map((lane) => lane.end()));
+  }
+
+  return {
+    dialect: {
+      id: 'uuid',
+      text: 'text collate "C"',
+      bytes: 'bytea',
+      integer: 'bigint',
+      tableEnd: '',
+      searchIndex,
+      afterLoading: ['analyze'],
+    },
+    all: readAlone,
+    get: async (statement, parameters) => (await readAlone(statement, parameters))[0],
+    transaction,
+    alone: (work) =>
+      inTransaction(async (held) => {
+        await held.define(
+          `set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${migrationLock})`,
+        );
+        return work(held);
+      }),
+    reading,
+    snapshot,
+    moment: async (work) => {
+      const reader = reading();
+      try {
+        return await work(reader);
+      } finally {
+        reader.end();
+      }
+    },
+    watch: (onCommit) => listener.watch(onCommit),
+    explain: (error) => toStartError(error, shown),
+    close,
+  };
+}
+
+/** A statement for each of the parameters, or for as many of them together as can be. */
+function toRequests(statement: Statement, each: readonly unknown[]) {
+  const written = toPostgres(statement);
+  const forMany = toPostgresForMany(statement);
+  if (!forMany) return each.map((parameters) => ({ written, parameters }));
+  return slices(each, rowsAtOnce).flatMap((some) =>
+    some.length === rowsAtOnce
+      ? [{ written: forMany, parameters: some }]
+      : some.map((parameters) => ({ written, parameters })),
+  );
+}
+
+function slices<T>(all: readonly T[], size: number): (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, place) =>
+    all.slice(place * size, (place + 1) * size),
+  );
+}
+
+const selectTableNames = `
+  select relname as name from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+  where nspname = current_schema() and relkind in ('r', 'p')`;
+
+async function send(
+  client: pg.ClientBase,
+  text: string,
+  timeoutMs?: number,
+): Promise<pg.QueryResult | pg.QueryResult[]> {
+  try {
+    return await client.query({ text, query_timeout: timeoutMs } as pg.QueryConfig);
+  } catch (error) {
+    throw asFault(error);
+  }
+}
+
+/** What a failed statement left cannot be committed, and the server says so only in the name of what it did. */
+async function commit(client: pg.ClientBase, isAnnounced: boolean): Promise<void> {
+  let done;
+  try {
+    done = await send(client, isAnnounced ? `notify ${channel}; commit` : 'commit');
+  } catch (error) {
+    throw error instanceof PostgresFault && error.mayPass ? uncertain(error) : error;
+  }
+  const { command } = Array.isArray(done) ? done.at(-1)! : done;
+  if (command !== 'COMMIT') throw new Error('The transaction was not committed.');
+}
+
+/** For each kind of work some of the connections; one is left for listening. */
+function createLanes(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
+  const shared = connections >= 12 ? 2 : 1;
+  const rest = connections - shared - (keepsSessions ? 1 : 0);
+  const snapshots = Math.max(1, Math.floor(rest / 5));
+  const writing = Math.max(1, Math.floor(rest / 3));
+  const lane = (max: number) => {
+    const pool = new pg.Pool({
+      ...config,
+      max,
+      connectionTimeoutMillis: connectTimeoutMs,
+      idleTimeoutMillis: idleMs,
+    });
+    // Whoever uses a connection that is lost learns it from their statement; the next one makes a new one.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    return pool;
+  };
+  return {
+    shared: lane(shared),
+    snapshots: lane(snapshots),
+    writing: lane(writing),
+    reading: lane(Math.max(1, rest - snapshots - writing)),
+  };
+}
+
+/** Hands out connections. While the server cannot be reached it says so at once, and tries now and then. */
+function createGate() {
+  let pauseMs = 0;
+  let isShutUntil = 0;
+  let lastFault: unknown;
+  /** Connections that many use at the same time. */
+  const shared: (Promise<pg.PoolClient> | undefined)[] = [];
+  let turn = 0;
+
+  async function connect(lane: pg.Pool): Promise<pg.PoolClient> {
+    if (lane.waitingCount >= mostWaiting) throw tooManyWait();
+    if (lane.idleCount === 0 && performance.now() < isShutUntil) throw lastFault;
+    try {
+      const client = await lane.connect();
+      pauseMs = 0;
+      isShutUntil = 0;
+      return client;
+    } catch (error) {
+      // Not the server, but those before in line.
+      if (/^timeout exceeded/.test((error as Error).message)) throw tooManyWait();
+      lastFault = asFault(error);
+      if (performance.now() >= isShutUntil) {
+        pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs);
+        isShutUntil = performance.now() + pauseMs;
+      }
+      throw lastFault;
+    }
+  }
+
+  async function connectShared(lane: pg.Pool, place: number): Promise<pg.PoolClient> {
+    const client = await connect(lane);
+    client.once('end', () => {
+      shared[place] = undefined;
+      client.release(true);
+    });
+    return client;
+  }
+
+  return {
+    connect,
+    /** For statements that need no connection of their own. */
+    shared(lane: pg.Pool): Promise<pg.PoolClient> {
+      const place = turn++ % lane.options.max;
+      return (shared[place] ??= connectShared(lane, place).catch((error: unknown) => {
+        shared[place] = undefined;
+        throw error;
+      }));
+    },
+    close(): void {
+      for (const client of shared)
+        void client?.then(
+          (each) => each.end(),
+          () => undefined,
+        );
+    },
+  };
+}
+
+function tooManyWait(): Refusal {
+  return unavailable(undefined, 'Too many requests wait for the database. Try again later.');
+}
+
+function endsConnection(error: unknown): boolean {
+  const fault = error instanceof Refusal ? error.cause : error;
+  return fault instanceof PostgresFault && fault.endsConnection;
+}
+
+interface ConnectionChoices {
+  readonly keepsSessions: boolean;
+  readonly timeoutSeconds: number;
+  readonly shown: string;
+}
+
+function connectionConfig(
+  url: string,
+  { keepsSessions, timeoutSeconds, shown }: ConnectionChoices,
+): pg.ClientConfig {
+  const limits = {
+    statement_timeout: timeoutSeconds * 1000,
+    lock_timeout: lockSeconds * 1000,
+    idle_in_transaction_session_timeout: idleInTransactionSeconds * 1000,
+  };
+  try {
+    // Among what may stand in a URL, `sslmode` means what it means to libpq.
+    const given = parse(url, { useLibpqCompat: true }) as unknown as pg.ClientConfig;
+    // Statements are short: to compile them takes longer than to run them.
+    const settings = [given.options, '-c jit=off'].filter(Boolean).join(' ');
+    return {
+      application_name: 'espalier',
+      ...given,
+      ...(keepsSessions && { ...limits, options: settings }),
+      // A server that is gone without a word.
+      query_timeout: (timeoutSeconds + 5) * 1000,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
+      pipeline: true,
+      types: { getTypeParser: typeParser as pg.CustomTypesConfig['getTypeParser'] },
+    };
+  } catch (cause) {
+    throw new StartError(`The database URL ${shown} cannot be used: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+const bigint = 20;
+
+/** Numbers are below 2^53: times in milliseconds, counts, places in the journal. */
+function typeParser(type: number, format?: 'text' | 'binary'): (value: string) => unknown {
+  return type === bigint
+    ? Number
+    : (pg.types.getTypeParser(type, format) as (value: string) => unknown);
+}
+
+async function checkServer(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ encoding: string; version: string; isStandby: boolean }>(`
+    select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
+      pg_is_in_recovery() as "isStandby"`);
+  const { encoding, version, isStandby } = rows[0]!;
+  if (encoding !== 'UTF8') {
+    throw new StartError(
+      `The database has the encoding ${encoding}; Espalier needs one with UTF8. Create it with ENCODING 'UTF8' TEMPLATE template0.`,
+    );
+  }
+  if (Number(version) < oldestVersion) {
+    throw new StartError(
+      `The server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${oldestVersion / 10_000} or newer.`,
+    );
+  }
+  if (isStandby) {
+    throw new StartError(
+      'The server is a standby, which cannot be written. Give Espalier the URL of the primary.',
+    );
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Whether the database answers. Anybody may ask at any rate: there is one look at a time, and what it saw holds for a
+ * moment, so that asking does not become a load.
+ */
+
+import type { Reader } from './database.ts';
+import { readStored } from './stored-settings.ts';
+
+export interface ReadinessOptions {
+  readonly database: Reader;
+  /** Told when it turns out to have changed, with the cause if there is one. */
+  readonly onChange: (isReady: boolean, cause?: unknown) => void;
+  readonly times?: ReadinessTimes;
+}
+
+export interface ReadinessTimes {
+  readonly answerWithinMs: number;
+  readonly holdsForMs: number;
+}
+
+const usualTimes: ReadinessTimes = { answerWithinMs: 2_000, holdsForMs: 250 };
+
+export function createReadiness({
+  database,
+  onChange,
+  times = usualTimes,
+}: ReadinessOptions): () => Promise<boolean> {
+  let wasReady = true;
+  let seenAt = -Infinity;
+  let looking: Promise<boolean> | undefined;
+
+  async function look(): Promise<boolean> {
+    let isReady = true;
+    let cause: unknown;
+    try {
+      await within(times.answerWithinMs, readStored(database, 'issuer'));
+    } catch (error) {
+      isReady = false;
+      cause = error;
+    }
+    seenAt = performance.now();
+    if (isReady !== wasReady) onChange(isReady, cause);
+    wasReady = isReady;
+    return isReady;
+  }
+
+  return () => {
+    if (performance.now() - seenAt < times.holdsForMs) return Promise.resolve(wasReady);
+    return (looking ??= look().finally(() => (looking = undefined)));
+  };
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`There was no answer within ${ms} ms.`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Database } from '../database/database.ts';
+import { openDatabase } from '../database/open-database.ts';
+import { sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
+import { createLoginThrottle, pauseLeftMs, type Guess, type LoginThrottle } from './login-throttle.ts';
+
+const minute = 60_000;
+
+describe('the pause', () => {
+  const limit = 50;
+  const pause = (failures: number, sinceMs = 0) =>
+    pauseLeftMs({ digest: Buffer.alloc(0), failures, startedAt: 0, failedAt: 0 }, limit, sinceMs);
+
+  test('begins at the limit with a second, doubles with each failure, and is never longer than a minute', () => {
+    assert.equal(pause(49), 0);
+    const seconds = [50, 51, 52, 53, 54, 55, 56, 57, 5_000].map((failures) => pause(failures) / 1000);
+    assert.deepEqual(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  });
+
+  test('is over to the millisecond', () => {
+    assert.equal(pause(50, 999), 1);
+    assert.ok(pause(50, 1_000) <= 0);
+  });
+
+  test('ends with the quarter of an hour in which the failures count', () => {
+    const failedAt = 15 * minute - 5_000;
+    const failures = { digest: Buffer.alloc(0), failures: 90, startedAt: 0, failedAt };
+    assert.equal(pauseLeftMs(failures, limit, failedAt), 5_000);
+  });
+});
+
+describe('a throttle', () => {
+  const anna: Guess = { username: 'anna', address: '192.0.2.1' };
+  const clock = { time: Date.parse('2026-03-01T12:00:00Z'), now: () => clock.time };
+  let folder: string;
+  let database: Database;
+  let throttle: LoginThrottle;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+    database = await openDatabase(`sqlite:${join(folder, 'espalier.db')}`, clock);
+  });
+  after(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(async () => {
+    await database.transaction((transaction) => transaction.run(sql`delete from login_failures`, {}));
+    throttle = create();
+  });
+
+  const create = (options: { database?: Database; isOn?: boolean } = {}) =>
+    createLoginThrottle({ database, clock, installation: 'here', isOn: true, ...options });
+
+  /** How an attempt ends: as it would be answered. */
+  async function outcome(work: Promise<unknown>): Promise<string> {
+    try {
+      return (await work) === undefined ? 'wrong' : 'right';
+    } catch (error) {
+      assert.ok(error instanceof Refusal);
+      return error.code;
+    }
+  }
+  const wrong = (guess: Guess, by = throttle) =>
+    outcome(
+      by.attempt(guess, async () => {
+        await setImmediate();
+        return undefined;
+      }),
+    );
+  const right = (guess: Guess, by = throttle) =>
+    outcome(
+      by.attempt(guess, async (forgive) => {
+        await setImmediate();
+        await database.transaction(forgive);
+        return 'session';
+      }),
+    );
+  const repeat = async (times: number, each: (place: number) => Promise<string>) => {
+    for (let place = 0; place < times; place++) assert.equal(await each(place), 'wrong');
+  };
+  const tally = (outcomes: readonly string[]) =>
+    Object.fromEntries(
+      [...Map.groupBy(outcomes, (each) => each)].map(([each, { length }]) => [each, length]),
+    );
+  const together = async (times: number, each: (place: number) => Promise<string>) =>
+    tally(await Promise.all(Array.from({ length: times }, (_, place) => each(place))));
+
+  test('lets no more wrong ones in when they come together than one after the other', async () => {
+    assert.deepEqual(await together(200, () => wrong(anna)), { wrong: 50, TOO_MANY_ATTEMPTS: 150 });
+  });
+
+  test('lets one in after the pause, however many come, on however many nodes', async () => {
+    await repeat(50, () => wrong(anna));
+    const nodes = [create(), create(), create()];
+    for (const pause of [1, 2, 4]) {
+      clock.time += pause * 1000 - 1;
+      assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+      clock.time += 1;
+      const expected = { wrong: 1, TOO_MANY_ATTEMPTS: 59 };
+      assert.deepEqual(await together(60, (place) => wrong(anna, nodes[place % 3])), expected);
+    }
+  });
+
+  test('lets in few more than the limit when they come to several nodes together', async () => {
+    const nodes = [create(), create(), create()];
+    const { wrong: count } = await together(600, (place) => wrong(anna, nodes[place % 3]));
+    assert.ok(count! >= 50 && count! < 50 + 3 * 8, String(count));
+  });
+
+  test('counts an address over all names, and no more come in together', async () => {
+    await repeat(480, (place) => wrong({ ...anna, username: `name ${place}` }));
+    const outcomes = await together(100, (place) => wrong({ ...anna, username: `other ${place}` }));
+    assert.deepEqual(outcomes, { wrong: 20, TOO_MANY_ATTEMPTS: 80 });
+  });
+
+  test('lets all right ones in that come together, also right before the limit', async () => {
+    await repeat(49, () => wrong(anna));
+    assert.deepEqual(await together(200, () => right(anna)), { right: 200 });
+  });
+
+  test('lets right ones in beside wrong ones, and ends', async () => {
+    const mixed = (place: number) => (place % 4 ? right : wrong)({ ...anna, username: `name ${place % 3}` });
+    assert.deepEqual(await together(160, mixed), { right: 120, wrong: 40 });
+  });
+
+  test('forgets at a right one the wrong ones of this name and address, not those of the address', async () => {
+    await repeat(499, (place) => wrong({ ...anna, username: `name ${place}` }));
+    await repeat(1, () => wrong(anna));
+    clock.time += 1000;
+    assert.equal(await right(anna), 'right');
+    assert.equal(await wrong({ ...anna, username: 'bert' }), 'wrong');
+    assert.equal(await right(anna), 'TOO_MANY_ATTEMPTS');
+    clock.time += 1999;
+    assert.equal(await right(anna), 'TOO_MANY_ATTEMPTS');
+    clock.time += 1;
+    assert.equal(await right(anna), 'right');
+    assert.equal(await right(anna), 'right');
+  });
+
+  test('counts no attempt that came to no end', async () => {
+    for (let place = 0; place < 60; place++) {
+      const failing: Promise<unknown> = throttle.attempt(anna, () =>
+        Promise.reject(new Refusal('UNAVAILABLE')),
+      );
+      assert.equal(await outcome(failing), 'UNAVAILABLE');
+    }
+    assert.equal(await wrong(anna), 'wrong');
+  });
+
+  test('does not answer a guess that it cannot count', async () => {
+    const unwritable = create({
+      database: { ...database, transaction: () => Promise.reject(new Refusal('UNAVAILABLE')) },
+    });
+    assert.equal(await wrong(anna, unwritable), 'UNAVAILABLE');
+  });
+
+  test('takes names that differ in case only for one, and what cannot be a name for any other', async () => {
+    await repeat(50, (place) => wrong({ ...anna, username: place % 2 ? 'ANNA' : 'anna' }));
+    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+    for (const username of ['', 'x'.repeat(10_000), '\ud800']) {
+      await repeat(50, () => wrong({ ...anna, username }));
+      assert.equal(await wrong({ ...anna, username }), 'TOO_MANY_ATTEMPTS');
+    }
+  });
+
+  test('is not confused by a clock that was wrong', async () => {
+    clock.time += 365 * 24 * 60 * minute;
+    await repeat(50, () => wrong(anna));
+    clock.time -= 365 * 24 * 60 * minute;
+    await repeat(50, () => wrong(anna));
+    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+  });
+
+  test('counts for a quarter of an hour from the first failure, and not beyond', async () => {
+    await repeat(1, () => wrong(anna));
+    clock.time += 15 * minute - 1;
+    await repeat(49, () => wrong(anna));
+    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+    clock.time += 1;
+    await repeat(50, () => wrong(anna));
+    assert.equal(await wrong(anna), 'TOO_MANY_ATTEMPTS');
+  });
+
+  test('refuses who would have to wait behind five hundred', async () => {
+    const outcomes = await together(520, () => right(anna));
+    assert.deepEqual(outcomes, { right: 500, UNAVAILABLE: 20 });
+    assert.equal(await right(anna), 'right');
+  });
+
+  test('counts nothing when it is off', async () => {
+    const off = create({ isOn: false });
+    await repeat(60, () => wrong(anna, off));
+    assert.equal(await wrong(anna), 'wrong');
+  });
+});
