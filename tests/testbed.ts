@@ -32,7 +32,7 @@ export interface TestbedOptions {
   /** Instead of a new, empty one, which is removed at the end. */
   readonly database?: TestDatabase;
   readonly clock?: TestClock;
-  /** Told of the statements of requests: not of what the node reads of the journal by itself. */
+  /** Told of the statements of requests: not of what the node reads of the journal and of keys by itself. */
   readonly onStatement?: (text: string) => void;
 }
 
@@ -46,7 +46,7 @@ export class Testbed {
   readonly #ownsDatabase: boolean;
 
   static async start(kind: DatabaseKind, options: TestbedOptions = {}): Promise<Testbed> {
-    const database = options.database ?? kind.create();
+    const database = options.database ?? (await kind.create());
     const clock = options.clock ?? new TestClock();
     const logLines: string[] = [];
     const given = {
@@ -64,6 +64,7 @@ export class Testbed {
       clock,
       log: pino({ level: 'trace' }, { write: (line: string) => void logLines.push(line) }),
       version: '0.0.0-test',
+      isSweptByHand: true,
       ...(options.onStatement && { onStatement: ofRequests(options.onStatement) }),
     });
     return new Testbed({ clock, database, logLines, server, ownsDatabase: !options.database });
@@ -89,7 +90,7 @@ export class Testbed {
 
   async stop(): Promise<void> {
     await this.#server.close();
-    if (this.#ownsDatabase) this.database.remove();
+    if (this.#ownsDatabase) await this.database.remove();
   }
 
   async sweep(): Promise<void> {
@@ -138,7 +139,7 @@ export class Testbed {
 
 function ofRequests(tell: (text: string) => void): (text: string) => void {
   return (text) => {
-    if (!/from journal where number > \?/.test(text)) tell(text);
+    if (!/from journal where number > (\?|\$1)/.test(text)) tell(text);
   };
 }
 

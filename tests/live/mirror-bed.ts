@@ -17,6 +17,7 @@ import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
 import { readEntries, type JournalEntry, type JournalPlace } from '../../server/src/journal/journal-entry.ts';
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
 import { readHead } from '../../server/src/journal/journal.ts';
+import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { TestClock } from '../testbed.ts';
 import type { Change } from './mirror.ts';
@@ -31,13 +32,13 @@ type Variables = Readonly<Record<string, unknown>>;
 export class MirrorBed {
   readonly #services: GraphOptions;
   readonly #graph: Graph;
-  readonly #remove: () => void;
+  readonly #remove: () => Promise<void>;
   readonly #clock: TestClock;
   /** What should not have happened, whoever was told of it. */
   readonly bugs: unknown[];
 
   static async start(kind: DatabaseKind, limits: { maxBacklog?: number } = {}): Promise<MirrorBed> {
-    const stored = kind.create();
+    const stored = await kind.create();
     const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
     const { settings } = readSettings({ environment });
     const clock = new TestClock();
@@ -45,20 +46,28 @@ export class MirrorBed {
     const onBug = (error: unknown) => void bugs.push(error);
     const database = await openDatabase(settings.databaseUrl, clock, {});
     const passwords = createPasswords();
+    const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
     await prepareInstallation({ database, passwords, now: clock.now(), settings });
     const services = {
       database,
       clock,
       passwords,
+      throttle,
       feed: await openJournalFeed({ database, onError: onBug }),
       limits: { ...settings, ...limits },
       accessBook: createAccessBook(database),
       onBug,
+      onTrouble: onBug,
     };
     return new MirrorBed(services, clock, bugs, () => stored.remove());
   }
 
-  private constructor(services: GraphOptions, clock: TestClock, bugs: unknown[], remove: () => void) {
+  private constructor(
+    services: GraphOptions,
+    clock: TestClock,
+    bugs: unknown[],
+    remove: () => Promise<void>,
+  ) {
     this.#services = services;
     this.#graph = createGraph(services);
     this.#clock = clock;
@@ -73,7 +82,7 @@ export class MirrorBed {
   async stop(): Promise<void> {
     this.#services.feed.close();
     await this.#database.close();
-    this.#remove();
+    await this.#remove();
   }
 
   async run<Data>(userId: string, query: string, variables: Variables = {}): Promise<Answer<Data>> {

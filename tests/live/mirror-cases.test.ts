@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { createAccessBook } from '../../server/src/access/access-book.ts';
-import type { Database } from '../../server/src/database/database.ts';
+import type { Database, Reader } from '../../server/src/database/database.ts';
 import type { GraphOptions } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../databases.ts';
 import { mutation } from '../graph-bed.ts';
@@ -272,22 +272,33 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('whose access is changed while it is read, as it begins, is told to read anew', async () => {
+    test('whose access is changed while it is read, as it begins, is told of it', async () => {
       const folderId = await create('folder');
       const userId = await person({});
       let reads = 0;
-      const services = (given: GraphOptions): GraphOptions => {
-        const get: Database['get'] = (statement, parameters) => {
-          const found = () => given.database.get(statement, parameters);
+      const interrupted = <R extends Reader>(reader: R): R => ({
+        ...reader,
+        get: (statement, parameters) => {
+          const found = () => reader.get(statement, parameters);
           // The first tells the place in the journal, and then comes the grant.
           return ++reads === 2
             ? run('grantAccess', { folderId, userId, level: 'READ' }).then(found)
             : found();
+        },
+      });
+      const services = (given: GraphOptions): GraphOptions => {
+        const database: Database = {
+          ...given.database,
+          reading: () => {
+            const reading = given.database.reading();
+            return reading.isOfOneMoment ? interrupted(reading) : reading;
+          },
+          moment: (work) => given.database.moment((reader) => work(interrupted(reader))),
         };
-        return { ...given, accessBook: createAccessBook({ ...given.database, get }) };
+        return { ...given, database, accessBook: createAccessBook(database) };
       };
       const mirror = await watch(userId, { pace: 'slow', services });
-      assert.deepEqual(await told(mirror), [['RESYNC', null]]);
+      assert.deepEqual(await told(mirror), [['CREATE', folderId]]);
     });
   });
 }

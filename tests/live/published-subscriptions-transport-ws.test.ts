@@ -9,86 +9,86 @@ import type { Person } from '../people/people-bed.ts';
 import { makeFolder, tokenSeconds, WatchedBed, whoAmI } from './watched-bed.ts';
 import { WatchingProgram, type Result } from './watching-program.ts';
 
-const [kind] = databaseKinds;
-
-describe('subscriptions-transport-ws', { timeout: 60_000 }, () => {
-  let bed: WatchedBed;
-  let ann: Person;
-  before(async () => {
-    bed = await WatchedBed.start(kind!);
-    ann = await bed.createWatcher();
-  });
-  after(() => bed.stop());
-
-  const connect = (program: WatchingProgram, test: TestContext, more: ClientOptions = {}) => {
-    const connectionParams = async () => ({ authorization: await program.authorization() });
-    const options = { reconnect: true, connectionParams, ...more };
-    const client = new SubscriptionClient(bed.socketUrl, options, WebSocket);
-    test.after(() => client.close());
-    return client;
-  };
-
-  test('is closed each time a token ends, comes back and misses nothing', async (context) => {
-    const program = await WatchingProgram.start(bed, ann);
-    const client = connect(program, context);
-    let reconnections = 0;
-    client.onReconnected(() => reconnections++);
-    let disconnected = Promise.withResolvers<void>();
-    client.onDisconnected(() => {
-      program.noteTokenIsOld();
-      disconnected.resolve();
+for (const kind of databaseKinds) {
+  describe(`subscriptions-transport-ws on ${kind.name}`, { timeout: 60_000 }, () => {
+    let bed: WatchedBed;
+    let ann: Person;
+    before(async () => {
+      bed = await WatchedBed.start(kind);
+      ann = await bed.createWatcher();
     });
-    client.request(program.subscription).subscribe({
-      next: (result) => program.note(result),
-      error: (error) => program.fail(error),
-      complete: () => program.fail(new Error('The subscription ended.')),
-    });
-    await bed.writeFolders(1);
-    await program.until(1);
+    after(() => bed.stop());
 
-    for (let tokens = 1; tokens <= 3; tokens++) {
-      await bed.advance(tokenSeconds);
-      await bed.writeFolders(1);
-      await disconnected.promise;
-      disconnected = Promise.withResolvers();
-      await bed.writeFolders(2);
-      await program.until(1 + tokens * 3);
-      assert.equal(reconnections, tokens);
-    }
-    await program.assertMissedNothing();
-  });
+    const connect = (program: WatchingProgram, test: TestContext, more: ClientOptions = {}) => {
+      const connectionParams = async () => ({ authorization: await program.authorization() });
+      const options = { reconnect: true, connectionParams, ...more };
+      const client = new SubscriptionClient(bed.socketUrl, options, WebSocket);
+      test.after(() => client.close());
+      return client;
+    };
 
-  test('asks and changes over the socket, and is told what is wrong', async (context) => {
-    const client = connect(await WatchingProgram.start(bed, ann), context);
-    const { data } = await resultOf(client, whoAmI);
-    const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
-    assert.deepEqual(data, { viewer });
-    const made = { data: { createFolder: { folder: { name: 'orchard' } } } };
-    assert.deepEqual(await resultOf(client, makeFolder('orchard')), made);
-    const { errors } = await resultOf(client, makeFolder('orchard'));
-    assert.equal(errors?.[0]?.extensions?.['code'], 'CONFLICT');
-    await assert.rejects(resultOf(client, { query: '{nothing}' }), (refused: { message: string }) =>
-      refused.message.includes('Cannot query field'),
-    );
-  });
-
-  test('that shows a token which is over is told so, and gets in with a fresh one', async (context) => {
-    const program = await WatchingProgram.start(bed, ann);
-    await bed.advance(tokenSeconds);
-    const refused = Promise.withResolvers<unknown>();
-    const client = connect(program, context, {
-      connectionCallback: (error) => {
-        if (!error) return;
+    test('is closed each time a token ends, comes back and misses nothing', async (context) => {
+      const program = await WatchingProgram.start(bed, ann);
+      const client = connect(program, context);
+      let reconnections = 0;
+      client.onReconnected(() => reconnections++);
+      let disconnected = Promise.withResolvers<void>();
+      client.onDisconnected(() => {
         program.noteTokenIsOld();
-        refused.resolve(error);
-      },
+        disconnected.resolve();
+      });
+      client.request(program.subscription).subscribe({
+        next: (result) => program.note(result),
+        error: (error) => program.fail(error),
+        complete: () => program.fail(new Error('The subscription ended.')),
+      });
+      await bed.writeFolders(1);
+      await program.until(1);
+
+      for (let tokens = 1; tokens <= 3; tokens++) {
+        await bed.advance(tokenSeconds);
+        await bed.writeFolders(1);
+        await disconnected.promise;
+        disconnected = Promise.withResolvers();
+        await bed.writeFolders(2);
+        await program.until(1 + tokens * 3);
+        assert.equal(reconnections, tokens);
+      }
+      await program.assertMissedNothing();
     });
-    const asked = resultOf(client, whoAmI);
-    assert.deepEqual(await refused.promise, { message: 'The auth token has expired.' });
-    const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
-    assert.deepEqual(await asked, { data: { viewer } });
+
+    test('asks and changes over the socket, and is told what is wrong', async (context) => {
+      const client = connect(await WatchingProgram.start(bed, ann), context);
+      const { data } = await resultOf(client, whoAmI);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
+      assert.deepEqual(data, { viewer });
+      const made = { data: { createFolder: { folder: { name: 'orchard' } } } };
+      assert.deepEqual(await resultOf(client, makeFolder('orchard')), made);
+      const { errors } = await resultOf(client, makeFolder('orchard'));
+      assert.equal(errors?.[0]?.extensions?.['code'], 'CONFLICT');
+      await assert.rejects(resultOf(client, { query: '{nothing}' }), (refused: { message: string }) =>
+        refused.message.includes('Cannot query field'),
+      );
+    });
+
+    test('that shows a token which is over is told so, and gets in with a fresh one', async (context) => {
+      const program = await WatchingProgram.start(bed, ann);
+      await bed.advance(tokenSeconds);
+      const refused = Promise.withResolvers<unknown>();
+      const client = connect(program, context, {
+        connectionCallback: (error) => {
+          if (!error) return;
+          program.noteTokenIsOld();
+          refused.resolve(error);
+        },
+      });
+      const asked = resultOf(client, whoAmI);
+      assert.deepEqual(await refused.promise, { message: 'The auth token has expired.' });
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
+      assert.deepEqual(await asked, { data: { viewer } });
+    });
   });
-});
+}
 
 function resultOf(client: SubscriptionClient, request: OperationOptions): Promise<Result> {
   return new Promise((resolve, reject) => {

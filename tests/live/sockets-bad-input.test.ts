@@ -17,7 +17,6 @@ interface BadInput {
   readonly isFirst?: boolean;
 }
 
-const [kind] = databaseKinds;
 const query = '{folder{name}}';
 const says = (message: unknown) => (client: SocketClient) => client.send(message);
 const saysRaw = (data: string | Buffer, options: { binary?: boolean } = {}) => {
@@ -111,85 +110,87 @@ const inputs: Readonly<Record<string, BadInput[]>> = {
   ],
 };
 
-for (const [protocol, rows] of Object.entries(inputs)) {
-  describe(`bad input over ${protocol}`, () => {
-    let bed: Testbed;
-    let authToken: string;
-    let witness: SocketClient;
-    before(async () => {
-      bed = await Testbed.start(kind!);
-      ({ authToken } = await bed.logIn());
-      witness = await SocketClient.connect(bed.url, authToken);
-    });
-    after(() => bed.stop());
+for (const kind of databaseKinds) {
+  for (const [protocol, rows] of Object.entries(inputs)) {
+    describe(`bad input over ${protocol} on ${kind.name}`, () => {
+      let bed: Testbed;
+      let authToken: string;
+      let witness: SocketClient;
+      before(async () => {
+        bed = await Testbed.start(kind);
+        ({ authToken } = await bed.logIn());
+        witness = await SocketClient.connect(bed.url, authToken);
+      });
+      after(() => bed.stop());
 
-    const assertOthersAreServed = async () => {
-      witness.start('1', query);
-      assert.deepEqual((await witness.next()).payload, { data: { folder: { name: 'Root' } } });
-      assert.equal((await witness.next()).type, 'complete');
-    };
+      const assertOthersAreServed = async () => {
+        witness.start('1', query);
+        assert.deepEqual((await witness.next()).payload, { data: { folder: { name: 'Root' } } });
+        assert.equal((await witness.next()).type, 'complete');
+      };
 
-    for (const { title, act, code, isFirst } of rows) {
-      test(`${title}: ${code}`, async () => {
-        const options = { protocols: [protocol] };
-        const client = isFirst
-          ? await SocketClient.open(bed.url, options)
-          : await SocketClient.connect(bed.url, authToken, options);
-        act(client, authToken);
-        const closed = await client.closed();
-        assert.equal(closed.code, code, closed.reason);
+      for (const { title, act, code, isFirst } of rows) {
+        test(`${title}: ${code}`, async () => {
+          const options = { protocols: [protocol] };
+          const client = isFirst
+            ? await SocketClient.open(bed.url, options)
+            : await SocketClient.connect(bed.url, authToken, options);
+          act(client, authToken);
+          const closed = await client.closed();
+          assert.equal(closed.code, code, closed.reason);
+          assert.deepEqual(client.unread, []);
+          await assertOthersAreServed();
+        });
+      }
+
+      test('no init within ten seconds: 4408', async () => {
+        const client = await SocketClient.open(bed.url, { protocols: [protocol] });
+        bed.clock.advanceSeconds(9);
+        const later = await SocketClient.connect(bed.url, authToken, { protocols: [protocol] });
         assert.deepEqual(client.unread, []);
+        bed.clock.advanceSeconds(1);
+        assert.deepEqual(await client.closed(), { code: 4408, reason: 'Connection initialisation timeout' });
+        await later.close();
         await assertOthersAreServed();
       });
-    }
 
-    test('no init within ten seconds: 4408', async () => {
-      const client = await SocketClient.open(bed.url, { protocols: [protocol] });
-      bed.clock.advanceSeconds(9);
-      const later = await SocketClient.connect(bed.url, authToken, { protocols: [protocol] });
-      assert.deepEqual(client.unread, []);
-      bed.clock.advanceSeconds(1);
-      assert.deepEqual(await client.closed(), { code: 4408, reason: 'Connection initialisation timeout' });
-      await later.close();
-      await assertOthersAreServed();
-    });
-
-    test('a thousand subscriptions on one socket: a hundred run, the others are refused', async () => {
-      const client = await SocketClient.connect(bed.url, authToken, { protocols: [protocol] });
-      const { data } = (await bed.query('{cursor}', authToken)).json<{ data: { cursor: string } }>();
-      const watch = `subscription{folderChanges(after:"${data.cursor}"){kind}}`;
-      for (let id = 0; id < 1_000; id++) client.start(String(id), watch);
-      for (let id = 100; id < 1_000; id++) {
-        const { type, id: refused, payload } = await client.next();
-        assert.deepEqual([type, refused], ['error', String(id)]);
-        const [error] = [payload].flat() as unknown as { extensions: { code: string } }[];
-        assert.equal(error!.extensions.code, 'TOO_EXPENSIVE');
-      }
-      await bed.query(`mutation{createFolder(input:{name:"${protocol}"}){cursor}}`, authToken);
-      const ids = new Set<string>();
-      while (ids.size < 100) ids.add((await client.next()).id!);
-      assert.ok(!ids.has('100'));
-      await client.close();
-      await assertOthersAreServed();
-    });
-
-    test('bytes that are no frames end the connection, and nobody else notices', async () => {
-      const { host } = new URL(bed.url);
-      const head = `GET /graphql HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`;
-      // Nothing sensible; a reserved bit; not masked; a long control frame; a length beyond all numbers.
-      for (const bytes of [
-        'hello, world',
-        '\xf1\x80',
-        '\x81\x02{}',
-        '\x89\xfe\x01\x00',
-        '\x81\xff'.padEnd(14, '\xff'),
-      ]) {
-        const connection = await RawConnection.open(bed.url);
-        assert.equal((await connection.exchange(head))?.status, 101);
-        await connection.exchange(bytes);
-        connection.close();
+      test('a thousand subscriptions on one socket: a hundred run, the others are refused', async () => {
+        const client = await SocketClient.connect(bed.url, authToken, { protocols: [protocol] });
+        const { data } = (await bed.query('{cursor}', authToken)).json<{ data: { cursor: string } }>();
+        const watch = `subscription{folderChanges(after:"${data.cursor}"){kind}}`;
+        for (let id = 0; id < 1_000; id++) client.start(String(id), watch);
+        for (let id = 100; id < 1_000; id++) {
+          const { type, id: refused, payload } = await client.next();
+          assert.deepEqual([type, refused], ['error', String(id)]);
+          const [error] = [payload].flat() as unknown as { extensions: { code: string } }[];
+          assert.equal(error!.extensions.code, 'TOO_EXPENSIVE');
+        }
+        await bed.query(`mutation{createFolder(input:{name:"${protocol}"}){cursor}}`, authToken);
+        const ids = new Set<string>();
+        while (ids.size < 100) ids.add((await client.next()).id!);
+        assert.ok(!ids.has('100'));
+        await client.close();
         await assertOthersAreServed();
-      }
+      });
+
+      test('bytes that are no frames end the connection, and nobody else notices', async () => {
+        const { host } = new URL(bed.url);
+        const head = `GET /graphql HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: ${protocol}\r\n\r\n`;
+        // Nothing sensible; a reserved bit; not masked; a long control frame; a length beyond all numbers.
+        for (const bytes of [
+          'hello, world',
+          '\xf1\x80',
+          '\x81\x02{}',
+          '\x89\xfe\x01\x00',
+          '\x81\xff'.padEnd(14, '\xff'),
+        ]) {
+          const connection = await RawConnection.open(bed.url);
+          assert.equal((await connection.exchange(head))?.status, 101);
+          await connection.exchange(bytes);
+          connection.close();
+          await assertOthersAreServed();
+        }
+      });
     });
-  });
+  }
 }

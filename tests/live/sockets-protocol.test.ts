@@ -283,6 +283,16 @@ describe('the connection', () => {
     assert.equal((await client.closed()).code, 1013);
   });
 
+  test('a token that cannot be checked right now closes with 1013, in init, ping and pong', async () => {
+    for (const type of ['connection_init', 'ping', 'pong']) {
+      const client = type === 'connection_init' ? await SocketClient.open(app.url) : await connect();
+      app.knowsKeys = false;
+      client.send({ type, payload: { authorization: `Bearer ${app.token('ann')}` } });
+      assert.deepEqual(await client.closed(), { code: 1013, reason: 'Not now.' }, type);
+      app.knowsKeys = true;
+    }
+  });
+
   test('both protocols offered, the newer one is spoken', async () => {
     const client = await connect({ protocols: ['graphql-ws', 'graphql-transport-ws'] });
     assert.equal(client.socket.protocol, 'graphql-transport-ws');

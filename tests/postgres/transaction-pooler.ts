@@ -1,0 +1,161 @@
+/**
+ * A proxy that pools transactions, as PgBouncer does: clients have no connection of their own, and each of their
+ * transactions gets the one that was not used for the longest time. Nothing that is left on a connection is found again.
+ */
+
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import pg from 'pg';
+
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const readyForQuery = 0x5a;
+const query = 0x51;
+const sync = 0x53;
+const idle = 0x49;
+
+export class TransactionPooler {
+  readonly #server: Server;
+  readonly #url: URL;
+  readonly #upstream: Socket[];
+  readonly #free: Socket[];
+  readonly #waiting: ((upstream: Socket) => void)[] = [];
+  readonly #clients = new Set<Socket>();
+
+  static async start(url: string, size: number): Promise<TransactionPooler> {
+    const upstream = await Promise.all(Array.from({ length: size }, () => connectUpstream(url)));
+    const pooler = new TransactionPooler(url, upstream);
+    pooler.#server.listen(0, '127.0.0.1');
+    await once(pooler.#server, 'listening');
+    return pooler;
+  }
+
+  private constructor(url: string, upstream: Socket[]) {
+    this.#url = new URL(url);
+    this.#upstream = upstream;
+    this.#free = [...upstream];
+    this.#server = createServer((client) => this.#serve(client));
+  }
+
+  get url(): string {
+    const url = new URL(this.#url);
+    url.port = String((this.#server.address() as AddressInfo).port);
+    return url.href;
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const socket of [...this.#clients, ...this.#upstream]) socket.destroy();
+  }
+
+  #serve(client: Socket): void {
+    this.#clients.add(client);
+    let isStarted = false;
+    let upstream: Socket | undefined;
+    let isWaiting = false;
+    let unanswered = 0;
+    let toSend: Buffer[] = [];
+    const fromServer = new Frames((frame) => {
+      if (frame[0] === readyForQuery) unanswered--;
+      client.write(frame);
+      if (frame[0] === readyForQuery && unanswered === 0 && frame[5] === idle) release();
+    });
+    const onData = (data: Buffer) => fromServer.push(data);
+    const release = () => {
+      upstream?.off('data', onData);
+      if (upstream) this.#release(upstream);
+      upstream = undefined;
+    };
+    const flush = () => {
+      for (const frame of toSend) {
+        if (frame[0] === query || frame[0] === sync) unanswered++;
+        upstream!.write(frame);
+      }
+      toSend = [];
+    };
+    const fromClient = new Frames((frame) => {
+      toSend.push(frame);
+      if (upstream) flush();
+      else if (!isWaiting) {
+        isWaiting = true;
+        this.#acquire((free) => {
+          isWaiting = false;
+          upstream = free.on('data', onData);
+          flush();
+        });
+      }
+    });
+    client.setNoDelay();
+    client.on('error', () => undefined);
+    client.on('close', () => this.#clients.delete(client));
+    client.on('data', (data) => {
+      if (isStarted) return fromClient.push(data);
+      isStarted = true;
+      refuseUnknown(data);
+      client.write(greeting());
+    });
+  }
+
+  #acquire(take: (upstream: Socket) => void): void {
+    const free = this.#free.shift();
+    if (free) take(free);
+    else this.#waiting.push(take);
+  }
+
+  #release(upstream: Socket): void {
+    const next = this.#waiting.shift();
+    if (next) next(upstream);
+    else this.#free.push(upstream);
+  }
+}
+
+/** Takes a stream apart into messages. */
+class Frames {
+  readonly #onFrame: (frame: Buffer) => void;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(onFrame: (frame: Buffer) => void) {
+    this.#onFrame = onFrame;
+  }
+
+  push(data: Buffer): void {
+    this.#rest = Buffer.concat([this.#rest, data]);
+    for (;;) {
+      const length = this.#rest.length < 5 ? Infinity : 1 + this.#rest.readUInt32BE(1);
+      if (this.#rest.length < length) return;
+      const frame = this.#rest.subarray(0, length);
+      this.#rest = this.#rest.subarray(length);
+      this.#onFrame(frame);
+    }
+  }
+}
+
+/** A connection that is logged in, as a bare socket. */
+async function connectUpstream(url: string): Promise<Socket> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  stream.removeAllListeners('data');
+  stream.on('error', () => undefined);
+  client.on('error', () => undefined);
+  return stream;
+}
+
+/** PgBouncer refuses a client that wants more of the server than it can keep for it. */
+function refuseUnknown(startup: Buffer): void {
+  const names = startup.subarray(8).toString().split('\0');
+  const unknown = names.find((name) => /timeout|^options$/.test(name));
+  if (unknown) throw new Error(`unsupported startup parameter: ${unknown}`);
+}
+
+function greeting(): Buffer {
+  const message = (type: string, body: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(4 + body.length);
+    return Buffer.concat([Buffer.from(type), length, body]);
+  };
+  return Buffer.concat([
+    message('R', Buffer.alloc(4)),
+    message('S', Buffer.from('client_encoding\0UTF8\0')),
+    message('Z', Buffer.from('I')),
+  ]);
+}

@@ -1,0 +1,211 @@
+/** What supervisors and load balancers ask: answered at once, by the truth, and without a load on the database. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Reader } from '../server/src/database/database.ts';
+import { createReadiness } from '../server/src/database/readiness.ts';
+import { databaseKinds } from './databases.ts';
+import { StagedApp } from './live/staged-app.ts';
+import { RawConnection } from './raw-connection.ts';
+import { problemOf, Testbed, type Answer } from './testbed.ts';
+
+const probes = { '/livez': { status: 'ok' }, '/readyz': { status: 'ready' } };
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+
+function isNotReady(answer: Answer, reason: string): void {
+  assert.equal(answer.status, 503);
+  assert.match(answer.headers.get('content-type')!, /^application\/problem\+json/);
+  assert.equal(answer.headers.get('retry-after'), '1');
+  assert.equal(answer.headers.get('cache-control'), 'no-store');
+  const { code, detail } = problemOf(answer);
+  assert.deepEqual({ code, detail }, { code: 'UNAVAILABLE', detail: reason });
+}
+
+for (const kind of databaseKinds) {
+  describe(`probes on ${kind.name}`, () => {
+    const secret = 'connect ECONNREFUSED db-7.internal:5432';
+    let bed: Testbed;
+    let looks = 0;
+    let isBroken = false;
+    before(async () => {
+      bed = await Testbed.start(kind, {
+        onStatement(text) {
+          if (!text.includes('from settings')) return;
+          looks++;
+          if (isBroken) throw new Error(secret);
+        },
+      });
+    });
+    after(() => bed.stop());
+
+    /** What was seen last holds for a moment. */
+    const nextWith = async (status: number): Promise<Answer> => {
+      const start = performance.now();
+      for (;;) {
+        const answer = await bed.send('GET', '/readyz');
+        if (answer.status === status) return answer;
+        assert.ok(performance.now() - start < 1_000, `never ${status}`);
+      }
+    };
+
+    for (const [path, body] of Object.entries(probes)) {
+      test(`GET ${path} answers 200 to anybody, and is not to be kept`, async () => {
+        const headers = [{}, { authorization: 'Bearer rubbish' }, { accept: 'text/plain' }];
+        for (const given of headers) {
+          for (const address of [path, `/${path}`, `${path}?verbose`]) {
+            const answer = await bed.send('GET', address, { headers: given });
+            assert.equal(answer.status, 200);
+            assert.deepEqual(answer.json(), body);
+            assert.match(answer.headers.get('content-type')!, /^application\/json/);
+            assert.equal(answer.headers.get('cache-control'), 'no-store');
+          }
+        }
+      });
+
+      test(`HEAD ${path} answers the same without the body`, async () => {
+        const answer = await bed.send('HEAD', path);
+        assert.equal(answer.status, 200);
+        assert.equal(answer.text, '');
+        assert.equal(answer.headers.get('content-length'), String(JSON.stringify(body).length));
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
+      });
+    }
+
+    test('an answer that is fine is nothing to log, but for who wants to see every request', () => {
+      const lines = bed.logLines.map((text) => JSON.parse(text) as { level: number; route?: string });
+      const ofProbes = lines.filter(({ route }) => route !== undefined && route in probes);
+      assert.ok(ofProbes.length > 0);
+      assert.ok(ofProbes.every(({ level }) => level <= 20));
+    });
+
+    test('however many ask, the database is read a few times a second', async () => {
+      looks = 0;
+      const start = performance.now();
+      for (let round = 0; round < 5; round++) {
+        const answers = await Promise.all(Array.from({ length: 50 }, () => bed.send('GET', '/readyz')));
+        assert.ok(answers.every(({ status }) => status === 200));
+      }
+      const most = 1 + (performance.now() - start) / 250;
+      assert.ok(looks <= most, `${looks} reads, at most ${most} expected`);
+    });
+
+    test('a node that cannot read its database is alive, not ready, tells nobody why, and recovers', async () => {
+      const { authToken } = await bed.logIn();
+      isBroken = true;
+      const answer = await nextWith(503);
+      isNotReady(answer, 'The database does not answer.');
+      const head = await bed.send('HEAD', '/readyz');
+      assert.equal(head.status, 503);
+      assert.equal(head.text, '');
+      assert.equal((await bed.send('GET', '/livez')).status, 200);
+      isBroken = false;
+      await nextWith(200);
+      assert.equal((await bed.query('{folder{name}}', authToken)).status, 200);
+      const told = bed.logLines.filter((line) => line.includes('the database '));
+      assert.equal(told.length, 2);
+      assert.match(told[0]!, /"level":40.*db-7\.internal.*does not answer/);
+      assert.match(told[1]!, /"level":30.*answers again/);
+    });
+
+    test('they are below the base path, and not beside it', async () => {
+      const below = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api' } });
+      for (const [path, body] of Object.entries(probes)) {
+        assert.deepEqual((await below.send('GET', path)).json(), body);
+        assert.equal((await fetch(new URL(path, below.url))).status, 404);
+      }
+      await below.stop();
+    });
+  });
+}
+
+describe('readiness', () => {
+  let app: StagedApp;
+  /** Of the database; each is answered, or left waiting, by the test. */
+  let reads: { answer: () => void; fail: () => void }[] = [];
+  const database = {
+    get: () =>
+      new Promise((resolve, reject) => {
+        reads.push({ answer: () => resolve({}), fail: () => reject(new Error('no')) });
+      }),
+  } as unknown as Reader;
+  const start = async (times: { answerWithinMs: number; holdsForMs: number }) => {
+    reads = [];
+    app = await StagedApp.start({
+      isReady: createReadiness({ database, onChange: () => undefined, times }),
+    });
+  };
+  afterEach(() => app.stop());
+
+  const ask = async (): Promise<Answer> => {
+    const response = await fetch(`${app.url}/readyz`);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, json: <T>() => JSON.parse(text) as T };
+  };
+  const nextRead = async (count: number) => {
+    while (reads.length < count) await new Promise((resolve) => setImmediate(resolve));
+    return reads[count - 1]!;
+  };
+
+  test('all who ask while the database is looked at share the one look', async () => {
+    await start({ answerWithinMs: 10_000, holdsForMs: 0 });
+    const connection = await RawConnection.open(app.url);
+    connection.send(get('/readyz').repeat(50) + get('/livez'));
+    (await nextRead(1)).answer();
+    for (let count = 0; count < 50; count++) assert.equal((await connection.read())?.status, 200);
+    connection.close();
+    assert.equal(reads.length, 1);
+    const again = ask();
+    (await nextRead(2)).fail();
+    isNotReady(await again, 'The database does not answer.');
+  });
+
+  test('what was seen holds for a moment, good or bad', async () => {
+    await start({ answerWithinMs: 10_000, holdsForMs: 60_000 });
+    const asking = ask();
+    (await nextRead(1)).fail();
+    isNotReady(await asking, 'The database does not answer.');
+    isNotReady(await ask(), 'The database does not answer.');
+    assert.equal(reads.length, 1);
+  });
+
+  test('a database that keeps silent is not waited for, and once it answers that is enough', async () => {
+    await start({ answerWithinMs: 20, holdsForMs: 0 });
+    isNotReady(await ask(), 'The database does not answer.');
+    isNotReady(await ask(), 'The database does not answer.');
+    assert.equal(reads.length, 2);
+    // Too late: nobody is told of it.
+    reads[0]!.fail();
+    const asking = ask();
+    (await nextRead(3)).answer();
+    assert.equal((await asking).status, 200);
+  });
+
+  test('a node that stops is not ready from that moment on, and alive to the last', async () => {
+    await start({ answerWithinMs: 10_000, holdsForMs: 0 });
+    const one = await RawConnection.open(app.url);
+    const other = await RawConnection.open(app.url);
+    for (const connection of [one, other]) {
+      assert.equal((await connection.exchange(get('/livez') + get('/readyz')))?.status, 200);
+    }
+    const { answer } = await nextRead(1);
+    const stopped = app.stop();
+    await assert.rejects(async () => {
+      for (;;) (await RawConnection.open(app.url)).close();
+    }, /ECONNRE(FUSED|SET)/);
+    one.send(get('/readyz'));
+    other.send(get('/livez'));
+    answer();
+    for (const connection of [one, other]) {
+      const asked = await connection.read();
+      assert.equal(asked?.status, 503);
+      assert.match(asked.body, /This node is stopping\./);
+    }
+    const ready = await one.read();
+    assert.equal(ready?.status, 503);
+    assert.match(ready.body, /This node is stopping\./);
+    assert.match(ready.head, /connection: close/i);
+    assert.equal((await other.read())?.status, 200);
+    await stopped;
+    assert.equal(reads.length, 1);
+  });
+});
