@@ -23,6 +23,7 @@ export async function serve(args: string[]): Promise<void> {
   const { settings, warnings } = settingsOfProcess(parseFlags(args));
   warnings.forEach(warn);
   warnIfExposed(settings);
+  warnIfReadable(settings);
   let administrator: NewAdministrator | undefined;
   const server = await startServer({
     settings,
@@ -49,11 +50,24 @@ function warn(text: string): void {
   console.error(`warning: ${text}`);
 }
 
+function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || /^\[?::1\]?$/.test(host) || (isIPv4(host) && host.startsWith('127.'));
+}
+
 function warnIfExposed({ host, tlsCertFile, trustProxy }: Settings): void {
-  const isLoopback = host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-  if (isLoopback || tlsCertFile || trustProxy !== false) return;
+  if (isLoopbackHost(host) || tlsCertFile || trustProxy !== false) return;
   warn(
     `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`,
+  );
+}
+
+/** As with any password that crosses a network. */
+function warnIfReadable({ databaseUrl }: Settings): void {
+  if (!URL.canParse(databaseUrl)) return;
+  const { hostname, searchParams } = new URL(databaseUrl);
+  if (!hostname || isLoopbackHost(hostname) || searchParams.has('sslmode') || searchParams.has('ssl')) return;
+  warn(
+    `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if that is meant.`,
   );
 }
 

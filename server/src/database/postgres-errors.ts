@@ -75,9 +75,9 @@ export function uncertain(cause: unknown): Refusal {
 
 /** Why the server cannot be started on this database, and what to do. `shown` is the URL without its password. */
 export function toStartError(error: unknown, shown: string): unknown {
-  if (error instanceof StartError || error instanceof TypeError) return error;
   const fault = error instanceof Refusal ? error.cause : error;
-  const { code = '', message } = fault as { code?: string; message: string };
+  if (!(fault instanceof PostgresFault)) return error;
+  const { code, message } = fault;
   const advice = adviceFor(code, message);
   return new StartError(`The database ${shown} cannot be used: ${message.replace(/\.$/, '')}.${advice}`, {
     cause: error,
@@ -90,11 +90,17 @@ function adviceFor(code: string, message: string): string {
   if (code === '3D000') return ' Create it: an empty database with the encoding UTF8.';
   if (code === '53300')
     return ' Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections of the server.';
-  if (/pg_trgm/.test(message)) {
-    return ' Espalier searches with the extension pg_trgm: let an administrator of the database run CREATE EXTENSION pg_trgm in it.';
+  if (/trgm/.test(message)) {
+    return ' Espalier searches with the extension pg_trgm: let an administrator of the database run CREATE EXTENSION pg_trgm in it, in a schema of the search_path.';
+  }
+  if (/unsupported startup parameter/.test(message)) {
+    return ' Is it a proxy that pools connections, as PgBouncer does? Set ESPALIER_DATABASE_POOL_MODE=transaction.';
   }
   if (code === '42501') return ' The user must be allowed to create tables in the schema: make it the owner.';
   if (/does not support SSL/.test(message)) return ' Leave sslmode away, or turn on TLS at the server.';
+  if (/altnames/.test(message)) {
+    return ' The certificate of the server is for another name: use that name as the host, or sslmode=verify-ca.';
+  }
   if (/certificate/.test(message)) return ' Name the authority with sslrootcert=<file> in the URL.';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ' Check the host in ESPALIER_DATABASE_URL.';
   if (code === 'ECONNREFUSED') return ' Is the server running, and are host and port right?';

@@ -297,7 +297,7 @@ async function commit(client: pg.ClientBase, isAnnounced: boolean): Promise<void
   try {
     done = await send(client, isAnnounced ? `notify ${channel}; commit` : 'commit');
   } catch (error) {
-    throw error instanceof PostgresFault && error.mayPass ? uncertain(error) : error;
+    throw endsConnection(error) ? uncertain(error) : error;
   }
   const { command } = Array.isArray(done) ? done.at(-1)! : done;
   if (command !== 'COMMIT') throw new Error('The transaction was not committed.');
@@ -307,8 +307,8 @@ async function commit(client: pg.ClientBase, isAnnounced: boolean): Promise<void
 function createLanes(config: pg.ClientConfig, connections: number, keepsSessions: boolean) {
   const shared = connections >= 12 ? 2 : 1;
   const rest = connections - shared - (keepsSessions ? 1 : 0);
-  const snapshots = Math.max(1, Math.floor(rest / 5));
-  const writing = Math.max(1, Math.floor(rest / 3));
+  const snapshots = Math.max(1, Math.floor(rest / 3));
+  const writing = Math.max(1, Math.floor(rest / 4));
   const lane = (max: number) => {
     const pool = new pg.Pool({
       ...config,
@@ -436,15 +436,21 @@ const bigint = 20;
 
 /** Numbers are below 2^53: times in milliseconds, counts, places in the journal. */
 function typeParser(type: number, format?: 'text' | 'binary'): (value: string) => unknown {
-  return type === bigint
-    ? Number
-    : (pg.types.getTypeParser(type, format) as (value: string) => unknown);
+  return type === bigint ? Number : (pg.types.getTypeParser(type, format) as (value: string) => unknown);
 }
 
+interface ServerFacts {
+  readonly encoding: string;
+  readonly version: string;
+  readonly isStandby: boolean;
+}
+
+const selectServer = `
+  select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
+    pg_is_in_recovery() as "isStandby"`;
+
 async function checkServer(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ encoding: string; version: string; isStandby: boolean }>(`
-    select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
-      pg_is_in_recovery() as "isStandby"`);
+  const { rows } = (await send(client, selectServer)) as pg.QueryResult<ServerFacts>;
   const { encoding, version, isStandby } = rows[0]!;
   if (encoding !== 'UTF8') {
     throw new StartError(
