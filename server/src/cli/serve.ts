@@ -74,7 +74,7 @@ function warnIfReadable({ databaseUrl }: Settings): void {
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {
   const password = generatedPassword ? `${generatedPassword}   (shown only this once)` : 'as you set it';
   return `
-First start: created ${withoutPassword(databaseUrl)} and its administrator
+First start: set up ${withoutPassword(databaseUrl)} and its administrator
 
   User name  ${username}
   Password   ${password}`;
