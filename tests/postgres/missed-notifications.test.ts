@@ -1,0 +1,59 @@
+/** A node that hears nothing looks by itself: a notification that is missed costs time, and never a change. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { postgres, type TestDatabase } from '../databases.ts';
+import { GraphBed } from '../graph-bed.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { Testbed } from '../testbed.ts';
+
+const listeners = `from pg_stat_activity where datname = current_database() and query = 'listen espalier'`;
+
+describe('nodes that cannot hear each other on PostgreSQL', () => {
+  let stored: TestDatabase;
+  let beds: [GraphBed, GraphBed];
+  let client: pg.Client;
+  before(async () => {
+    stored = await postgres.create();
+    const start = async () => {
+      const bed = await Testbed.start(postgres, { database: stored });
+      return new GraphBed(bed, (await bed.logIn()).authToken);
+    };
+    beds = [await start(), await start()];
+    client = new pg.Client(stored.url);
+    await client.connect();
+  });
+  after(async () => {
+    for (const { bed } of beds) await bed.stop();
+    await client.end();
+    await stored.remove();
+  });
+
+  const countListeners = async () => {
+    const { rows } = await client.query<{ count: string }>(`select count(*) ${listeners}`);
+    return Number(rows[0]!.count);
+  };
+  const untilListening = async (count: number) => {
+    while ((await countListeners()) !== count) await new Promise((resolve) => setTimeout(resolve, 20));
+  };
+
+  test('tell of every change once and in order, while the connections that listen are ended again and again', async () => {
+    const [one, other] = beds;
+    const socket = await SocketClient.connect(other.bed.url, other.authToken);
+    const { cursor } = await one.ask<{ cursor: string }>('{cursor}');
+    const watch = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
+    socket.start('1', watch, { after: cursor });
+    await untilListening(2);
+    for (let round = 0; round < 5; round++) {
+      await client.query(`select pg_terminate_backend(pid) ${listeners}`);
+      for (const part of ['a', 'b']) {
+        const name = `${round}${part}`;
+        await one.run('createFolder', { name });
+        assert.deepEqual((await socket.next()).payload, { data: { folderChanges: { folder: { name } } } });
+      }
+    }
+    await untilListening(2);
+    await socket.close();
+  });
+});
