@@ -41,8 +41,7 @@ export async function copyInstallation(options: CopyOptions): Promise<readonly C
   const to = await openDestination();
   try {
     const destination = new Destination(to, clock);
-    let counters: Counters | undefined;
-    while (!(counters = await copyOneMoment(options, destination))) await destination.clear();
+    const counters = (await copyOneMoment(options, destination)) ?? (await startOver(options, destination));
     await setCounters(counters, destination, options);
     await destination.write(async (transaction) => {
       for (const text of to.dialect.afterLoading) await transaction.define(text);
@@ -84,6 +83,13 @@ async function copyOneMoment(
       return copyRows(source, destination, (count) => onProgress?.('Copying', (done += count), total));
     }),
   );
+}
+
+async function startOver(options: CopyOptions, destination: Destination): Promise<Counters> {
+  await destination.clear();
+  const counters = await copyOneMoment(options, destination);
+  if (!counters) throw new StartError('The destination does not keep what is written to it.');
+  return counters;
 }
 
 async function setCounters(

@@ -85,8 +85,8 @@ export function toStartError(error: unknown, shown: string): unknown {
 }
 
 function adviceFor(code: string, message: string): string {
-  if (code === '28P01') return ' Check the user and the password in ESPALIER_DATABASE_URL.';
-  if (code === '28000') return ' Check the user in ESPALIER_DATABASE_URL, and what pg_hba.conf allows.';
+  if (code === '28P01') return ' Check the user and the password in the URL.';
+  if (code === '28000') return ' Check the user in the URL, and what pg_hba.conf allows.';
   if (code === '3D000') return ' Create it: an empty database with the encoding UTF8.';
   if (code === '53300')
     return ' Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections of the server.';
@@ -102,7 +102,7 @@ function adviceFor(code: string, message: string): string {
     return ' The certificate of the server is for another name: use that name as the host, or sslmode=verify-ca.';
   }
   if (/certificate/.test(message)) return ' Name the authority with sslrootcert=<file> in the URL.';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ' Check the host in ESPALIER_DATABASE_URL.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ' Check the host in the URL.';
   if (code === 'ECONNREFUSED') return ' Is the server running, and are host and port right?';
   return '';
 }

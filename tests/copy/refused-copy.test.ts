@@ -1,0 +1,212 @@
+/** What cannot be copied is refused with one line, before anything is touched. */
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
+import { copy } from '../../server/src/cli/copy.ts';
+import { migrations } from '../../server/src/database/migrations.ts';
+import { StartError } from '../../server/src/start-error.ts';
+import { databaseKinds, postgres, sqlite, type DatabaseKind, type TestDatabase } from '../databases.ts';
+import { plantFolders, withDatabase } from '../stored-rows.ts';
+import { Testbed } from '../testbed.ts';
+import { copyInto, runCopy } from './copy-command.ts';
+import { readEverything, withStored } from './stored-tables.ts';
+
+async function refused(from: string, to: string): Promise<string> {
+  let message = '';
+  await assert.rejects(copy([from, to]), (error) => {
+    assert.ok(error instanceof StartError, String(error));
+    ({ message } = error);
+    return true;
+  });
+  assert.doesNotMatch(message, /\n/);
+  for (const url of [from, to]) {
+    const password = URL.canParse(url) && new URL(url).password;
+    assert.ok(!password || !message.includes(password), message);
+  }
+  return message;
+}
+
+async function startOnce(kind: DatabaseKind, database: TestDatabase): Promise<void> {
+  await (await Testbed.start(kind, { database })).stop();
+}
+
+const nothing = () => Promise.resolve();
+const defined = (url: string, text: string) =>
+  withStored(url, (database) => database.transaction((transaction) => transaction.define(text)));
+
+for (const kind of databaseKinds) {
+  describe(`espalier copy refuses on ${kind.name}`, () => {
+    let installation: TestDatabase;
+    let other: TestDatabase;
+    before(async () => {
+      installation = await sqlite.create();
+      await startOnce(sqlite, installation);
+    });
+    beforeEach(async () => (other = await kind.create()));
+    afterEach(() => other.remove());
+    after(() => installation.remove());
+
+    const nextStep = migrations.length + 1;
+    const makeNewer = `insert into espalier_migrations (number, name, applied_at) values (${nextStep}, 'later', 0)`;
+    const mark = `insert into settings (name, value) values ('copying', 'some run')`;
+    const fromOther = async () => {
+      const unused = await sqlite.create();
+      const message = await refused(other.url, unused.url);
+      assert.equal(existsSync(unused.url.slice('sqlite:'.length)), false);
+      await unused.remove();
+      return message;
+    };
+    const toOther = () => refused(installation.url, other.url);
+
+    test('a source on which no server was ever started', async () => {
+      await withDatabase(other.url, nothing);
+      assert.match(await fromOther(), /^The source holds no installation/);
+    });
+
+    test('a source of another program', async () => {
+      await withStored(other.url, nothing);
+      await defined(other.url, 'create table recipes (id integer primary key)');
+      assert.match(await fromOther(), /^The source cannot be used\. .* another program/);
+    });
+
+    test('a source with an older schema, and leaves it as it is', async () => {
+      await startOnce(kind, other);
+      await defined(other.url, `delete from espalier_migrations where number = ${migrations.length}`);
+      const stored = await readEverything(other.url);
+      assert.match(await fromOther(), /^The source has an older schema .* Run espalier migrate/);
+      assert.deepEqual(await readEverything(other.url), stored);
+    });
+
+    test('a source with a newer schema', async () => {
+      await startOnce(kind, other);
+      await defined(other.url, makeNewer);
+      assert.match(await fromOther(), /^The source cannot be used\. .* of a newer Espalier/);
+    });
+
+    test('a source that is itself an unfinished copy', async () => {
+      await startOnce(kind, other);
+      await defined(other.url, mark);
+      assert.match(await fromOther(), /^The source is itself an unfinished copy/);
+    });
+
+    test('a destination that holds an installation, and leaves it as it is', async () => {
+      await startOnce(kind, other);
+      const stored = await readEverything(other.url);
+      assert.match(await toOther(), /^The destination is not empty: .* Copy into a new database\.$/);
+      assert.deepEqual(await readEverything(other.url), stored);
+    });
+
+    test('a destination that holds an unfinished copy of another installation', async () => {
+      await startOnce(kind, other);
+      await defined(other.url, mark);
+      const stored = await readEverything(other.url);
+      assert.match(await toOther(), /^The destination holds an unfinished copy of another installation/);
+      assert.deepEqual(await readEverything(other.url), stored);
+    });
+
+    test('a destination of another program', async () => {
+      await withStored(other.url, nothing);
+      await defined(other.url, 'create table recipes (id integer primary key)');
+      assert.match(await toOther(), /^The destination cannot be used\. .* another program/);
+    });
+
+    test('a destination with a newer schema', async () => {
+      await withDatabase(other.url, nothing);
+      await defined(other.url, makeNewer);
+      assert.match(await toOther(), /^The destination cannot be used\. .* of a newer Espalier/);
+    });
+
+    test('nothing where the schema is there and no server was started yet', async () => {
+      await withDatabase(other.url, nothing);
+      const compared = await withStored(installation.url, (database) => copyInto(other.url, database));
+      assert.ok(compared.every(({ isSame }) => isSame));
+    });
+  });
+}
+
+describe('espalier copy', () => {
+  let folder: string;
+  let source: string;
+  let to: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-copy-'));
+    source = urlOf('source.db');
+    await startOnce(sqlite, { url: source, remove: nothing });
+    await plantFolders(
+      source,
+      Array.from({ length: 3_000 }, (_, place) => `Folder ${place}`),
+    );
+  });
+  beforeEach(() => (to = urlOf('new.db')));
+  afterEach(() => rmSync(join(folder, 'new.db'), { force: true }));
+  after(() => rmSync(folder, { recursive: true }));
+
+  const urlOf = (name: string) => `sqlite:${join(folder, name)}`;
+  const isMade = () => existsSync(join(folder, 'new.db'));
+
+  test('does not make a source that is not there, nor a destination for it', async () => {
+    writeFileSync(join(folder, 'empty.db'), '');
+    for (const name of ['none.db', 'empty.db', 'source.db/none.db']) {
+      const message = await refused(urlOf(name), to);
+      assert.equal(message, `There is no database file ${join(folder, name)}.`);
+    }
+    assert.equal(existsSync(join(folder, 'none.db')), false);
+    assert.equal(isMade(), false);
+  });
+
+  test('refuses to copy a database onto itself, however its name is written', async () => {
+    assert.match(await refused(source, source), /^Both URLs are the same/);
+    assert.match(
+      await refused(source, `sqlite:${folder}/./source.db`),
+      /not empty: it holds this installation/,
+    );
+  });
+
+  test('tells why a PostgreSQL cannot be reached or entered', async () => {
+    const database = await postgres.create();
+    const other = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
+    for (const [wrong, complaint] of [
+      [other({ password: 'wrong-password' }), /password authentication failed/],
+      [other({ hostname: 'nowhere.invalid' }), /nowhere\.invalid/],
+      [other({ port: '1' }), /ECONNREFUSED/],
+      [other({ pathname: 'espalier_none' }), /"espalier_none" does not exist/],
+    ] as const) {
+      assert.match(await refused(source, wrong), complaint);
+      assert.match(await refused(wrong, to), complaint);
+    }
+    assert.equal(isMade(), false);
+    await database.remove();
+  });
+
+  test('stops with one line and exit code 1 when the disk is full, and goes on when there is room', async () => {
+    const { code, output, errors } = await runCopy([source, to], { mostFileBytes: 1_000_000 });
+    assert.equal(code, 1);
+    assert.equal(output, '');
+    assert.match(
+      errors,
+      /^espalier: The database file .*new\.db cannot be \w+: .*(full|disk I\/O error)\.\n$/,
+    );
+    const again = await runCopy([source, to]);
+    assert.equal(again.code, 0, again.errors);
+  });
+
+  test('takes a URL from a file, so that no password is in the list of processes', async () => {
+    const database = await postgres.create();
+    writeFileSync(join(folder, 'to.txt'), `${database.url}\n`);
+    const { code, output, errors } = await runCopy([source, '--to-file', join(folder, 'to.txt')]);
+    assert.equal(code, 0, errors);
+    assert.ok(!output.includes(new URL(database.url).password));
+    await database.remove();
+    await assert.rejects(copy(['--from-file', join(folder, 'none.txt'), to]), /none\.txt cannot be read/);
+  });
+
+  test('used in another way than it is meant to exits with 2, and tells where there is help', async () => {
+    const { code, output, errors } = await runCopy([source]);
+    assert.equal(code, 2);
+    assert.equal(output, '');
+    assert.match(errors, /^espalier: [^\n]+ takes two URLs: [^\n]+ espalier copy --help tells more\.\n$/);
+  });
+});
