@@ -122,9 +122,9 @@ for (const kind of databaseKinds) {
         }));
         await t.runEach(put, leaves);
       });
-      const choice = sql`select id from leaves where book_id = each.value and id > ${'after'} order by id limit ${'limit'}`;
+      const which = sql`where book_id = each.value and id > ${'after'} order by id limit ${'limit'}`;
       const chosen = sql<{ books: string[]; after: string; limit: number }, { id: string }>`
-        select chosen.id from ${chosenForEach('books', 'leaves', choice)} order by chosen.id`;
+        select chosen.id from ${chosenForEach('books', 'leaves', which)} order by chosen.id`;
       const choose = async (books: string, after: string, limit: number) => {
         const found = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
         return found.map((leaf) => leaf.id.at(-1)).join('');

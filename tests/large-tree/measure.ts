@@ -5,7 +5,7 @@
 
 import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { databaseKinds } from '../databases.ts';
+import { sqlite } from '../databases.ts';
 import { EstateServer } from './estate-server.ts';
 import { findEstate, importBatch, plantEstate, type Ask, type Estate } from './estate.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
@@ -32,7 +32,7 @@ const { values } = parseArgs({
 });
 const sizes = [smallSize, atLeast(smallSize, values.folders, '--folders')];
 const rounds = atLeast(1, values.rounds, '--rounds');
-const databases = sizes.map(() => databaseKinds[0]!.create());
+const databases = await Promise.all(sizes.map(() => sqlite.create()));
 const servers: EstateServer[] = [];
 try {
   const planted: Planted[] = [];
@@ -44,7 +44,7 @@ try {
   process.exitCode = (await compare(planted)) ? 0 : 1;
 } finally {
   for (const server of servers) await server.stop();
-  for (const database of databases) database.remove();
+  for (const database of databases) await database.remove();
 }
 
 async function plant(server: EstateServer, size: number, file: string): Promise<Planted> {

@@ -65,9 +65,9 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       return `(select place - 1 as place, value from ${rows}) as each`;
     }
     if (part.kind === 'chosen-for-each') {
-      const choice = part.choice.parts.map(writePart).join('');
-      return `(select value from ${eachOf(part.name, 'uuid')}) as each cross join lateral (${choice}) as choice
-        join ${part.table} as chosen on chosen.id = choice.id`;
+      const which = part.which.parts.map(writePart).join('');
+      return `(select value from ${eachOf(part.name, 'uuid')}) as each
+        cross join lateral (select * from ${part.table} ${which}) as chosen`;
     }
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}

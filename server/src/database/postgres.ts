@@ -62,6 +62,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     : `; set local statement_timeout = '${timeoutSeconds}s'; set local lock_timeout = '${lockSeconds}s'; set local idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'; set local jit = off`;
   const beginWriting = `begin isolation level read committed${limits}`;
   const beginReading = `begin isolation level repeatable read read only${limits}`;
+  // What takes long is better planned for its values.
+  const beginLong = `${beginReading}; set local plan_cache_mode = auto`;
 
   const ask = <P, R>(client: pg.ClientBase, statement: Statement<P, R>, parameters: P) =>
     askWritten<R>(client, toPostgres(statement), parameters);
@@ -185,8 +187,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   async function snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
     try {
       return await withClient(lanes.snapshots, async (client) => {
-        const begun = send(client, beginReading);
-        begun.catch(() => undefined);
+        send(client, beginLong).catch(() => undefined);
         try {
           return await work(readerOf(client));
         } finally {
@@ -414,8 +415,10 @@ function connectionConfig(
   try {
     // Among what may stand in a URL, `sslmode` means what it means to libpq.
     const given = parse(url, { useLibpqCompat: true }) as unknown as pg.ClientConfig;
-    // Statements are short: to compile them takes longer than to run them.
-    const settings = [given.options, '-c jit=off'].filter(Boolean).join(' ');
+    // Statements are short: to plan them each time, or to compile them, takes longer than to run them.
+    const settings = [given.options, '-c jit=off', '-c plan_cache_mode=force_generic_plan']
+      .filter(Boolean)
+      .join(' ');
     return {
       application_name: 'espalier',
       ...given,

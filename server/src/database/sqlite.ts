@@ -297,8 +297,9 @@ function prepare(connection: Connection, { parts }: Statement): Ready {
     }
     order.push({ name: part.name, toValue: JSON.stringify });
     if (part.kind === 'list') return '(select key as place, value from json_each(?)) as each';
-    const choice = part.choice.parts.map(write).join('');
-    return `json_each(?) as each cross join ${part.table} as chosen on chosen.id in (${choice})`;
+    const { table, which } = part;
+    const choice = `select ${table}.id from ${table} ${which.parts.map(write).join('')}`;
+    return `json_each(?) as each cross join ${table} as chosen on chosen.id in (${choice})`;
   };
   const text = parts.map(write).join('');
   return {

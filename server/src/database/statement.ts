@@ -11,7 +11,7 @@ export type Part =
       readonly kind: 'chosen-for-each';
       readonly name: string;
       readonly table: string;
-      readonly choice: Statement;
+      readonly which: Statement;
     }
   | {
       readonly kind: 'possible-matches';
@@ -55,11 +55,11 @@ export function textList(name: string): Part {
 }
 
 /**
- * For each id of a list parameter, the rows of `table` whose ids `choice` selects; `choice` refers to the id as
- * `each.value`, and may limit itself. Names the rows `chosen`.
+ * For each id of a list parameter, rows of `table`, which has a primary key `id`. Which ones, `which` says from `where`
+ * on: it refers to the id as `each.value`, and may order and limit itself. Names the rows `chosen`.
  */
-export function chosenForEach(name: string, table: string, choice: Statement): Part {
-  return { kind: 'chosen-for-each', name, table, choice };
+export function chosenForEach(name: string, table: string, which: Statement): Part {
+  return { kind: 'chosen-for-each', name, table, which };
 }
 
 /**

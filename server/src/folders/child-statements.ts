@@ -69,12 +69,12 @@ export function statementFor(slice: Slice, restricted: boolean): Statement<Param
         select ${folderColumns} from folders where parent_id in (select value from ${list('parentIds')}) ${conditions}
         order by folders.parent_id, ${inOrder} limit ${'most'}`;
     }
-    const choice = sql`
-      select folders.id from folders where parent_id = each.value ${conditions}
+    const which = sql`
+      where parent_id = each.value ${conditions}
       order by ${isFromEnd ? orderBy(reverse(order), restricted) : inOrder}
       limit ${'limit'}`;
     return sql<Parameters, FolderRow>`
-      select ${folderColumns} from (select chosen.* from ${chosenForEach('parentIds', 'folders', choice)}) as folders
+      select ${folderColumns} from (select chosen.* from ${chosenForEach('parentIds', 'folders', which)}) as folders
       order by folders.parent_id, ${inOrder} limit ${'most'}`;
   }
 }
