@@ -5,6 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { databaseKinds, type DatabaseKind } from './databases.ts';
+import { withPostgres } from './postgres/provided-postgres.ts';
 import type { Failure, Shrinking } from './shrink.ts';
 
 export interface Fuzzed<Operation> {
@@ -38,7 +39,7 @@ export async function fuzz<Operation>(fuzzed: Fuzzed<Operation>): Promise<void> 
   process.once('SIGINT', () => (isInterrupted = true));
   const isOver = () => isInterrupted || minutesSince(began) >= minutes;
 
-  process.exitCode = (await runAll()) ? 0 : 1;
+  process.exitCode = (await withPostgres(runAll)) ? 0 : 1;
   console.log(`${runs} runs, ${taken} steps, ${minutesSince(began).toFixed(1)} minutes.`);
 
   /** Answers whether all of them went well. */

@@ -35,8 +35,12 @@ export class RawConnection {
 
   /** Sends these characters as they are, and reads one answer; undefined if the server hung up without one. */
   async exchange(request: string): Promise<RawAnswer | undefined> {
-    this.#socket.write(request, 'latin1');
+    this.send(request);
     return this.read();
+  }
+
+  send(request: string): void {
+    this.#socket.write(request, 'latin1');
   }
 
   async read(): Promise<RawAnswer | undefined> {

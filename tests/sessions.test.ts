@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
       }));
 
     test('a restart keeps tokens good, and a second process honours them too', async () => {
-      const database = kind.create();
+      const database = await kind.create();
       const clock = new TestClock();
       let pair: LoginResponse;
       await withBed({ database, clock }, async (bed) => {
@@ -78,11 +78,11 @@ for (const kind of databaseKinds) {
           assert.equal((await one.refresh(next)).status, 401);
         }),
       );
-      database.remove();
+      await database.remove();
     });
 
     test('two processes racing for one refresh have one winner', async () => {
-      const database = kind.create();
+      const database = await kind.create();
       const clock = new TestClock();
       await withBed({ database, clock }, (one) =>
         withBed({ database, clock }, async (two) => {
@@ -95,11 +95,11 @@ for (const kind of databaseKinds) {
           }
         }),
       );
-      database.remove();
+      await database.remove();
     });
 
     test('another issuer makes issued tokens invalid, not expired', async () => {
-      const database = kind.create();
+      const database = await kind.create();
       const clock = new TestClock();
       let pair: LoginResponse;
       await withBed({ database, clock }, async (bed) => {
@@ -111,7 +111,7 @@ for (const kind of databaseKinds) {
         assert.equal(answer.status, 401);
         assert.equal(answer.headers.get('token-expired'), null);
       });
-      database.remove();
+      await database.remove();
     });
 
     test('unknown, wrong and disabled are told apart by nothing in the answer', () =>

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { databaseKinds, type TestDatabase } from './databases.ts';
 
 const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
 
@@ -63,52 +64,121 @@ describe('espalier serve', () => {
   const run = (args: string[], environment: Record<string, string> = {}) =>
     (started = new Program(folder, args, environment)).end();
 
-  test('the first start makes an installation, shows the password once, and its lines work when pasted', async () => {
-    const first = start();
-    await first.untilRunning();
+  for (const kind of databaseKinds) {
+    describe(`on ${kind.name}`, () => {
+      let database: TestDatabase;
+      let stored: Record<string, string>;
+      beforeEach(async () => {
+        database = await kind.create();
+        stored = { ESPALIER_DATABASE_URL: database.url };
+      });
+      afterEach(() => database.remove());
+
+      test('the first start makes an installation, shows the password once, and its lines work when pasted', async () => {
+        const first = start([], stored);
+        await first.untilRunning();
+        const password = /Password +(\S+)/.exec(first.output)![1]!;
+        const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
+        assert.equal(pasted.length, 2);
+        const answer = execFileSync('sh', ['-c', pasted.join('\n')], { encoding: 'utf8' });
+        assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
+        const { code, errors } = await first.end('SIGTERM');
+        assert.equal(code, 0);
+        assert.equal(errors, '');
+
+        const second = start([], stored);
+        const url = await second.untilRunning();
+        assert.ok(!second.output.includes(password));
+        assert.doesNotMatch(second.output, /Password|First start/);
+        const curl = second.output.split('\n').find((line) => /^ +curl/.test(line))!;
+        assert.match(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }), /"openapi":"3.1.0"/);
+        const login = await fetch(`${url}/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ username: 'admin', password }),
+        });
+        assert.equal(login.status, 200);
+        assert.equal((await second.end('SIGINT')).code, 0);
+      });
+
+      test('an administrator can be given by variables or by a file, and the password is not printed', async () => {
+        writeFileSync(join(folder, 'secret'), 'from a file, with spaces\n');
+        const given = {
+          ...stored,
+          ESPALIER_ADMIN_USERNAME: 'Root Admin',
+          ESPALIER_ADMIN_PASSWORD_FILE: join(folder, 'secret'),
+        };
+        const server = start([], given);
+        const url = await server.untilRunning();
+        const login = await fetch(`${url}/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ username: 'Root Admin', password: 'from a file, with spaces' }),
+        });
+        assert.equal(login.status, 200);
+        const { output, errors } = await server.end('SIGTERM');
+        assert.ok(!(output + errors).includes('from a file'));
+      });
+
+      test('a port that is taken stops the start with one line, after the password was shown', async () => {
+        const taken = createServer().listen(0, '127.0.0.1');
+        await once(taken, 'listening');
+        const { port } = taken.address() as AddressInfo;
+        const { code, output, errors } = await start(['--port', String(port)], stored).end();
+        taken.close();
+        assert.equal(code, 1);
+        assert.match(output, /Password +\S+/);
+        assert.match(errors, new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`));
+      });
+
+      test('several first starts at once make one installation, and all of them serve it', async () => {
+        const programs = Array.from({ length: 4 }, () => new Program(folder, ['serve'], stored));
+        try {
+          await Promise.all(programs.map((each) => each.untilRunning()));
+          assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
+          assert.deepEqual(
+            programs.map(({ errors }) => errors),
+            ['', '', '', ''],
+          );
+        } finally {
+          await Promise.all(programs.map((each) => each.end('SIGTERM')));
+        }
+      });
+
+      test('--demo plants a tree once, and leaves it alone from then on', async () => {
+        const count = async (args: string[]) => {
+          const server = start(args, { ...stored, ESPALIER_ADMIN_PASSWORD: 'a good password' });
+          const url = await server.untilRunning();
+          const headers = { 'content-type': 'application/json' };
+          const body = JSON.stringify({ username: 'admin', password: 'a good password' });
+          const login = await fetch(`${url}/login`, { method: 'POST', headers, body });
+          const { authToken } = (await login.json()) as { authToken: string };
+          const below = (depth: number): string =>
+            depth === 0 ? '' : `folders{items{name ${below(depth - 1)}}}`;
+          const answer = await fetch(`${url}/graphql`, {
+            method: 'POST',
+            headers: { ...headers, authorization: `Bearer ${authToken}` },
+            body: JSON.stringify({ query: `{folder{${below(5)}}}` }),
+          });
+          const names = (await answer.text()).match(/"name"/g) ?? [];
+          await server.end('SIGTERM');
+          return names.length;
+        };
+        const planted = await count(['--demo']);
+        assert.ok(planted >= 200, String(planted));
+        assert.equal(await count(['--demo']), planted);
+        assert.equal(await count([]), planted);
+      });
+    });
+  }
+
+  test('the first start without a database makes a file for its owner alone on SQLite', async () => {
+    const server = start();
+    await server.untilRunning();
     assert.ok(existsSync(join(folder, 'espalier-data/espalier.db')));
     assert.equal(statSync(join(folder, 'espalier-data/espalier.db')).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, 'espalier-data')).mode & 0o777, 0o700);
-    const password = /Password +(\S+)/.exec(first.output)![1]!;
-    const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
-    assert.equal(pasted.length, 2);
-    const answer = execFileSync('sh', ['-c', pasted.join('\n')], { encoding: 'utf8' });
-    assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
-    const { code, errors } = await first.end('SIGTERM');
-    assert.equal(code, 0);
-    assert.equal(errors, '');
-
-    const second = start();
-    const url = await second.untilRunning();
-    assert.ok(!second.output.includes(password));
-    assert.doesNotMatch(second.output, /Password|First start/);
-    const curl = second.output.split('\n').find((line) => /^ +curl/.test(line))!;
-    assert.match(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }), /"openapi":"3.1.0"/);
-    const login = await fetch(`${url}/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username: 'admin', password }),
-    });
-    assert.equal(login.status, 200);
-    assert.equal((await second.end('SIGINT')).code, 0);
-  });
-
-  test('an administrator can be given by variables or by a file, and the password is not printed', async () => {
-    writeFileSync(join(folder, 'secret'), 'from a file, with spaces\n');
-    const given = {
-      ESPALIER_ADMIN_USERNAME: 'Root Admin',
-      ESPALIER_ADMIN_PASSWORD_FILE: join(folder, 'secret'),
-    };
-    const server = start([], given);
-    const url = await server.untilRunning();
-    const login = await fetch(`${url}/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ username: 'Root Admin', password: 'from a file, with spaces' }),
-    });
-    assert.equal(login.status, 200);
-    const { output, errors } = await server.end('SIGTERM');
-    assert.ok(!(output + errors).includes('from a file'));
+    assert.equal((await server.end('SIGTERM')).code, 0);
   });
 
   test('a weak given password and listening beyond loopback without TLS are warned of', async () => {
@@ -118,17 +188,6 @@ describe('espalier serve', () => {
     assert.match(errors, /warning: Listening on 0\.0\.0\.0 without TLS/);
     assert.match(errors, /warning: The given administrator's password has fewer than 8 characters/);
     assert.ok(!errors.includes('short'));
-  });
-
-  test('a port that is taken stops the start with one line, after the password was shown', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
-    const { code, output, errors } = await start(['--port', String(port)]).end();
-    taken.close();
-    assert.equal(code, 1);
-    assert.match(output, /Password +\S+/);
-    assert.match(errors, new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`));
   });
 
   test('a bad value stops the start, naming it and what would be accepted', async () => {
@@ -141,7 +200,7 @@ describe('espalier serve', () => {
     );
   });
 
-  test('a database that cannot be used stops the start with one line', async () => {
+  test('a file that cannot be used stops the start with one line on SQLite', async () => {
     writeFileSync(
       join(folder, 'text.db'),
       'this is not a database, and long enough to be taken for one'.repeat(100),
@@ -162,45 +221,6 @@ describe('espalier serve', () => {
     const ended = await server.end('SIGTERM');
     assert.match(ended.errors, /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/);
     assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
-  });
-
-  test('several first starts at once make one installation, and all of them serve it', async () => {
-    const programs = Array.from({ length: 4 }, () => new Program(folder, ['serve']));
-    try {
-      await Promise.all(programs.map((each) => each.untilRunning()));
-      assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
-      assert.deepEqual(
-        programs.map(({ errors }) => errors),
-        ['', '', '', ''],
-      );
-    } finally {
-      await Promise.all(programs.map((each) => each.end('SIGTERM')));
-    }
-  });
-
-  test('--demo plants a tree once, and leaves it alone from then on', async () => {
-    const count = async (args: string[]) => {
-      const server = start(args, { ESPALIER_ADMIN_PASSWORD: 'a good password' });
-      const url = await server.untilRunning();
-      const headers = { 'content-type': 'application/json' };
-      const body = JSON.stringify({ username: 'admin', password: 'a good password' });
-      const login = await fetch(`${url}/login`, { method: 'POST', headers, body });
-      const { authToken } = (await login.json()) as { authToken: string };
-      const below = (depth: number): string =>
-        depth === 0 ? '' : `folders{items{name ${below(depth - 1)}}}`;
-      const answer = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers: { ...headers, authorization: `Bearer ${authToken}` },
-        body: JSON.stringify({ query: `{folder{${below(5)}}}` }),
-      });
-      const names = (await answer.text()).match(/"name"/g) ?? [];
-      await server.end('SIGTERM');
-      return names.length;
-    };
-    const planted = await count(['--demo']);
-    assert.ok(planted >= 200, String(planted));
-    assert.equal(await count(['--demo']), planted);
-    assert.equal(await count([]), planted);
   });
 
   test('TLS files that cannot be used stop the start with one line, before anything is made', async () => {

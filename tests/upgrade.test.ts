@@ -1,9 +1,10 @@
 /** A database that an earlier Espalier made is brought up to date at the start, and keeps all it had. */
 
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { migrations } from '../server/src/database/migrations.ts';
-import { openSqlite } from '../server/src/database/sqlite.ts';
+import { openAsItIs } from '../server/src/database/open-database.ts';
 import { sql } from '../server/src/database/statement.ts';
 import { newFolderId } from '../server/src/folders/folder-id.ts';
 import { sortKey } from '../server/src/folders/sort-key.ts';
@@ -14,15 +15,20 @@ const insert = sql<{ id: string; parentId: string | null; name: string; sortKey:
   insert into folders (id, parent_id, name, sort_key, version, created_at, updated_at)
   values (${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, 1, ${'now'}, ${'now'})`;
 
-/** As the first version made it: a root with three levels below. */
-async function plantFirstVersion(url: string): Promise<void> {
-  const database = openSqlite(url.slice('sqlite:'.length), {});
+const insertKey = sql<{ id: string; privateKey: Uint8Array; now: number }>`
+  insert into signing_keys (id, private_key, created_at) values (${'id'}, ${'privateKey'}, ${'now'})`;
+
+/** As the first version made it: a root with three levels below, and a signing key, whose id is the answer. */
+async function plantFirstVersion(url: string): Promise<string> {
+  const database = await openAsItIs(url);
   const [first] = migrations;
   const { dialect } = database;
   const now = Date.parse('2026-02-01T00:00:00Z');
+  const keyId = randomUUID();
+  const { privateKey } = generateKeyPairSync('ed25519');
   await database.transaction(async (transaction) => {
     await transaction.define(
-      `create table espalier_migrations (number integer primary key, name text not null, applied_at integer not null)`,
+      `create table espalier_migrations (number ${dialect.integer} primary key, name ${dialect.text} not null, applied_at ${dialect.integer} not null)`,
     );
     await transaction.define(`insert into espalier_migrations values (1, '${first!.name}', ${now})`);
     for (const text of first!.statements(dialect)) await transaction.define(text);
@@ -32,23 +38,27 @@ async function plantFirstVersion(url: string): Promise<void> {
       await transaction.run(insert, { id, parentId, name, sortKey: sortKey(name), now });
       parentId = id;
     }
+    const stored = privateKey.export({ format: 'der', type: 'pkcs8' });
+    await transaction.run(insertKey, { id: keyId, privateKey: stored, now });
   });
   await database.close();
+  return keyId;
 }
 
-for (const kind of databaseKinds.filter(({ name }) => name === 'SQLite')) {
+for (const kind of databaseKinds) {
   describe(`a database of the first version on ${kind.name}`, () => {
     let database: TestDatabase;
     let tree: TreeBed;
+    let keyId: string;
 
     before(async () => {
-      database = kind.create();
-      await plantFirstVersion(database.url);
+      database = await kind.create();
+      keyId = await plantFirstVersion(database.url);
       tree = await TreeBed.start(kind, { database });
     });
     after(async () => {
       await tree.stop();
-      database.remove();
+      await database.remove();
     });
 
     test('keeps its folders, counts them and finds them', async () => {
@@ -60,6 +70,11 @@ for (const kind of databaseKinds.filter(({ name }) => name === 'SQLite')) {
       });
       assert.deepEqual(await tree.search('harb'), ['Harbour']);
       assert.deepEqual(await tree.search('fl'), ['Floor 2']);
+    });
+
+    test('keeps its signing key, which goes on signing', () => {
+      const header = Buffer.from(tree.authToken.split('.')[0]!, 'base64url').toString();
+      assert.equal((JSON.parse(header) as { kid: string }).kid, keyId);
     });
 
     test('lets them be changed as if they had been made now, and no deeper than any', async () => {

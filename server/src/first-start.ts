@@ -9,7 +9,7 @@ import type { Database } from './database/database.ts';
 import { readStored, storeOnce } from './database/stored-settings.ts';
 import { plantDemoTree } from './folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from './folders/folder-rows.ts';
-import { takeTurn } from './journal/journal.ts';
+import { changeInTurn } from './journal/journal.ts';
 import { ensureSigningKey } from './sessions/signing-keys.ts';
 import { StartError } from './start-error.ts';
 
@@ -36,8 +36,7 @@ const rootName = 'Root';
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
   const { database, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
-  return database.transaction(async (transaction) => {
-    await takeTurn(transaction);
+  return changeInTurn(database, async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
     if (await readStored(transaction, 'copying')) throw unfinishedCopy();

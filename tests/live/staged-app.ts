@@ -35,6 +35,7 @@ export class StagedApp {
     const app = await createApp({
       sessions: stagedSessions(stage) as Sessions,
       graph: {
+        isSubscription: ({ query }) => query.startsWith('subscription'),
         open: (request, viewer) => stage().open(request, viewer),
         run: (request, viewer) => stage().open(request, viewer) as GraphResult,
         admit: (viewer) => stage().admit(viewer),

@@ -42,7 +42,7 @@ export async function findPrograms(folder: string, owner: Owner): Promise<Postgr
   const installed = await findInstalled();
   const programs = programsIn(join(installed, 'bin'));
   if (canRun(programs, owner)) return programs;
-  const copied = programsIn(join(copyPrograms(installed, folder), 'bin'));
+  const copied = programsIn(join(copyPrograms(installed, folder, owner), 'bin'));
   if (canRun(copied, owner)) return copied;
   const { error, stderr } = spawnSync(copied.postgres, ['--version'], { ...owner, encoding: 'utf8' });
   throw new Error(`PostgreSQL cannot be run: ${error?.message ?? stderr}`);
@@ -71,7 +71,7 @@ function canRun({ postgres }: PostgresPrograms, owner: Owner): boolean {
 }
 
 /** With the links that the package makes when it is installed, unless it was not allowed to. */
-function copyPrograms(installed: string, folder: string): string {
+function copyPrograms(installed: string, folder: string, owner: Owner): string {
   const copy = join(folder, 'native');
   cpSync(installed, copy, { recursive: true, verbatimSymlinks: true });
   const list = join(copy, 'pg-symlinks.json');
@@ -80,7 +80,7 @@ function copyPrograms(installed: string, folder: string): string {
     const link = join(folder, target);
     if (!existsSync(link)) symlinkSync(basename(source), link);
   }
-  execFileSync('chmod', ['-R', 'a+rX', copy]);
+  if (owner.uid !== undefined) execFileSync('chown', ['-R', `${owner.uid}:${owner.gid}`, copy]);
   const { initdb, postgres, pgCtl } = programsIn(join(copy, 'bin'));
   for (const program of [initdb, postgres, pgCtl]) chmodSync(program, 0o755);
   return copy;

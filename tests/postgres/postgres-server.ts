@@ -14,6 +14,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -68,8 +69,11 @@ export class PostgresServer {
   static async start(options: PostgresServerOptions = {}): Promise<PostgresServer> {
     const owner = findOwner();
     const folder = mkdtempSync(join(temporaryPlace(owner), 'espalier-postgres-'));
-    const programs = await findPrograms(folder, owner);
     if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid!);
+    const programs = await findPrograms(folder, owner).catch((error: unknown) => {
+      rmSync(folder, { recursive: true });
+      throw error;
+    });
     const keeper = startKeeper(folder, programs, owner);
     const server = new PostgresServer({ folder, owner, programs, keeper, port: await findFreePort() });
     try {

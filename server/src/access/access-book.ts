@@ -116,7 +116,7 @@ export function createAccessBook(database: Database): AccessBook {
     const old = known.get(userId);
     // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
     const access = old?.access.isSame(fresh) ? old.access : fresh;
-    if ((old?.number ?? 0) <= place.accessNumber) known.set(userId, { number: place.accessNumber, access });
+    known.set(userId, { number: place.accessNumber, access });
     return { access, place };
   }
 }

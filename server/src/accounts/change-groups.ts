@@ -27,12 +27,12 @@ const rename = sql<{ id: string; name: string; nameKey: string }>`
 // Memberships go with the row by themselves; grants name users and groups alike and do not.
 const deleteGrants = sql<{ id: string }>`delete from grants where subject_id = ${'id'}`;
 const findAllMembers = sql<{ groupId: string }, { userId: string }>`
-  select user_id as "userId" from group_members where group_id = ${'groupId'}`;
+  select user_id as "userId" from group_members where group_id = ${'groupId'} order by user_id`;
 const deleteRow = sql<{ id: string }>`delete from user_groups where id = ${'id'}`;
 
 const findMembers = sql<Membership, { userId: string }>`
   select user_id as "userId" from group_members
-  where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')})`;
+  where group_id = ${'groupId'} and user_id in (select value from ${list('userIds')}) order by user_id`;
 
 const insertMembers = sql<Membership>`
   insert into group_members (group_id, user_id)

@@ -38,6 +38,8 @@ export interface Database extends Reader {
   readonly dialect: Dialect;
   /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
+  /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */
+  change<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
   alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** For what one answer reads; costs nothing until it is used. To be ended before a transaction is asked for. */

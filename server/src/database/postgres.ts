@@ -34,9 +34,11 @@ const oldestVersion = 130_000;
 const connectTimeoutMs = 15_000;
 const idleMs = 60_000;
 /** How long somebody waits in line for a change of somebody else. */
-const lockSeconds = 5;
+const lockSeconds = 15;
 /** A node that hangs in the middle of a transaction does not keep the others waiting for longer. */
-const idleInTransactionSeconds = 60;
+const idleInTransactionSeconds = 10;
+/** What reads for long may think in between. */
+const idleInLongReadSeconds = 60;
 /** More than that would wait too long anyhow. */
 const mostWaiting = 1_000;
 const mostTries = 5;
@@ -44,6 +46,8 @@ const longestMs = 2 ** 31 - 1;
 /** Statements that are sent before the first is answered. */
 const mostAtOnce = 100;
 const channel = 'espalier';
+const tooManyConnections = '53300';
+const lookAgainMs = 20;
 /** "ESPA": whoever migrates this database holds the lock of this number. */
 const migrationLock = 0x45535041;
 /** After a failed attempt to connect nobody tries for a while, and each further one longer. */
@@ -63,7 +67,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   const beginWriting = `begin isolation level read committed${limits}`;
   const beginReading = `begin isolation level repeatable read read only${limits}`;
   // What takes long is better planned for its values.
-  const beginLong = `${beginReading}; set local plan_cache_mode = auto`;
+  const beginLong = `${beginReading}; set local plan_cache_mode = auto; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`;
 
   const ask = <P, R>(client: pg.ClientBase, statement: Statement<P, R>, parameters: P) =>
     askWritten<R>(client, toPostgres(statement), parameters);
@@ -75,6 +79,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       const query = { text, values: valuesOf(parameters), ...(keepsSessions && name && { name }) };
       return await client.query<R & pg.QueryResultRow>(query);
     } catch (error) {
+      if (/^Query read timeout/.test((error as Error).message)) gate.distrustAll();
       throw asFault(error);
     }
   }
@@ -97,9 +102,12 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     }
   }
 
-  async function inTransaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T> {
+  async function inTransaction<T>(
+    lane: pg.Pool,
+    work: (transaction: Transaction) => PromiseOrValue<T>,
+  ): Promise<T> {
     let isAnnounced = false;
-    const result = await withClient(lanes.writing, async (client) => {
+    const result = await withClient(lane, async (client) => {
       // Not waited for: it is answered before the first statement is.
       const begun = send(client, beginWriting);
       begun.catch(() => undefined);
@@ -138,10 +146,13 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   /** Tries again what failed only because of others. */
-  async function transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T> {
+  async function retried<T>(
+    lane: pg.Pool,
+    work: (transaction: Transaction) => PromiseOrValue<T>,
+  ): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await inTransaction(work);
+        return await inTransaction(lane, work);
       } catch (error) {
         if (!(error instanceof PostgresFault && error.isCollision && tries < mostTries))
           throw asRefusal(error);
@@ -154,14 +165,16 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     let begun: Promise<pg.PoolClient> | undefined;
     let isOver = false;
     const begin = async () => {
-      if (isOver) throw new Error('This reading has ended.');
       const client = await gate.connect(lanes.reading);
       send(client, beginReading).catch(() => undefined);
       return client;
     };
     const read = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> => {
       try {
-        return (await ask(await (begun ??= begin()), statement, parameters)).rows;
+        const client = await (begun ??= begin());
+        // Somebody else may have the connection by now.
+        if (isOver) throw new Error('This reading has ended.');
+        return (await ask(client, statement, parameters)).rows;
       } catch (error) {
         throw asRefusal(error);
       }
@@ -234,9 +247,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     },
     all: readAlone,
     get: async (statement, parameters) => (await readAlone(statement, parameters))[0],
-    transaction,
+    transaction: (work) => retried(lanes.writing, work),
+    change: (work) => retried(lanes.changing, work),
     alone: (work) =>
-      inTransaction(async (held) => {
+      inTransaction(lanes.changing, async (held) => {
         await held.define(
           `set local lock_timeout = 0; set local statement_timeout = 0; select pg_advisory_xact_lock(${migrationLock})`,
         );
@@ -309,7 +323,9 @@ function createLanes(config: pg.ClientConfig, connections: number, keepsSessions
   const shared = connections >= 12 ? 2 : 1;
   const rest = connections - shared - (keepsSessions ? 1 : 0);
   const snapshots = Math.max(1, Math.floor(rest / 3));
-  const writing = Math.max(1, Math.floor(rest / 4));
+  const writing = Math.max(1, Math.floor(rest / 6));
+  // One is at work; the other comes right after it.
+  const changing = rest >= 8 ? 2 : 1;
   const lane = (max: number) => {
     const pool = new pg.Pool({
       ...config,
@@ -326,7 +342,8 @@ function createLanes(config: pg.ClientConfig, connections: number, keepsSessions
     shared: lane(shared),
     snapshots: lane(snapshots),
     writing: lane(writing),
-    reading: lane(Math.max(1, rest - snapshots - writing)),
+    changing: lane(changing),
+    reading: lane(Math.max(1, rest - snapshots - writing - changing)),
   };
 }
 
@@ -335,6 +352,9 @@ function createGate() {
   let pauseMs = 0;
   let isShutUntil = 0;
   let lastFault: unknown;
+  /** Those made before one was found dead may be, too. */
+  let generation = 0;
+  const generations = new WeakMap<pg.ClientBase, number>();
   /** Connections that many use at the same time. */
   const shared: (Promise<pg.PoolClient> | undefined)[] = [];
   let turn = 0;
@@ -342,6 +362,23 @@ function createGate() {
   async function connect(lane: pg.Pool): Promise<pg.PoolClient> {
     if (lane.waitingCount >= mostWaiting) throw tooManyWait();
     if (lane.idleCount === 0 && performance.now() < isShutUntil) throw lastFault;
+    const deadline = performance.now() + connectTimeoutMs;
+    for (;;) {
+      const client = await connectOnce(lane);
+      if (client && isFresh(client)) return client;
+      if (performance.now() > deadline) throw tooManyWait();
+      client?.release(true);
+      if (!client) await delay(lookAgainMs);
+    }
+  }
+
+  function isFresh(client: pg.PoolClient): boolean {
+    if (!generations.has(client)) generations.set(client, generation);
+    return generations.get(client) === generation;
+  }
+
+  /** Undefined if the server takes no more connections, but others of this lane will be free again. */
+  async function connectOnce(lane: pg.Pool): Promise<pg.PoolClient | undefined> {
     try {
       const client = await lane.connect();
       pauseMs = 0;
@@ -350,6 +387,7 @@ function createGate() {
     } catch (error) {
       // Not the server, but those before in line.
       if (/^timeout exceeded/.test((error as Error).message)) throw tooManyWait();
+      if ((error as { code?: string }).code === tooManyConnections && lane.totalCount > 0) return undefined;
       lastFault = asFault(error);
       if (performance.now() >= isShutUntil) {
         pauseMs = Math.min(Math.max(firstPauseMs, pauseMs * 2), longestPauseMs);
@@ -370,6 +408,8 @@ function createGate() {
 
   return {
     connect,
+    /** A connection answered nothing for too long: the way to the server was lost without a word. */
+    distrustAll: () => void generation++,
     /** For statements that need no connection of their own. */
     shared(lane: pg.Pool): Promise<pg.PoolClient> {
       const place = turn++ % lane.options.max;

@@ -90,6 +90,7 @@ export function openSqlite(path: string, { mustExist, onStatement }: DatabaseOpt
     all: read.all,
     get: read.get,
     transaction: (work) => inTransaction(work, busyDeadlineMs),
+    change: (work) => inTransaction(work, busyDeadlineMs),
     alone: (work) => inTransaction(work, aloneDeadlineMs),
     reading: () => ({ isOfOneMoment: false, all: read.all, get: read.get, end: () => undefined }),
     snapshot: snapshots.use,

@@ -7,7 +7,7 @@
 import type { Access } from '../access/access.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
-import { record, takeTurn } from '../journal/journal.ts';
+import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
 import { checkDepth } from './depth.ts';
@@ -46,7 +46,7 @@ const markStaged = sql<{ id: string; parentId: string; now: number }>`
 
 const findTaken = sql<{ parentId: string; names: readonly string[] }, { name: string }>`
   select folders.name from ${textList('names')} cross join folders
-  where folders.parent_id = ${'parentId'} and folders.name = each.value limit 1`;
+  where folders.parent_id = ${'parentId'} and folders.name = each.value order by each.place limit 1`;
 
 const publish = sql<{ ids: readonly string[]; parentId: string }>`
   update folders set parent_id = ${'parentId'} where id in (select value from ${list('ids')})`;
@@ -78,15 +78,13 @@ async function importStaged(
   parentId: string,
 ): Promise<void> {
   const stage = newRow({ parentId: null, name: 'import' }, now);
-  await database.transaction(async (transaction) => {
-    await takeTurn(transaction);
+  await changeInTurn(database, async (transaction) => {
     await insertRow(transaction, stage);
     await transaction.run(markStaged, { id: stage.id, parentId, now });
   });
   try {
     for (const rows of slices(plan.rows)) {
-      await database.transaction(async (transaction) => {
-        await takeTurn(transaction);
+      await changeInTurn(database, async (transaction) => {
         await insertRows(transaction, rows.map(under(stage.id)));
       });
       await othersFirst();

@@ -8,7 +8,7 @@ import type { Access } from '../access/access.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { record, takeTurn } from '../journal/journal.ts';
+import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import {
   addChildren,
@@ -234,8 +234,7 @@ async function giveUpExpired(database: Database, expired: Expired, now: number):
   for (let count = 0; count < mostPerSweep; count += purgeBatch) {
     const search = { ...expired, limit: purgeBatch };
     if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;
-    await database.transaction(async (transaction) => {
-      await takeTurn(transaction);
+    await changeInTurn(database, async (transaction) => {
       const tops = await transaction.all(findExpired, search);
       await transaction.run(giveUp, { ids: tops.map(({ id }) => id) });
       // What an import left behind was never there for anybody.
@@ -261,8 +260,7 @@ export async function purge(
 ): Promise<number> {
   let purged = 0;
   for (let isDone = false; !isDone && purged < most;) {
-    await database.transaction(async (transaction) => {
-      await takeTurn(transaction);
+    await changeInTurn(database, async (transaction) => {
       let ids = topIds;
       for (;;) {
         const inside = await transaction.all(findInside, { ids, limit: purgeBatch });

@@ -156,10 +156,12 @@ class FolderWatch {
     this.#watched = await watchedAt(database, access, place.number, this.#under);
     if (!isKnown) yield { change: resyncAt(place), access };
 
+    let { timesReplaced } = feed;
     for (;;) {
       await feed.waitFor(place.number, this.#signal);
       if (this.#signal.aborted) return;
-      let isLost = feed.last - place.number > this.#maxBacklog;
+      let isLost = feed.timesReplaced !== timesReplaced || feed.last - place.number > this.#maxBacklog;
+      ({ timesReplaced } = feed);
       const entries = isLost ? undefined : await feed.read(place.number);
       for (const entry of entries ?? []) {
         const previous = place;

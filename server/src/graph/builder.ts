@@ -30,6 +30,10 @@ export interface GraphServices {
 
 export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
+  /** All that is read for the answer may take long. */
+  readonly isLong: boolean;
+  /** Something has been changed and committed: it must not be tried again. */
+  isChanged: boolean;
   /** Reads what the answer shows. A mutation renews it, and what follows from it. */
   reader: Reading;
   /** What the viewer may see and do, and the tree as they see it. */

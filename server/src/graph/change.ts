@@ -4,7 +4,7 @@ import type { Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
-import { readHead, takeTurn, type ChangedBy } from '../journal/journal.ts';
+import { changeInTurn, readHead, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
@@ -14,17 +14,26 @@ export async function change<T>(
 ): Promise<T> {
   const { database, accessBook, viewer } = context;
   startReadingAnew(context);
-  const result = await database.transaction(async (transaction) => {
-    await takeTurn(transaction);
+  const result = await changeInTurn(database, async (transaction) => {
     const { access } = await accessBook.accessIn(transaction, viewer.userId);
     const done = await work(transaction, access);
     // Nobody else gets in between: the last entry is this change's own.
     return { done, changedAt: await readHead(transaction) };
   });
+  context.isChanged = true;
   // What the answer shows is what the viewer may see from now on.
-  const { access } = await accessBook.accessFor(context.reader, viewer.userId);
+  const { access } = await accessAfter(context);
   renew(context, { access, place: result.changedAt });
   return result.done;
+}
+
+async function accessAfter({ accessBook, reader, viewer }: GraphContext): Promise<Standing> {
+  try {
+    return await accessBook.accessFor(reader, viewer.userId);
+  } catch (cause) {
+    if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
+    throw new Refusal('UNAVAILABLE', 'The change has been made, but cannot be shown right now.', { cause });
+  }
 }
 
 /** Who changes something, and when, for the journal. */
@@ -32,11 +41,10 @@ export function changeBy({ viewer, clock }: GraphContext): ChangedBy {
   return { byUserId: viewer.userId, now: clock.now() };
 }
 
-/** Reads what may take long, with the rights of that moment; from then on they hold for the rest of the answer, too. */
-export async function readLong<T>(context: GraphContext, work: (view: TreeView) => Promise<T>): Promise<T> {
-  const { result, access } = await context.longReads.run(context.viewer.userId, work);
-  if (access !== context.access) renew(context, { access, place: context.place });
-  return result;
+/** Reads what may take long; beside a change, or in what is told of one, at a moment of its own. */
+export function readLong<T>(context: GraphContext, work: (view: TreeView) => Promise<T>): Promise<T> {
+  if (context.isLong) return work(context.view);
+  return context.longReads.run(context.viewer.userId, (reader, { access }) => work(viewTree(reader, access)));
 }
 
 /** What is read from now on is of a later moment; until then, nothing is kept from others. */

@@ -21,7 +21,7 @@ import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { coded } from './graph-error.ts';
-import { createLongReads } from './long-reads.ts';
+import { createLongReads, takesLong } from './long-reads.ts';
 import { withLocations } from './locations.ts';
 import { createSchema } from './schema.ts';
 import { areNestedTooDeeply, mostVariableLevels } from './variables.ts';
@@ -62,6 +62,8 @@ export interface Graph {
     viewer: Viewer,
     limits?: GraphLimits,
   ): PromiseOrValue<GraphResult | GraphStream>;
+  /** Whether a request that can be run is answered with a stream. */
+  isSubscription(request: GraphRequest): boolean;
   /** Refuses a viewer who can no longer log in. */
   admit(viewer: Viewer): PromiseOrValue<void>;
 }
@@ -87,6 +89,12 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       if (refused) return refused;
       return operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation);
     },
+    isSubscription({ query, operationName }) {
+      const { document } = documents.check(query);
+      return (
+        document !== undefined && operationKind(document, operationName) === OperationTypeNode.SUBSCRIPTION
+      );
+    },
     admit: ({ userId }) => whenDone(services.accessBook.accessOf(userId), () => undefined),
   };
 
@@ -109,7 +117,9 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     return { operation: { kind, query, viewer, request } };
   }
 
-  function runOnce({ kind, query, viewer, request }: Operation): PromiseOrValue<GraphResult> {
+  function runOnce(operation: Operation): PromiseOrValue<GraphResult> {
+    const { kind, query, viewer, request } = operation;
+    if (kind === OperationTypeNode.QUERY && takesLong(request.document)) return runLong(operation);
     // What changes something reads anew after that, and keeps no reading open until then.
     const isChange = kind === OperationTypeNode.MUTATION;
     const standing = (reading: Reading) =>
@@ -117,8 +127,19 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
         ? services.accessBook.accessOf(viewer.userId)
         : services.accessBook.accessFor(reading, viewer.userId);
     return withContext(viewer, standing, (contextValue) =>
-      whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query)),
+      whenDone(tryExecute({ ...request, contextValue }), (done) =>
+        toResult(done, query, { isChanged: contextValue.isChanged }),
+      ),
     );
+  }
+
+  /** Waits for its turn before it takes anything from others, and then reads all of it at one moment. */
+  function runLong({ query, viewer, request }: Operation): Promise<GraphResult> {
+    return longReads.run(viewer.userId, async (reader, standing) => {
+      const reading = { ...reader, isOfOneMoment: true, end: () => undefined };
+      const contextValue = { ...contextOf(viewer, standing, reading), isLong: true };
+      return toResult(await tryExecute({ ...request, contextValue }), query);
+    });
   }
 
   /** What is read for an answer is read together, and done with when the answer is there. */
@@ -150,21 +171,33 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       (reading) => services.accessBook.accessFor(reading, viewer.userId),
       (contextValue) => tryRequest(() => createSourceEventStream({ ...request, contextValue })),
     );
-    if (!(Symbol.asyncIterator in source)) return toResult(source, query);
+    if (!(Symbol.asyncIterator in source)) {
+      const trouble = troubleIn(source.errors);
+      if (trouble) throw trouble;
+      return toResult(source, query);
+    }
     const changes = source as FolderStream;
     const end = { done: true, value: undefined } as const;
     const stream: GraphStream = {
       async next() {
         const next = await changes.next();
         if (next.done) return end;
-        const { access, change } = next.value;
-        // Each answer has a budget of its own, and the access of its moment.
-        const standing = () => ({ access, place: change.place });
+        const { change } = next.value;
+        // Each answer has a budget of its own, and is seen with the rights of the moment in which it is read.
+        const standing = (reading: Reading) =>
+          whenDone(services.accessBook.accessFor(reading, viewer.userId), ({ access }) => ({
+            access,
+            place: change.place,
+          }));
         const answer = async () =>
           withContext(viewer, standing, (contextValue) =>
             execute({ ...request, rootValue: next.value, contextValue }),
           );
-        return { done: false, value: toResult(await turns.take(answer), query) };
+        const answered = await turns.take(answer);
+        // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
+        const trouble = troubleIn(answered.errors);
+        if (trouble) throw trouble;
+        return { done: false, value: toResult(answered, query) };
       },
       async return() {
         await changes.return();
@@ -178,10 +211,26 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   function contextOf(viewer: Viewer, { access, place }: Standing, reader: Reading): GraphContext {
     const budget = new Budget(services.limits, elementFields);
     const view = viewTree(reader, access);
-    return { ...services, viewer, reader, access, view, place, budget, longReads, turns };
+    return {
+      ...services,
+      viewer,
+      isLong: false,
+      isChanged: false,
+      reader,
+      access,
+      view,
+      place,
+      budget,
+      longReads,
+      turns,
+    };
   }
 
-  function toResult({ data, errors }: ExecutionResult, query: string): GraphResult {
+  function toResult(
+    { data, errors }: ExecutionResult,
+    query: string,
+    { isChanged } = { isChanged: false },
+  ): GraphResult {
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, body: { data } };
     const formatted = errors
@@ -190,7 +239,8 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
     const shown = withLocations(formatted, query);
     const body = isExecuted ? { errors: shown, data } : { errors: shown };
-    const retryAfterSeconds = isNothing(data) ? pauseOf(errors) : undefined;
+    // What has been changed is not to be tried again.
+    const retryAfterSeconds = isNothing(data) && !isChanged ? pauseOf(errors) : undefined;
     return { isExecuted, body, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
@@ -219,10 +269,14 @@ function isNothing(data: ExecutionResult['data']): boolean {
 
 /** How long to wait before it is tried again, if that may help. */
 function pauseOf(errors: readonly GraphQLError[]): number | undefined {
+  return troubleIn(errors)?.details.retryAfterSeconds;
+}
+
+/** What stood in the way and may pass. */
+function troubleIn(errors: readonly GraphQLError[] = []): Refusal | undefined {
   return errors
     .map(({ originalError }) => originalError)
-    .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE')?.details
-    .retryAfterSeconds;
+    .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');
 }
 
 function cannotStream(): GraphResult {

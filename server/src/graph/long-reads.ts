@@ -1,20 +1,32 @@
 /**
- * Reads that may take long: searches, counts, everything below a folder. All of one moment, with the rights of that
+ * Reads that may take long: searches, exports, everything below a folder. All of one moment, with the rights of that
  * moment, and only a few at a time for each person, so that nobody's hold up everybody's.
  */
 
-import type { AccessBook } from '../access/access-book.ts';
-import type { Access } from '../access/access.ts';
-import type { Database } from '../database/database.ts';
-import { viewTree, type TreeView } from '../folders/folders.ts';
+import { visit, type DocumentNode } from 'graphql';
+import type { AccessBook, Standing } from '../access/access-book.ts';
+import type { Database, Reader } from '../database/database.ts';
 import { createPlaces, type Places } from '../places.ts';
 
 export interface LongReads {
-  /** Answers also with the access by which it was read: what was taken away meanwhile is not shown. */
-  run<T>(userId: string, work: (view: TreeView) => Promise<T>): Promise<{ result: T; access: Access }>;
+  run<T>(userId: string, work: (reader: Reader, standing: Standing) => Promise<T>): Promise<T>;
 }
 
 const mostPerPerson = 2;
+
+/** Whoever asks for one of them has the whole answer read as one that takes long. */
+const longFields = new Set(['search', 'descendants', 'exportFolders']);
+const known = new WeakMap<DocumentNode, boolean>();
+
+export function takesLong(document: DocumentNode): boolean {
+  let found = known.get(document);
+  if (found === undefined) {
+    found = false;
+    visit(document, { Field: ({ name }) => void (found ||= longFields.has(name.value)) });
+    known.set(document, found);
+  }
+  return found;
+}
 
 export function createLongReads(database: Database, accessBook: AccessBook): LongReads {
   const byPerson = new Map<string, Places>();
@@ -25,10 +37,7 @@ export function createLongReads(database: Database, accessBook: AccessBook): Lon
       byPerson.set(userId, places);
       try {
         return await places.use(() =>
-          database.snapshot(async (reader) => {
-            const { access } = await accessBook.accessIn(reader, userId);
-            return { result: await work(viewTree(reader, access)), access };
-          }),
+          database.snapshot(async (reader) => work(reader, await accessBook.accessIn(reader, userId))),
         );
       } finally {
         if (places.areEmpty) byPerson.delete(userId);

@@ -85,7 +85,7 @@ class EventStream extends Readable implements LiveConnection {
     // A comment in between makes it be called again.
     if (this.#isPulling || this.#isOver) return;
     this.#isPulling = true;
-    this.#pull().catch((error: unknown) => this.#finish(this.#toRefusal(error)));
+    this.#pull().catch((error: unknown) => this.#fail(this.#toRefusal(error)));
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -102,6 +102,12 @@ class EventStream extends Readable implements LiveConnection {
     const event = nextEvent(value.body);
     this.#isPulling = false;
     this.push(event);
+  }
+
+  /** What may pass is no end: the client comes back with its last cursor. */
+  #fail(refusal: Refusal): void {
+    if (refusal.code === 'UNAVAILABLE') this.end();
+    else this.#finish(refusal);
   }
 
   #finish(refusal?: Refusal): void {

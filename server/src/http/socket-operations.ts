@@ -24,6 +24,7 @@ export interface SocketOperationsOptions {
 
 interface Operation {
   readonly id: string;
+  readonly request: GraphRequest;
   stream?: GraphStream;
   /** Nothing more of it is sent. */
   isOver: boolean;
@@ -50,10 +51,10 @@ export class SocketOperations {
       void this.#sendErrors(id, [toGraphError(new Refusal('TOO_EXPENSIVE', text))]);
       return;
     }
-    const operation: Operation = { id, isOver: false };
+    const operation: Operation = { id, request, isOver: false };
     this.#open.set(id, operation);
     this.#running++;
-    this.#run(operation, request, viewer)
+    this.#run(operation, viewer)
       .catch((error: unknown) => this.#fail(operation, error))
       .finally(() => this.#running--);
   }
@@ -67,8 +68,8 @@ export class SocketOperations {
     for (const id of [...this.#open.keys()]) this.stop(id);
   }
 
-  async #run(operation: Operation, request: GraphRequest, viewer: Viewer): Promise<void> {
-    const opened = await this.#options.graph.open(request, viewer);
+  async #run(operation: Operation, viewer: Viewer): Promise<void> {
+    const opened = await this.#options.graph.open(operation.request, viewer);
     if ('next' in opened) await this.#follow(operation, opened);
     else if (!operation.isOver) await this.#answer(operation, opened);
   }
@@ -103,9 +104,15 @@ export class SocketOperations {
   #fail(operation: Operation, error: unknown): void {
     if (operation.isOver) return;
     this.#end(operation);
-    const isOfOperation = error instanceof Refusal && error.code !== 'INVALID_AUTH_TOKEN';
+    const isOfOperation = error instanceof Refusal && !this.#isOfConnection(operation, error);
     if (isOfOperation) void this.#sendErrors(operation.id, [toGraphError(error)]);
     else this.#options.onFailure(error);
+  }
+
+  /** An error would end a subscription for good; after a close, clients come back with their last cursor. */
+  #isOfConnection({ request }: Operation, { code }: Refusal): boolean {
+    if (code === 'UNAVAILABLE') return this.#options.graph.isSubscription(request);
+    return code === 'INVALID_AUTH_TOKEN';
   }
 
   #end(operation: Operation): void {

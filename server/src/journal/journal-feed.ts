@@ -10,6 +10,8 @@ import { readEntries, type JournalEntry } from './journal-entry.ts';
 export interface JournalFeed {
   /** The number of the last entry that this node has seen. */
   readonly last: number;
+  /** How often the journal was found to have other entries than before: a database that lost its last commits. */
+  readonly timesReplaced: number;
   /** The number of the last entry seen that changed who may see or do what. */
   readonly accessChangedAt: number;
   /** Some of the entries that follow, in order; undefined if the next one is not kept any more. */
@@ -42,8 +44,9 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   const listeners: ((entry: JournalEntry) => void)[] = [];
   const gapListeners: (() => void)[] = [];
   let recent: JournalEntry[] = [];
-  let { number: last } = await readHead(database);
+  let { number: last, nonce: lastNonce } = await readHead(database);
   let accessChangedAt = last;
+  let timesReplaced = 0;
   let isReading = false;
   let isThereMore = false;
   let isClosed = false;
@@ -55,10 +58,16 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     try {
       while (isThereMore && !isClosed) {
         isThereMore = false;
-        const entries = await readEntries(database, last, batch);
+        // With the last one: it tells whether it is still the same journal.
+        const found = await readEntries(database, last - 1, batch + 1);
+        if (await isReplaced(found[0])) {
+          await beginAnew();
+          continue;
+        }
+        const entries = found[0]?.number === last ? found.slice(1) : found;
         if (entries.length === 0) continue;
         take(entries);
-        isThereMore = entries.length === batch;
+        isThereMore = entries.length >= batch;
         wake();
       }
     } catch (error) {
@@ -66,6 +75,22 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     } finally {
       isReading = false;
     }
+  }
+
+  async function isReplaced(first: JournalEntry | undefined): Promise<boolean> {
+    if (first?.number === last) return first.nonce !== lastNonce;
+    // The last one is forgotten by now, or was never there.
+    return first === undefined && (await readHead(database)).number < last;
+  }
+
+  /** After a failover to a server that did not have the last commits, or a restore: nothing that is known holds. */
+  async function beginAnew(): Promise<void> {
+    ({ number: last, nonce: lastNonce } = await readHead(database));
+    timesReplaced++;
+    recent = [];
+    accessChangedAt = last;
+    gapListeners.forEach((listener) => listener());
+    for (const [resume] of [...waiting]) resume();
   }
 
   function take(entries: readonly JournalEntry[]): void {
@@ -77,7 +102,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     }
     for (const entry of entries) {
       recent.push(entry);
-      last = entry.number;
+      ({ number: last, nonce: lastNonce } = entry);
       if (entry.changesAccess) accessChangedAt = entry.number;
       listeners.forEach((listener) => listener(entry));
     }
@@ -96,6 +121,9 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   return {
     get last() {
       return last;
+    },
+    get timesReplaced() {
+      return timesReplaced;
     },
     get accessChangedAt() {
       return accessChangedAt;

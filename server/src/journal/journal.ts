@@ -54,6 +54,7 @@ export interface JournalHead extends JournalPlace {
 }
 
 const mostNonce = 2 ** 32;
+const mostAccessStep = 2 ** 20;
 
 const standInLine = sql<object>`update journal_counter set number = number`;
 
@@ -72,8 +73,9 @@ interface EntryValues {
   readonly nonce: number;
 }
 
-const advance = sql<{ by: number; changesAccess: number; nonce: number }>`
-  update journal_counter set number = number + ${'by'}, access_number = access_number + ${'changesAccess'},
+/** By something random: a database from a backup, or one that lost its last commits, does not come to the same again. */
+const advance = sql<{ by: number; accessStep: number; nonce: number }>`
+  update journal_counter set number = number + ${'by'}, access_number = access_number + ${'accessStep'},
     nonce = ${'nonce'}`;
 
 const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id, way, old_way,
@@ -98,19 +100,19 @@ export function takeTurn(transaction: Transaction): PromiseOrValue<unknown> {
   return transaction.run(standInLine, {});
 }
 
-/** A transaction in its turn: of two nodes that do the same at the same time, one comes after the other. */
+/** A change of its own: it takes its turn, and of two nodes that do the same, one comes after the other. */
 export function changeInTurn<T>(
   database: Database,
   work: (transaction: Transaction) => PromiseOrValue<T>,
 ): Promise<T> {
-  return database.transaction((transaction) => whenDone(takeTurn(transaction), () => work(transaction)));
+  return database.change((transaction) => whenDone(takeTurn(transaction), () => work(transaction)));
 }
 
 /** Part of every change, in its own transaction: what is not committed was never written down. */
 export function record(transaction: Transaction, entry: NewEntry): PromiseOrValue<unknown> {
   const stored = toValues(entry);
   transaction.announce();
-  return whenDone(transaction.run(advance, { ...stored, by: 1 }), () =>
+  return whenDone(transaction.run(advance, { ...stored, ...stepOf(entry), by: 1 }), () =>
     transaction.run(insert, { ...stored, userId: entry.userId ?? null }),
   );
 }
@@ -120,8 +122,12 @@ export async function recordEach(transaction: Transaction, { userIds, ...entry }
   if (userIds.length === 0) return;
   const stored = { ...toValues(entry), by: userIds.length };
   transaction.announce();
-  await transaction.run(advance, stored);
+  await transaction.run(advance, { ...stored, ...stepOf(entry) });
   await transaction.run(insertEach, { ...stored, userIds });
+}
+
+function stepOf({ changesAccess }: Pick<NewEntry, 'changesAccess'>): { accessStep: number } {
+  return { accessStep: changesAccess ? randomInt(1, mostAccessStep) : 0 };
 }
 
 export function readHead(reader: Reader): PromiseOrValue<JournalHead> {

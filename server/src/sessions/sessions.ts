@@ -9,7 +9,7 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { takeTurn } from '../journal/journal.ts';
+import { changeInTurn, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
 import type { EndedSessions } from './ended-sessions.ts';
@@ -202,8 +202,7 @@ export function createSessions({
 
   async function logOutByAuthToken(authToken: string): Promise<void> {
     const { sessionId, userId } = authenticate(authToken);
-    await database.transaction(async (transaction) => {
-      await takeTurn(transaction);
+    await changeInTurn(database, async (transaction) => {
       const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
       await revokeById(transaction, sessionId, revocation);
     });
@@ -211,8 +210,7 @@ export function createSessions({
 
   async function logOutByRefreshToken(refreshToken: string): Promise<void> {
     const digest = digestOf(refreshToken);
-    const revoked = await database.transaction(async (transaction) => {
-      await takeTurn(transaction);
+    const revoked = await changeInTurn(database, async (transaction) => {
       return revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() });
     });
     if (!revoked) throw new Refusal('INVALID_REFRESH_TOKEN');

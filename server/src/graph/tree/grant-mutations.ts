@@ -5,6 +5,7 @@ import { putGrant, removeGrant, type Subject } from '../../access/grants.ts';
 import { readGroup } from '../../accounts/groups.ts';
 import { readUser } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
+import { isRowId, nobodysId } from '../../database/row-id.ts';
 import { requireLevel } from '../../folders/change-folders.ts';
 import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
@@ -103,8 +104,11 @@ interface GivenSubject {
 }
 
 function oneSubject({ userId, groupId }: GivenSubject): Subject {
-  if (userId && !groupId) return { kind: 'user', id: userId };
-  if (groupId && !userId) return { kind: 'group', id: groupId };
+  const id = userId || groupId;
+  if (id && !(userId && groupId)) {
+    // Of something that is no id there is no grant.
+    return { kind: userId ? 'user' : 'group', id: isRowId(id) ? id : nobodysId };
+  }
   throw new Refusal('BAD_INPUT', 'Give `userId` or `groupId`, one of them.');
 }
 

@@ -1,0 +1,67 @@
+/** Writes where others write, too, and gets in their way: what comes of it, the journal tells. */
+
+import { mutation } from '../../graph-bed.ts';
+import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
+
+interface Payload {
+  readonly cursor: string;
+}
+
+/** What may become of a change that comes too late. */
+const fair = ['CONFLICT', 'NOT_FOUND', 'CYCLE'];
+const names = ['one', 'two', 'three', 'four', 'five', 'six'];
+const fewestFolders = 3;
+const mostFolders = 12;
+
+export class CommonsWriter {
+  /** Of what was acknowledged, in its order. */
+  readonly cursors: string[] = [];
+  readonly account: Account;
+  readonly #client: ChaosClient;
+  readonly #topId: string;
+
+  constructor(client: ChaosClient, account: Account, topId: string) {
+    this.#client = client;
+    this.account = account;
+    this.#topId = topId;
+  }
+
+  async run(): Promise<void> {
+    const { random } = this.#client;
+    while (!this.#client.isOver) {
+      const ids = await this.#read();
+      const places = [...ids, this.#topId];
+      const isFull = ids.length >= mostFolders;
+      const isEmpty = ids.length < fewestFolders;
+      const [id, parentId, name] = [random.pick(ids), random.pick(places), random.pick(names)];
+      const draw = isEmpty ? 0 : random.between(isFull ? 3 : 0, 9);
+      if (draw < 3) await this.#run('createFolder', { parentId, name });
+      else if (draw < 6) await this.#run('moveFolder', { id, parentId });
+      else if (draw < 8) await this.#run('updateFolder', { id, name });
+      else await this.#run('deleteFolder', { id, recursive: true });
+      await this.#client.pause();
+    }
+  }
+
+  async #run(name: string, input: Record<string, unknown>): Promise<void> {
+    const { authToken } = this.account;
+    const outcome: Outcome<Record<string, Payload>> = await this.#client.graph(
+      mutation(name, 'cursor'),
+      { input },
+      { authToken },
+    );
+    if (outcome.kind === 'done') this.cursors.push(outcome.value[name]!.cursor);
+    else if (outcome.kind === 'refused' && !fair.includes(outcome.code)) {
+      this.#client.violation(`${name} was refused: ${outcome.code} ${outcome.says}`);
+    }
+  }
+
+  async #read(): Promise<string[]> {
+    const { folder } = await this.#client.ask<{ folder: { descendants: { items: { id: string }[] } } }>(
+      'query($id: ID!){folder(id: $id){descendants{items{id}}}}',
+      { id: this.#topId },
+      this.account.authToken,
+    );
+    return folder.descendants.items.map(({ id }) => id);
+  }
+}

@@ -1,0 +1,35 @@
+/** Follows the changes over server-sent events. */
+
+import { EventClient } from '../../live/event-client.ts';
+import { Follower, subscription, wholeChange } from './follower.ts';
+
+export class EventFollower extends Follower {
+  protected override async stay(until: number, isOver: () => boolean): Promise<void> {
+    const { tally, cluster } = this.client.world;
+    const url = this.client.random.pick(cluster.urls);
+    if (!url) return;
+    const variables = { after: this.cursor, under: this.under };
+    const headers = { authorization: `Bearer ${this.account.authToken}` };
+    const events = await EventClient.open(url, { query: subscription, variables }, headers).catch(
+      () => undefined,
+    );
+    const isOpen = events?.response.status === 200;
+    tally.count(isOpen ? 'event streams' : 'event streams that were not opened');
+    const late = setTimeout(() => events?.leave(), Math.max(1, until - performance.now()));
+    try {
+      while (isOpen && !isOver()) {
+        const event = await events.next();
+        // Cut off.
+        if (!event) return;
+        const change = event.event === 'next' && wholeChange(event.data);
+        if (!change) return this.client.violation(`an event stream got ${JSON.stringify(event)}`);
+        this.take(change);
+      }
+    } catch {
+      // Cut off, too, or left.
+    } finally {
+      clearTimeout(late);
+      events?.leave();
+    }
+  }
+}

@@ -1,0 +1,163 @@
+/** What is done to the nodes and to the database while others work, and how fast they come back by themselves. */
+
+import { Agent } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChaosWorld } from './chaos-client.ts';
+import { exchange } from './exchange.ts';
+import type { Random } from './random.ts';
+
+export interface FaultPlan {
+  readonly rounds: number;
+  /** Of the database, each round. */
+  readonly restarts: number;
+  /** Whether there is more than that each round: lost connections, nodes and databases that stand still. */
+  readonly isThorough: boolean;
+  /** Between two faults, at most. */
+  readonly pauseMs: number;
+}
+
+type DatabaseFault = 'stop' | 'crash';
+
+/** How long the database is away: longer than anybody may still think that it is there. */
+const shortestAwayMs = 1_500;
+const longestAwayMs = 3_000;
+/** After that, nobody calls themselves ready while it is away. */
+const noticeWithinMs = 1_000;
+const readyWithinMs = 15_000;
+const probeEveryMs = 100;
+const probeWithinMs = 10_000;
+const nodeAwayMs = 1_000;
+const longestFreezeMs = 8_000;
+
+export class Faults {
+  readonly #world: ChaosWorld;
+  readonly #random: Random;
+  readonly #onProgress: (text: string) => void;
+  readonly #agent = new Agent();
+  #databaseFaults = 0;
+
+  constructor(world: ChaosWorld, random: Random, onProgress: (text: string) => void) {
+    this.#world = world;
+    this.#random = random;
+    this.#onProgress = onProgress;
+  }
+
+  /** Each round kills every node once and restarts the database; some of it at the same time. */
+  async run({ rounds, restarts, isThorough, pauseMs }: FaultPlan, isOver: () => boolean): Promise<void> {
+    const { cluster } = this.#world;
+    for (let round = 0; round < rounds; round++) {
+      const kills = Array.from({ length: cluster.count }, (_, place) => () => this.#killNode(place));
+      const others = Array.from({ length: restarts }, () => () => this.#restartDatabase());
+      const more = [() => this.#cutConnections(), () => this.#freezeNode(), () => this.#freezeDatabase()];
+      for (const fault of this.#random.shuffled([...kills, ...others, ...(isThorough ? more : [])])) {
+        if (isOver()) return;
+        await sleep(this.#random.between(200, pauseMs));
+        await fault();
+      }
+      this.#onProgress(`round ${round + 1} of ${rounds} is done`);
+    }
+    await this.untilReady();
+  }
+
+  /** All of them, by themselves. */
+  async untilReady(): Promise<void> {
+    const { cluster, tally } = this.#world;
+    const began = performance.now();
+    await Promise.all(
+      cluster.urls.map(async (url) => {
+        while ((await this.#probe(url, '/readyz')).status !== 200) {
+          if (performance.now() - began > readyWithinMs) {
+            tally.violation(`${url} is not ready after ${readyWithinMs} ms`);
+            return;
+          }
+          await sleep(probeEveryMs);
+        }
+        tally.time('getting ready again', performance.now() - began);
+      }),
+    );
+  }
+
+  async #killNode(place: number): Promise<void> {
+    const { cluster, tally } = this.#world;
+    this.#onProgress(`kills node ${place + 1}`);
+    await cluster.killNode(place);
+    tally.count('nodes killed');
+    await sleep(this.#random.between(0, nodeAwayMs));
+    await cluster.startNode(place);
+  }
+
+  /** In turn by a fast shutdown and by a crash; sometimes a node is killed meanwhile. */
+  async #restartDatabase(): Promise<void> {
+    const { cluster, tally } = this.#world;
+    const fault: DatabaseFault = this.#databaseFaults++ % 2 === 0 ? 'stop' : 'crash';
+    const victim = this.#random.chance(0.4) ? this.#random.below(cluster.count) : undefined;
+    const awayMs = this.#random.between(shortestAwayMs, longestAwayMs);
+    const also = victim === undefined ? '' : ` and kills node ${victim + 1}`;
+    this.#onProgress(`database: ${fault}, for ${awayMs} ms${also}`);
+    await cluster.server[fault]();
+    tally.count(`databases ended by ${fault}`);
+    let started: Promise<void> | undefined;
+    if (victim !== undefined) {
+      await cluster.killNode(victim);
+      tally.count('nodes killed');
+      // It cannot start before the database does, and is tried again until then.
+      started = cluster.startNode(victim);
+    }
+    await this.#watchAway(performance.now() + awayMs);
+    const began = performance.now();
+    await cluster.server.restart();
+    tally.time('a start of the database', performance.now() - began);
+    await this.untilReady();
+    await started;
+  }
+
+  async #cutConnections(): Promise<void> {
+    const { cluster, tally } = this.#world;
+    const cut = await cluster.cutConnections();
+    this.#onProgress(`cuts ${cut} connections to the database`);
+    tally.count('connections cut', cut);
+    await this.untilReady();
+  }
+
+  async #freezeNode(): Promise<void> {
+    const { cluster, tally } = this.#world;
+    const [place, ms] = [this.#random.below(cluster.count), this.#random.between(500, longestFreezeMs)];
+    this.#onProgress(`freezes node ${place + 1} for ${ms} ms`);
+    await cluster.freezeNode(place, ms);
+    tally.count('nodes frozen');
+    await this.untilReady();
+  }
+
+  async #freezeDatabase(): Promise<void> {
+    const { cluster, tally } = this.#world;
+    const ms = this.#random.between(500, longestFreezeMs);
+    this.#onProgress(`freezes the database for ${ms} ms`);
+    await cluster.freezeDatabase(ms);
+    tally.count('databases frozen');
+    await this.untilReady();
+  }
+
+  /** Nobody may call themselves ready; all are alive. */
+  async #watchAway(until: number): Promise<void> {
+    const { cluster, tally } = this.#world;
+    await sleep(noticeWithinMs);
+    while (performance.now() < until) {
+      for (const url of cluster.urls) {
+        const { status, retryAfter } = await this.#probe(url, '/readyz');
+        if (status !== 503) tally.violation(`/readyz is ${status} while the database is away`);
+        if (status === 503 && !retryAfter) tally.violation('/readyz: 503 without Retry-After');
+        const alive = await this.#probe(url, '/livez');
+        if (alive.status !== 200) tally.violation(`/livez is ${alive.status} while the database is away`);
+        tally.count('probes while the database was away');
+      }
+      await sleep(probeEveryMs);
+    }
+  }
+
+  /** Status 0 if there was no answer. */
+  async #probe(url: string, path: string): Promise<{ status: number; retryAfter: string | undefined }> {
+    const answer = await exchange(this.#agent, { method: 'GET', url: url + path }, probeWithinMs);
+    if (typeof answer === 'string') return { status: 0, retryAfter: undefined };
+    return { status: answer.status, retryAfter: answer.headers['retry-after'] };
+  }
+}

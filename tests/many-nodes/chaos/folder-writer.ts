@@ -1,0 +1,202 @@
+/**
+ * Writes to a part of the tree that is its own, and knows what must be there: all that was acknowledged, and of what was
+ * not, all or nothing.
+ */
+
+import { mutation } from '../../graph-bed.ts';
+import type { Account, ChaosClient, Outcome, Unknown } from './chaos-client.ts';
+import { numberOf } from './follower.ts';
+import { match, type ReadFolder, type State } from './folder-model.ts';
+import { chooseOperation, type Operation } from './folder-operations.ts';
+
+/** What it sent, for the journal to be compared with. */
+export interface Attempt {
+  readonly kind: string;
+  readonly folderId: string | undefined;
+  readonly became: Readonly<Record<string, unknown>>;
+  /** Undefined if that never turned out, which only the journal tells. */
+  readonly isDone: boolean | undefined;
+  /** Of its entry, if it was acknowledged. */
+  readonly cursor: string | undefined;
+}
+
+interface Payload {
+  readonly cursor: string;
+  readonly folder?: { readonly id: string };
+}
+
+const selections: Readonly<Record<string, string>> = {
+  createFolder: 'cursor folder{id}',
+  updateFolder: 'cursor folder{id version}',
+  moveFolder: 'cursor folderCount folder{id}',
+  deleteFolder: 'cursor folderCount id',
+  restoreFolder: 'cursor folder{id}',
+  importFolders: 'cursor folderCount',
+};
+const readInside = `query($id: ID!){folder(id: $id){
+  descendants{items{id name title version parent{id} folders{totalCount}}}}}`;
+const lookShare = 0.25;
+
+export class FolderWriter {
+  readonly attempts: Attempt[] = [];
+  readonly account: Account;
+  readonly topId: string;
+  readonly #client: ChaosClient;
+  #state: State = { model: new Map(), trash: [] };
+  #made = 0;
+
+  constructor(client: ChaosClient, account: Account, topId: string) {
+    this.#client = client;
+    this.account = account;
+    this.topId = topId;
+  }
+
+  get name(): string {
+    return this.#client.name;
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  async run(): Promise<void> {
+    while (!this.#client.isOver) {
+      await this.#change();
+      if (this.#client.random.chance(lookShare)) await this.check();
+      await this.#client.pause();
+    }
+  }
+
+  /** At a node, or at any: what is read must be what is known. */
+  async check(url?: string): Promise<void> {
+    const matched = match(this.#state.model, await this.#read(url), this.topId);
+    if (typeof matched !== 'string') {
+      // With the ids of what is new.
+      this.#state = { ...this.#state, model: matched };
+      return;
+    }
+    this.#client.violation(`acknowledged changes are not shown: ${matched}`);
+    await this.#accept();
+  }
+
+  async #change(): Promise<void> {
+    const { random } = this.#client;
+    const operation = chooseOperation({
+      state: this.#state,
+      topId: this.topId,
+      random,
+      fresh: () => this.#fresh(),
+    });
+    const outcome = await this.#send(operation);
+    if (outcome.kind === 'done') await this.#acknowledged(operation, outcome.value);
+    else if (outcome.kind === 'unknown') await this.#find(operation, outcome);
+    else if (outcome.code !== operation.refusal) {
+      const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
+      this.#client.violation(`${sent} was refused: ${outcome.code} ${outcome.says}`);
+      await this.#accept();
+    }
+  }
+
+  async #acknowledged(operation: Operation, { cursor, folder }: Payload): Promise<void> {
+    this.#client.world.tally.count('changes of folders acknowledged');
+    if (operation.refusal) {
+      this.#client.violation(`${JSON.stringify(operation.input)} must be refused, and was done`);
+    }
+    this.#note(operation, true, cursor);
+    this.#state = operation.after;
+    if (operation.name === 'importFolders') return this.check();
+    if (operation.name !== 'createFolder') return;
+    // It is known by its id from now on.
+    const model = new Map(this.#state.model);
+    model.set(folder!.id, model.get('new')!);
+    model.delete('new');
+    this.#state = { ...this.#state, model };
+  }
+
+  /** What becomes of an attempt whose end is not known: once another change has been done, it has come to an end. */
+  async #find(operation: Operation, { says, isForRetry }: Unknown): Promise<void> {
+    const { tally } = this.#client.world;
+    tally.count('changes of folders not acknowledged');
+    const place = this.#note(operation, undefined);
+    await this.#fence();
+    const read = await this.#read();
+    const after = match(operation.after.model, read, this.topId);
+    if (typeof after !== 'string' && !operation.refusal) {
+      tally.count('changes of folders not acknowledged, and done');
+      if (isForRetry)
+        this.#client.violation(`${operation.name} was done, and said to be tried again: ${says}`);
+      this.#settle(place, true);
+      this.#state = { ...operation.after, model: after };
+      return;
+    }
+    this.#settle(place, false);
+    const before = match(this.#state.model, read, this.topId);
+    if (typeof before !== 'string') return;
+    const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
+    this.#client.violation(`${sent} is half done: ${before}, ${typeof after === 'string' ? after : ''}`);
+    await this.#accept();
+  }
+
+  async #fence(): Promise<void> {
+    await this.#client.insistOn(async () => {
+      const change = { title: this.#fresh() };
+      const operation: Operation = {
+        name: 'updateFolder',
+        input: { id: this.topId, ...change },
+        kind: 'UPDATE_FOLDER',
+        folderId: this.topId,
+        became: change,
+        after: this.#state,
+      };
+      const outcome = await this.#send(operation);
+      this.#note(
+        operation,
+        outcome.kind === 'unknown' ? undefined : outcome.kind === 'done',
+        outcome.kind === 'done' ? outcome.value.cursor : undefined,
+      );
+      return outcome;
+    });
+  }
+
+  /** After something was wrong: goes on with what is there. */
+  async #accept(): Promise<void> {
+    const read = await this.#read();
+    const model = new Map(
+      read.map(({ id, name, title, version, parent }) => [id, { parentId: parent.id, name, title, version }]),
+    );
+    this.#state = { model, trash: [] };
+  }
+
+  async #send(operation: Operation): Promise<Outcome<Payload>> {
+    const { name, input } = operation;
+    const { authToken } = this.account;
+    const query = mutation(name, selections[name]!);
+    const outcome = await this.#client.graph<Record<string, Payload>>(query, { input }, { authToken });
+    return outcome.kind === 'done' ? { kind: 'done', value: outcome.value[name]! } : outcome;
+  }
+
+  async #read(url?: string): Promise<readonly ReadFolder[]> {
+    const { folder } = await this.#client.ask<{ folder: { descendants: { items: ReadFolder[] } } }>(
+      readInside,
+      { id: this.topId },
+      this.account.authToken,
+      url,
+    );
+    return folder.descendants.items;
+  }
+
+  /** In the order in which it was sent. Answers with its place. */
+  #note({ kind, folderId, became }: Operation, isDone: boolean | undefined, cursor?: string): number {
+    const { doneAt } = this.#client.world;
+    if (cursor !== undefined) doneAt.set(numberOf(cursor), performance.now());
+    return this.attempts.push({ kind, folderId, became, isDone, cursor }) - 1;
+  }
+
+  #settle(place: number, isDone: boolean): void {
+    this.attempts[place] = { ...this.attempts[place]!, isDone };
+  }
+
+  #fresh(): string {
+    return `${this.name} ${++this.#made}`;
+  }
+}

@@ -1,0 +1,120 @@
+/** Who is in which group, and who may do what with which shelf: values that are never changed, only replaced. */
+
+import type { Variables } from '../../graph-bed.ts';
+import type { Random } from './random.ts';
+
+interface Group {
+  readonly name: string;
+  readonly members: readonly string[];
+}
+
+/** By id; a group that has none yet is `new`. Grants by folder and subject. */
+export interface People {
+  readonly groups: ReadonlyMap<string, Group>;
+  readonly grants: ReadonlyMap<string, string>;
+}
+
+export interface Change {
+  /** The mutation. */
+  readonly name: string;
+  readonly input: Variables;
+  readonly after: People;
+}
+
+interface Chosen {
+  readonly random: Random;
+  /** Never the same twice. */
+  readonly name: string;
+  readonly shelfIds: readonly string[];
+  readonly guestIds: readonly string[];
+}
+
+const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
+const mostGroups = 4;
+
+export function chooseChange({ groups, grants }: People, chosen: Chosen): Change {
+  const { random, name, shelfIds, guestIds } = chosen;
+  const ids = [...groups.keys()];
+  if (ids.length < 2 || (ids.length < mostGroups && random.chance(0.1))) {
+    return {
+      name: 'createGroup',
+      input: { name },
+      after: { groups: new Map(groups).set('new', { name, members: [] }), grants },
+    };
+  }
+  const groupId = random.pick(ids);
+  const group = groups.get(groupId)!;
+  const draw = random.below(20);
+  if (draw === 0) {
+    const left = [...grants].filter(([place]) => !place.endsWith(groupId));
+    return {
+      name: 'deleteGroup',
+      input: { id: groupId },
+      after: { groups: without(groups, groupId), grants: new Map(left) },
+    };
+  }
+  if (draw < 3) {
+    return {
+      name: 'updateGroup',
+      input: { id: groupId, name },
+      after: { groups: new Map(groups).set(groupId, { ...group, name }), grants },
+    };
+  }
+  if (draw < 10) {
+    const userId = random.pick(guestIds);
+    const isMember = group.members.includes(userId);
+    const members = isMember
+      ? group.members.filter((each) => each !== userId)
+      : [...group.members, userId].sort();
+    return {
+      name: isMember ? 'removeFromGroup' : 'addToGroup',
+      input: { groupId, userIds: [userId] },
+      after: { groups: new Map(groups).set(groupId, { ...group, members }), grants },
+    };
+  }
+  const folderId = random.pick(shelfIds);
+  const isForGroup = random.chance(0.5);
+  const subjectId = isForGroup ? groupId : random.pick(guestIds);
+  const subject = isForGroup ? { groupId } : { userId: subjectId };
+  const place = `${folderId} ${subjectId}`;
+  if (grants.has(place) && random.chance(0.6)) {
+    return {
+      name: 'revokeAccess',
+      input: { folderId, ...subject },
+      after: { groups, grants: without(grants, place) },
+    };
+  }
+  const level = random.pick(levels.filter((each) => each !== grants.get(place)));
+  return {
+    name: 'grantAccess',
+    input: { folderId, ...subject, level },
+    after: { groups, grants: new Map(grants).set(place, level) },
+  };
+}
+
+/** With the id of a new group, if it is there. */
+export function adopt({ groups, grants }: People, read: People): People {
+  const added = groups.get('new');
+  const id = added && [...read.groups].find(([, { name }]) => name === added.name)?.[0];
+  return id ? { groups: without(new Map(groups).set(id, added), 'new'), grants } : { groups, grants };
+}
+
+export function differenceOf(expected: People, read: People): string | undefined {
+  const text = ({ groups, grants }: People) => JSON.stringify([[...groups].sort(), [...grants].sort()]);
+  return text(expected) === text(read) ? undefined : `${text(read)} instead of ${text(expected)}`;
+}
+
+/** Of what is granted on the shelf itself: nothing is above it. Undefined if it is not seen. */
+export function levelOf({ groups, grants }: People, userId: string, folderId: string): string | undefined {
+  const ownIds = [
+    userId,
+    ...[...groups].filter(([, { members }]) => members.includes(userId)).map(([id]) => id),
+  ];
+  const given = ownIds.flatMap((id) => grants.get(`${folderId} ${id}`) ?? []);
+  const level = levels.findLast((each) => given.includes(each)) ?? 'NONE';
+  return level === 'NONE' ? undefined : level;
+}
+
+function without<T>(all: ReadonlyMap<string, T>, id: string): Map<string, T> {
+  return new Map([...all].filter(([each]) => each !== id));
+}

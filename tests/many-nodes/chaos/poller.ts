@@ -1,0 +1,24 @@
+/** Follows the changes page by page, without a connection that stays. */
+
+import { Follower, type Told } from './follower.ts';
+
+const page = `query($after: String, $under: ID){
+  changes(after: $after, under: $under, first: 40){items{kind cursor id} cursor hasMore}}`;
+const pauseMs = 200;
+
+export class Poller extends Follower {
+  protected override async stay(until: number, isOver: () => boolean): Promise<void> {
+    while (!isOver() && performance.now() < until) {
+      await this.#turn();
+      await this.client.pause(pauseMs);
+    }
+  }
+
+  async #turn(): Promise<void> {
+    const { changes } = await this.client.ask<{
+      changes: { items: readonly Told[]; cursor: string; hasMore: boolean };
+    }>(page, { after: this.cursor, under: this.under }, this.account.authToken);
+    changes.items.forEach((told) => this.take(told));
+    this.cursor = changes.cursor;
+  }
+}

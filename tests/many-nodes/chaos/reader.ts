@@ -1,0 +1,45 @@
+/** Reads at whichever node: what is read later is never older, and an answer is of one moment. */
+
+import { fromJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
+import type { Account, ChaosClient } from './chaos-client.ts';
+
+interface Read {
+  readonly cursor: string;
+  readonly folder: { readonly folders: { readonly totalCount: number; readonly items: readonly Inner[] } };
+}
+interface Inner {
+  readonly name: string;
+  readonly folders: { readonly totalCount: number; readonly items: readonly { readonly id: string }[] };
+}
+
+const query = '{cursor folder{folders{totalCount items{name folders{totalCount items{id}}}}}}';
+
+export class Reader {
+  readonly #client: ChaosClient;
+  readonly #account: Account;
+
+  constructor(client: ChaosClient, account: Account) {
+    this.#client = client;
+    this.#account = account;
+  }
+
+  async run(): Promise<void> {
+    let last = 0;
+    while (!this.#client.isOver) {
+      const { cursor, folder } = await this.#client.ask<Read>(query, {}, this.#account.authToken);
+      const { number } = fromJournalCursor(cursor, 'cursor');
+      if (number < last) this.#client.violation(`a read of entry ${number} after one of ${last}`);
+      last = number;
+      for (const { totalCount, items } of [
+        folder.folders,
+        ...folder.folders.items.map((each) => each.folders),
+      ]) {
+        if (totalCount !== items.length) {
+          this.#client.violation(`${totalCount} folders are counted, and ${items.length} listed`);
+        }
+      }
+      this.#client.world.tally.count('reads');
+      await this.#client.pause();
+    }
+  }
+}

@@ -1,0 +1,158 @@
+/** What is stored after a run, read behind the nodes' backs, and whether it fits together. */
+
+import { toJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
+import type { Cluster } from './cluster.ts';
+import { replay, type Entry, type ReplayedFolder } from './journal-replay.ts';
+import type { Tally } from './tally.ts';
+
+type EntryRow = Omit<Entry, 'way' | 'after' | 'cursor'> & {
+  readonly way: string | null;
+  readonly after: string | null;
+  readonly nonce: number;
+};
+
+interface FolderRow {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly name: string;
+  readonly title: string | null;
+  readonly version: number;
+  readonly childCount: number;
+  readonly height: number;
+  readonly because: string | null;
+}
+
+const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
+
+export async function readJournal(cluster: Cluster): Promise<Entry[]> {
+  const rows = await cluster.rows<EntryRow>(`
+    select number::float8 as number, kind, by_user_id as "byUserId", folder_id as "folderId", user_id as "userId",
+      group_id as "groupId", session_id as "sessionId", way, after, nonce::float8 as nonce
+    from journal order by number`);
+  return rows.map(({ way, after, nonce, ...row }) => ({
+    ...row,
+    way: way === null ? null : (JSON.parse(way) as string[]),
+    after: JSON.parse(after ?? '{}') as Record<string, unknown>,
+    cursor: toJournalCursor({ number: row.number, nonce }),
+  }));
+}
+
+/** The journal has no gap, and all that is stored is what it tells. */
+export async function checkStored(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+  const gap = entries.findIndex(({ number }, place) => number !== place + 1);
+  if (gap >= 0) tally.violation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
+  const [counter] = await cluster.rows<{ number: number }>(
+    'select number::float8 as number from journal_counter',
+  );
+  if (counter!.number !== entries.length) {
+    tally.violation(`the counter is at ${counter!.number} after ${entries.length} entries`);
+  }
+  await checkFolders(cluster, entries, tally);
+  await checkPeople(cluster, entries, tally);
+  await checkSessions(cluster, entries, tally);
+  await checkNothingIsHeld(cluster, tally);
+}
+
+async function checkFolders(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+  const rows = await cluster.rows<FolderRow>(`
+    select id, parent_id as "parentId", name, title, version::int as version, child_count::int as "childCount",
+      height::int as height, detached_because as because from folders`);
+  tally.count('folders at the end', rows.length);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const children = Map.groupBy(rows, ({ parentId }) => parentId);
+  const heightOf = (id: string): number =>
+    Math.max(0, ...(children.get(id) ?? []).map((child) => 1 + heightOf(child.id)));
+  const roots = rows.filter(({ parentId, because }) => parentId === null && because === null);
+  if (roots.length !== 1) tally.violation(`there are ${roots.length} roots`);
+  const topOf = ({ id }: FolderRow): FolderRow | undefined => {
+    let folder = byId.get(id);
+    for (let steps = 0; folder?.parentId && steps < 300; steps++) folder = byId.get(folder.parentId);
+    return folder?.parentId ? undefined : folder;
+  };
+
+  const { folders, importedCount } = replay(entries);
+  let imported = 0;
+  for (const row of rows) {
+    const { id, name, parentId, childCount, height } = row;
+    const top = topOf(row);
+    if (!top) tally.violation(`${name} has no way to the top`);
+    // Of an import that was cut short: never told to anybody.
+    if (top?.because === 'import') continue;
+    const inside = children.get(id)?.length ?? 0;
+    if (childCount !== inside) tally.violation(`${name} counts ${childCount} folders, and has ${inside}`);
+    if (height < heightOf(id))
+      tally.violation(`${name} has the height ${height}, and ${heightOf(id)} levels`);
+    if (row === roots[0]) continue;
+    const told = folders.get(id);
+    if (!told?.isCreated) imported++;
+    const { changes, ...expected }: ReplayedFolder = told ?? { changes: 0, isCreated: false };
+    const differs = [
+      expected.parentId !== undefined && expected.parentId !== parentId && 'parent',
+      expected.name !== undefined && expected.name !== name && 'name',
+      expected.title !== undefined && expected.title !== row.title && 'title',
+      row.version !== changes + 1 && `version ${row.version}, not ${changes + 1}`,
+    ].filter(Boolean);
+    if (differs.length > 0) tally.violation(`${name} is not as the journal tells: ${differs.join()}`);
+  }
+  if (imported !== importedCount) {
+    tally.violation(`${imported} folders were imported, and the journal tells of ${importedCount}`);
+  }
+  const missing = [...folders.keys()].filter((id) => !byId.has(id));
+  if (missing.length > 0)
+    tally.violation(`the journal tells of ${missing.length} folders that are not there`);
+}
+
+async function checkPeople(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+  const { groups, members, grants, userIds } = replay(entries);
+  const stored = {
+    groups: await cluster.rows<{ text: string }>(`select id || ' ' || name as text from user_groups`),
+    members: await cluster.rows<{ text: string }>(
+      `select group_id || ' ' || user_id as text from group_members`,
+    ),
+    grants: (
+      await cluster.rows<{ place: string; level: number }>(
+        `select folder_id || ' ' || subject_id as place, level::int as level from grants`,
+      )
+    ).map(({ place, level }) => ({ text: `${place} ${levels[level]}` })),
+    users: await cluster.rows<{ text: string }>(`select id as text from users`),
+  };
+  const told: Record<keyof typeof stored, string[]> = {
+    groups: [...groups].map(([id, name]) => `${id} ${name}`),
+    members: [...members],
+    grants: [...grants].map(([place, level]) => `${place} ${level}`),
+    users: [...userIds],
+  };
+  for (const [name, rows] of Object.entries(stored)) {
+    const expected = told[name as keyof typeof told].sort().join('\n');
+    const found = rows
+      .map(({ text }) => text)
+      .sort()
+      .join('\n');
+    if (found !== expected) tally.violation(`${name} are not as the journal tells:\n${found}\n\n${expected}`);
+  }
+}
+
+async function checkSessions(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+  const { endedSessions } = replay(entries);
+  const rows = await cluster.rows<{ id: string; isEnded: boolean }>(
+    `select id, revoked_at is not null as "isEnded" from sessions`,
+  );
+  tally.count('sessions at the end', rows.length);
+  for (const { id, isEnded } of rows) {
+    const told = endedSessions.get(id) ?? 0;
+    if (told !== (isEnded ? 1 : 0)) tally.violation(`the end of a session is told ${told} times`);
+  }
+  const [orphans] = await cluster.rows<{ count: number }>(`
+    select count(*)::int as count from sessions join spent_refresh_tokens on digest = refresh_digest`);
+  if (orphans!.count > 0) tally.violation(`${orphans!.count} sessions have a spent token`);
+}
+
+/** When nobody does anything, no node has a transaction open. */
+async function checkNothingIsHeld(cluster: Cluster, tally: Tally): Promise<void> {
+  const held = await cluster.rows<{ state: string; query: string; seconds: number }>(`
+    select state, query, extract(epoch from now() - xact_start)::float8 as seconds from pg_stat_activity
+    where application_name = 'espalier' and state <> 'idle' and now() - xact_start > interval '2 seconds'`);
+  for (const { state, query, seconds } of held) {
+    tally.violation(`a connection is ${state} for ${seconds.toFixed(1)} s: ${query.slice(0, 200)}`);
+  }
+}

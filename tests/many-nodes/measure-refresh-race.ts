@@ -1,0 +1,34 @@
+/** `npm run measure:refresh-race -- --rounds N`: the race of refresh-race.test.ts, longer, and with who won how often. */
+
+import { parseArgs } from 'node:util';
+import { postgres } from '../databases.ts';
+import { withPostgres } from '../postgres/provided-postgres.ts';
+import { startNodes, stopNodes } from './node-process.ts';
+import { raceRefreshes, racers } from './refresh-race.ts';
+
+const { values } = parseArgs({
+  options: { rounds: { type: 'string', default: '200' }, nodes: { type: 'string', default: '3' } },
+});
+const [rounds, count] = [Number(values.rounds), Number(values.nodes)];
+
+await withPostgres(async () => {
+  const database = await postgres.create();
+  try {
+    const nodes = await startNodes(count, { databaseUrl: database.url });
+    try {
+      const began = performance.now();
+      const { wins } = await raceRefreshes(nodes, rounds, (round) => {
+        if ((round + 1) % 50 === 0) console.log(`${round + 1} rounds`);
+      });
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      console.log(
+        `${rounds} rounds of ${racers} refreshes over ${count} nodes: one winner each, ${seconds} s.`,
+      );
+      console.log(`Won by node: ${wins.join(', ')}.`);
+    } finally {
+      await stopNodes(nodes);
+    }
+  } finally {
+    await database.remove();
+  }
+});

@@ -1,0 +1,130 @@
+/** A node: the program as operators run it, in a process of its own that ends with this one at the latest. */
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface NodeOptions {
+  readonly databaseUrl: string;
+  /** Settings by environment variable, without the prefix. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const program = join(import.meta.dirname, '../../server/bin/espalier.js');
+const endWithParent = join(import.meta.dirname, 'end-with-parent.ts');
+/** What Node has made of the sources once: it halves the time of a start. */
+const compileCache = join(import.meta.dirname, '../../node_modules/.cache/espalier-nodes');
+const startWithinMs = 120_000;
+const stopWithinMs = 15_000;
+
+/** The same for all nodes that this process starts, so that whichever is first makes it. */
+export const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
+
+export class NodeProcess {
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  /** What it has printed, and what it has logged. */
+  output = '';
+  log = '';
+  #url = '';
+
+  /** Answers when it serves; one that does not is an error with what it said. */
+  static async start(options: NodeOptions): Promise<NodeProcess> {
+    const node = new NodeProcess(options);
+    const late = setTimeout(() => node.#process.kill('SIGKILL'), startWithinMs);
+    try {
+      await node.#untilServing();
+      return node;
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  private constructor({ databaseUrl, settings }: NodeOptions) {
+    const given = {
+      PORT: '0',
+      DATABASE_URL: databaseUrl,
+      ADMIN_USERNAME: administrator.username,
+      ADMIN_PASSWORD: administrator.password,
+      LOG_LEVEL: 'warn',
+      ...settings,
+    };
+    const environment = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
+    );
+    const flags = ['--conditions=espalier-source', `--import=${endWithParent}`];
+    this.#process = spawn(process.execPath, [...flags, program, 'serve'], {
+      cwd: tmpdir(),
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: compileCache,
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    });
+    this.#ended = once(this.#process, 'close');
+    this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
+    this.#process.stderr!.on('data', (text: Buffer) => (this.log += text.toString()));
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
+  /** The exit code, once it has ended; null if a signal ended it. */
+  get exitCode(): number | null {
+    return this.#process.exitCode;
+  }
+
+  /** Lets it do nothing for a while, as a machine that is overloaded or moved does. */
+  async freeze(ms: number): Promise<void> {
+    this.#process.kill('SIGSTOP');
+    await sleep(ms);
+    this.#process.kill('SIGCONT');
+  }
+
+  /** As a power failure does. */
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  /** Lets it finish what it does. Answers whether it ended by itself. */
+  async stop(): Promise<boolean> {
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), stopWithinMs);
+    this.#process.kill('SIGTERM');
+    await this.#ended;
+    clearTimeout(late);
+    return this.#process.exitCode === 0;
+  }
+
+  async #untilServing(): Promise<void> {
+    while (!this.output.includes('Stop with Ctrl-C.')) {
+      await Promise.race([once(this.#process.stdout!, 'data'), this.#ended]);
+      if (this.hasEnded) throw new Error(`The node did not start: ${this.log || 'it was too slow.'}`);
+    }
+    this.#url = /API +(\S+)/.exec(this.output)![1]!;
+  }
+}
+
+/** Several at the same instant; all of them, or none stays. */
+export async function startNodes(count: number, options: NodeOptions): Promise<NodeProcess[]> {
+  const starting = Array.from({ length: count }, () => NodeProcess.start(options));
+  const settled = await Promise.allSettled(starting);
+  const nodes = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failed = settled.find((each) => each.status === 'rejected');
+  if (!failed) return nodes;
+  await stopNodes(nodes);
+  throw failed.reason;
+}
+
+export async function stopNodes(nodes: readonly NodeProcess[]): Promise<void> {
+  await Promise.all(nodes.map((node) => node.stop()));
+}

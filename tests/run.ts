@@ -1,0 +1,52 @@
+/**
+ * The test command: every test on every database, or what its arguments choose, which are those of `node --test`.
+ * Brings a PostgreSQL with it, and ends with how many tests ran on which database.
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withPostgres } from './postgres/provided-postgres.ts';
+
+const everything = ['contract/src/**/*.test.ts', 'server/src/**/*.test.ts', 'tests/**/*.test.ts'];
+const root = join(import.meta.dirname, '..');
+
+const folder = mkdtempSync(join(tmpdir(), 'espalier-counts-'));
+const countsFile = join(folder, 'counts');
+try {
+  process.exitCode = await withPostgres(() => runTests(process.argv.slice(2)));
+  process.stdout.write(readFileSync(countsFile, 'utf8'));
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** Answers with the exit code. */
+async function runTests(given: readonly string[]): Promise<number> {
+  const files = given.some((argument) => !argument.startsWith('-')) ? [] : everything;
+  const reporters = { spec: 'stdout', [join(root, 'tests/count-reporter.ts')]: countsFile };
+  const child = spawn(
+    process.execPath,
+    [
+      '--conditions=espalier-source',
+      '--test',
+      '--test-timeout=180000',
+      `--test-concurrency=${availableParallelism()}`,
+      ...Object.entries(reporters).flatMap(([reporter, destination]) => [
+        `--test-reporter=${reporter}`,
+        `--test-reporter-destination=${destination}`,
+      ]),
+      ...given,
+      ...files,
+    ],
+    { cwd: root, stdio: 'inherit' },
+  );
+  const ended = once(child, 'exit') as Promise<[code: number | null]>;
+  // Whoever presses Ctrl-C stops the tests too; then there is still a server to stop.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGHUP', () => child.kill('SIGHUP'));
+  const [code] = await ended;
+  return code ?? 1;
+}
