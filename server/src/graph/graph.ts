@@ -20,6 +20,7 @@ import type { FolderStream } from '../folders/watch-folders.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
+import { inOrderOfFields } from './error-order.ts';
 import { coded } from './graph-error.ts';
 import { createLongReads, takesLong } from './long-reads.ts';
 import { withLocations } from './locations.ts';
@@ -233,7 +234,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   ): GraphResult {
     const isExecuted = data !== undefined;
     if (!errors) return { isExecuted, body: { data } };
-    const formatted = errors
+    const formatted = inOrderOfFields(errors, data)
       .slice(0, mostErrors)
       // A subscription may be refused by its field before there is any data.
       .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));

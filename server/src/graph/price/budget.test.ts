@@ -71,17 +71,17 @@ describe('folders', () => {
     assert.equal(budget.spend(six, info), six);
     assert.equal(budget.foldersLeft, 4);
     const { message, details } = refusalOf(() => budget.spend(many(5), info));
-    assert.deepEqual(details.facts, { field: 'folder.a.items', price: 11, budget: 10 });
+    assert.deepEqual(details.facts, { field: 'folder.a', price: 11, budget: 10 });
     assert.match(
       message,
-      /^With folder\.a\.items the answer would hold 11 folders or more; .* 10 folders\. .*page with/,
+      /^With folder\.a the answer would hold 11 folders or more; .* 10 folders\. .*page with/,
     );
     assert.equal(budget.foldersLeft, 0);
   });
 
   test('that were not read to the end are refused with one more than allowed', () => {
     const { facts } = budget.exceeded(plain()).details;
-    assert.deepEqual(facts, { field: 'folder.folders.items', price: 11, budget: 10 });
+    assert.deepEqual(facts, { field: 'folder.folders', price: 11, budget: 10 });
   });
 
   test('exactly as many as allowed are no refusal', () => {

@@ -83,7 +83,8 @@ export class Budget {
 
   #tooManyFolders(price: number, info: Place): Refusal {
     const { maxFolders } = this.#limits;
-    const field = fieldNames(info);
+    // The list, whichever of its fields came first: that is what can be paged.
+    const field = fieldNames(info).replace(/\.(edges|items)$/, '');
     return tooExpensive(
       `With ${field} the answer would hold ${price} folders or more; it may hold ${maxFolders} folders. Ask for fewer at a time: page with \`first\` and \`after\`.`,
       { field, price, budget: maxFolders },
