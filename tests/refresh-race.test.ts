@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { databaseKinds } from './databases.ts';
+import { databaseKinds, roundsOn } from './databases.ts';
 import { RawConnection } from './raw-connection.ts';
 import { Testbed } from './testbed.ts';
 
 const racers = 50;
-const rounds = 1_000;
 
 for (const kind of databaseKinds) {
+  const rounds = roundsOn(kind, 1_000);
   describe(`racing refreshes on ${kind.name}`, () => {
     let bed: Testbed;
     let connections: RawConnection[];

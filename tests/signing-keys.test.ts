@@ -23,10 +23,10 @@ for (const kind of databaseKinds) {
 
     before(async () => {
       database = await kind.create();
-      here = await Testbed.start(kind, { database });
+      here = await Testbed.start(kind, { database, sweepsByItself: true });
       const clock = new TestClock();
       clock.advanceSeconds(aheadSeconds);
-      there = await Testbed.start(kind, { database, clock });
+      there = await Testbed.start(kind, { database, clock, sweepsByItself: true });
     });
     after(async () => {
       await there.stop();

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds, roundsOn } from '../databases.ts';
 import { describeFailure, operationsOf, runOperations } from './mirror-run.ts';
 
-const steps = 300;
-
 for (const kind of databaseKinds) {
+  const steps = roundsOn(kind, 300);
   describe(`mirrors of the tree on ${kind.name}`, () => {
     for (const seed of [1, 2, 3]) {
       test(`have what a fresh read shows, and nothing else was told, in ${steps} random operations of seed ${seed}`, async () => {

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds, roundsOn } from '../databases.ts';
 import { describeFailure, operationsOf, runOperations } from './random-run.ts';
 
-const steps = 2_000;
-
 for (const kind of databaseKinds) {
+  const steps = roundsOn(kind, 2_000);
   describe(`the tree on ${kind.name}`, () => {
     for (const seed of [1, 2, 3, 4, 5]) {
       test(`is what the model says after each of ${steps} random operations of seed ${seed}`, async () => {

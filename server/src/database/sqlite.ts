@@ -32,7 +32,7 @@ const lookEveryMs = 200;
 /** How long a transaction waits for other processes, from when it was asked for. */
 const busyDeadlineMs = 5_000;
 /** And one that must be alone. */
-const aloneDeadlineMs = 60_000;
+const aloneDeadlineMs = 10_000;
 
 export function openSqlite(path: string, { mustExist, onStatement }: DatabaseOptions): Database {
   const file = resolve(path);
