@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createAccessBook } from '../../server/src/access/access-book.ts';
+import { createAccessBook, type AccessBook } from '../../server/src/access/access-book.ts';
 import type { Database, Reader } from '../../server/src/database/database.ts';
 import type { GraphOptions } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../databases.ts';
@@ -270,6 +270,32 @@ for (const kind of databaseKinds) {
           ['DELETE', gone, null],
         ],
       );
+    });
+
+    test('is shown a change with the rights of the moment in which it is read', async () => {
+      const folderId = await create('folder');
+      const userId = await person({ [folderId]: 'READ' });
+      let isHidden = false;
+      /** Between the news of the change and the reading of it, the right is taken away, and then a secret is written. */
+      const hide = async () => {
+        isHidden = true;
+        await run('revokeAccess', { folderId, userId });
+        await run('updateFolder', { id: folderId, title: 'secret' });
+      };
+      const services = (given: GraphOptions): GraphOptions => {
+        const accessFor: AccessBook['accessFor'] = async (reading, id) => {
+          if (isChanging && !isHidden) await hide();
+          return given.accessBook.accessFor(reading, id);
+        };
+        return { ...given, accessBook: { ...given.accessBook, accessFor } };
+      };
+      let isChanging = false;
+      const mirror = await watch(userId, { services });
+      isChanging = true;
+      await run('updateFolder', { id: folderId, title: 'harmless' });
+      await told(mirror);
+      assert.equal(isHidden, true);
+      assert.doesNotMatch(JSON.stringify(mirror.told), /secret/);
     });
 
     test('whose access is changed while it is read, as it begins, is told of it', async () => {

@@ -1,0 +1,78 @@
+/** Each kind of work has connections of its own: none keeps another from being done. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import { postgres, type TestDatabase } from '../databases.ts';
+import { GraphBed, mutation } from '../graph-bed.ts';
+import { plantFolders } from '../stored-rows.ts';
+import { Testbed } from '../testbed.ts';
+
+describe('a node with few connections on PostgreSQL', () => {
+  let stored: TestDatabase;
+  let bed: Testbed;
+  let graph: GraphBed;
+  before(async () => {
+    stored = await postgres.create();
+    bed = await Testbed.start(postgres, { database: stored, settings: { DATABASE_CONNECTIONS: '6' } });
+    graph = new GraphBed(bed, (await bed.logIn()).authToken);
+  });
+  after(async () => {
+    await bed.stop();
+    await stored.remove();
+  });
+
+  const statusOf = async (query: string, variables?: Record<string, unknown>) =>
+    (await bed.query(query, graph.authToken, variables)).status;
+
+  test('logs in, refreshes and reads while changes wait in line', async () => {
+    const pair = await bed.logIn();
+    const blocker = new pg.Client(stored.url);
+    await blocker.connect();
+    await blocker.query('begin; update journal_counter set number = number');
+    const changes = Array.from({ length: 20 }, (_, place) =>
+      statusOf(mutation('createFolder', '__typename'), { input: { name: `waits ${place}` } }),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal((await bed.refresh(pair)).status, 200);
+    assert.ok((await bed.logIn()).authToken);
+    assert.equal(await statusOf('{folder{folders{totalCount}}}'), 200);
+    await blocker.query('rollback');
+    await blocker.end();
+    assert.deepEqual(await Promise.all(changes), Array(20).fill(200));
+  });
+
+  test('reads and changes while one person asks for much that takes long', async () => {
+    await plantFolders(
+      stored.url,
+      Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`),
+    );
+    const searches = Array.from({ length: 60 }, () =>
+      statusOf(
+        '{search(text: "folder", first: 500){totalCount items{path}} folder{descendants{totalCount}}}',
+      ),
+    );
+    for (let round = 0; round < 5; round++) {
+      assert.equal(await statusOf('{folder{name}}'), 200);
+      const input = { name: `between ${round}` };
+      assert.equal(await statusOf(mutation('createFolder', '__typename'), { input }), 200);
+    }
+    assert.deepEqual(await Promise.all(searches), Array(60).fill(200));
+  });
+
+  test('gives its connections back, whatever becomes of an answer', async () => {
+    const broken = '{folder{folders{items{folders{items{icon}}}}} changes(after: "nope"){hasMore}}';
+    await Promise.all(Array.from({ length: 50 }, () => statusOf(broken)));
+    const client = new pg.Client(stored.url);
+    await client.connect();
+    const inTransaction = async () => {
+      const { rows } = await client.query<{ count: string }>(
+        `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in%'`,
+      );
+      return Number(rows[0]!.count);
+    };
+    while ((await inTransaction()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    await client.end();
+    assert.equal(await statusOf('{folder{name}}'), 200);
+  });
+});
