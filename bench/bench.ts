@@ -4,6 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { live } from './live.ts';
 import { summarise, type Measure, type Scenario } from './scenario.ts';
+import { sizing } from './sizing.ts';
 import { toTable } from './table.ts';
 
 interface Outcome {
@@ -12,7 +13,7 @@ interface Outcome {
   readonly measures: readonly Measure[];
 }
 
-const scenarios: readonly Scenario[] = [live];
+const scenarios: readonly Scenario[] = [live, sizing];
 const mostMinutes = 10;
 
 const usage = 'Usage: npm run bench -- [scenario …] [--sockets 5000] [--people 50] [--rounds 7] [--json]';

@@ -38,7 +38,7 @@ export class MirrorBed {
   readonly bugs: unknown[];
 
   static async start(kind: DatabaseKind, limits: { maxBacklog?: number } = {}): Promise<MirrorBed> {
-    const stored = await kind.create();
+    const stored = await kind.createForServer();
     const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
     const { settings } = readSettings({ environment });
     const clock = new TestClock();

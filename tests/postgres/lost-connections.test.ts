@@ -110,6 +110,17 @@ describe('a node that loses its database on PostgreSQL', () => {
     assert.equal((await names()).includes('on its way'), false);
   });
 
+  test('answers 503 to what takes long, too', async () => {
+    const blocker = await connect('nodes');
+    await blocker.query('begin; lock table folders in access exclusive mode');
+    const waiting = bed.query('{folder{descendants{totalCount}}}', graph.authToken);
+    await sleep(200);
+    await ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'nodes'`);
+    isUnavailable(await waiting);
+    await blocker.end().catch(() => undefined);
+    assert.equal((await names()).includes('before'), true);
+  });
+
   test('does not notice that its idle connections were ended', async () => {
     await names();
     await ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'nodes'`);

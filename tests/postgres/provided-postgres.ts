@@ -3,6 +3,7 @@
 import { PostgresServer } from './postgres-server.ts';
 
 const variable = 'ESPALIER_TEST_POSTGRES_URL';
+export const templateVariable = 'ESPALIER_TEST_POSTGRES_TEMPLATE';
 
 /** The server's URL is in the environment meanwhile, for this process and for those that it starts. */
 export async function withPostgres<T>(work: () => Promise<T>): Promise<T> {
@@ -23,4 +24,9 @@ export function providedPostgresUrl(): string {
   throw new Error(
     `There is no PostgreSQL to test on: run npm test -- <file>, which brings one, or name one in ${variable}.`,
   );
+}
+
+/** The name of a database with the schema and nothing in it, if there is one. */
+export function providedTemplate(): string | undefined {
+  return process.env[templateVariable];
 }

@@ -161,30 +161,44 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     }
   }
 
-  function reading(): Reading {
-    let begun: Promise<pg.PoolClient> | undefined;
+  /** What reads with a connection as long as it has it. */
+  function borrowing(connect: () => Promise<pg.PoolClient>) {
     let isOver = false;
-    const begin = async () => {
-      const client = await gate.connect(lanes.reading);
-      send(client, beginReading).catch(() => undefined);
-      return client;
+    // Somebody else may have the connection by then.
+    const checkTime = () => {
+      if (isOver) throw new Error('This reading has ended.');
     };
     const read = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> => {
       try {
-        const client = await (begun ??= begin());
-        // Somebody else may have the connection by now.
-        if (isOver) throw new Error('This reading has ended.');
+        checkTime();
+        const client = await connect();
+        checkTime();
         return (await ask(client, statement, parameters)).rows;
       } catch (error) {
         throw asRefusal(error);
       }
     };
     return {
-      isOfOneMoment: true,
       all: read,
-      get: async (statement, parameters) => (await read(statement, parameters))[0],
+      get: async <P, R>(statement: Statement<P, R>, parameters: P) => (await read(statement, parameters))[0],
+      giveBack: () => void (isOver = true),
+    };
+  }
+
+  function reading(): Reading {
+    let begun: Promise<pg.PoolClient> | undefined;
+    const begin = async () => {
+      const client = await gate.connect(lanes.reading);
+      send(client, beginReading).catch(() => undefined);
+      return client;
+    };
+    const { all, get, giveBack } = borrowing(() => (begun ??= begin()));
+    return {
+      isOfOneMoment: true,
+      all,
+      get,
       end: () => {
-        isOver = true;
+        giveBack();
         void begun?.then(
           (client) =>
             send(client, 'commit').then(
@@ -201,9 +215,11 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     try {
       return await withClient(lanes.snapshots, async (client) => {
         send(client, beginLong).catch(() => undefined);
+        const { all, get, giveBack } = borrowing(() => Promise.resolve(client));
         try {
-          return await work(readerOf(client));
+          return await work({ all, get });
         } finally {
+          giveBack();
           await send(client, 'commit').catch(() => undefined);
         }
       });

@@ -160,13 +160,14 @@ export class ChaosClient {
   }
 
   #judged(answer: Answer, code: string, says: string): Outcome<never> {
-    if (code === 'INTERNAL' || answer.status === 500) this.violation(`${answer.status} ${answer.text}`);
-    const isPassing = answer.status === 503 || code === 'UNAVAILABLE';
-    if (isPassing && !/^[1-9]\d*$/.test(answer.headers['retry-after'] ?? '') && answer.status === 503) {
-      this.violation(`503 without Retry-After: ${answer.text}`);
+    const { status, headers, text } = answer;
+    const isBug = code === 'INTERNAL' || status === 500;
+    if (isBug) this.violation(`${status} ${text}`);
+    if (status === 503 && !/^[1-9]\d*$/.test(headers['retry-after'] ?? '')) {
+      this.violation(`503 without Retry-After: ${text}`);
     }
-    if (!isPassing && answer.status < 500) return { kind: 'refused', code, says };
-    const isForRetry = answer.status === 503 && !says.includes('Look before');
-    return { kind: 'unknown', says, isForRetry };
+    const isKnown = !isBug && code !== 'UNAVAILABLE' && status < 500;
+    if (isKnown) return { kind: 'refused', code, says };
+    return { kind: 'unknown', says, isForRetry: status === 503 && !says.includes('Look before') };
   }
 }

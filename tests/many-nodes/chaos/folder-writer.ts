@@ -121,18 +121,19 @@ export class FolderWriter {
     await this.#fence();
     const read = await this.#read();
     const after = match(operation.after.model, read, this.topId);
-    if (typeof after !== 'string' && !operation.refusal) {
+    const isDone = typeof after !== 'string' && !operation.refusal;
+    this.#settle(place, isDone);
+    const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
+    const isToldWrong = isDone ? isForRetry : says.includes('has been made');
+    if (isToldWrong)
+      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, and it was said: ${says}`);
+    if (isDone) {
       tally.count('changes of folders not acknowledged, and done');
-      if (isForRetry)
-        this.#client.violation(`${operation.name} was done, and said to be tried again: ${says}`);
-      this.#settle(place, true);
       this.#state = { ...operation.after, model: after };
       return;
     }
-    this.#settle(place, false);
     const before = match(this.#state.model, read, this.topId);
     if (typeof before !== 'string') return;
-    const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
     this.#client.violation(`${sent} is half done: ${before}, ${typeof after === 'string' ? after : ''}`);
     await this.#accept();
   }
