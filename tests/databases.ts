@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { providedPostgresUrl } from './postgres/provided-postgres.ts';
+import { providedPostgresUrl, providedTemplate } from './postgres/provided-postgres.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -17,34 +17,46 @@ export interface DatabaseKind {
   readonly name: string;
   /** A new and empty one. */
   create(): Promise<TestDatabase>;
+  /** A new one for a server that is about to start; it may have the schema already, which saves time. */
+  createForServer(): Promise<TestDatabase>;
 }
 
-export const sqlite: DatabaseKind = {
-  name: 'SQLite',
-  create() {
-    const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
-    return Promise.resolve({
-      url: `sqlite:${join(folder, 'espalier.db')}`,
-      remove() {
-        rmSync(folder, { recursive: true });
-        return Promise.resolve();
-      },
-    });
-  },
-};
+export const sqlite: DatabaseKind = { name: 'SQLite', create: createFile, createForServer: createFile };
 
 export const postgres: DatabaseKind = {
   name: 'PostgreSQL',
-  async create() {
-    const name = `espalier_test_${randomBytes(8).toString('hex')}`;
-    const url = new URL(providedPostgresUrl());
-    url.pathname = name;
-    await ask(`create database ${name} template template0 encoding 'UTF8' ${await fastStrategy()}`);
-    return { url: url.href, remove: () => drop(name) };
-  },
+  create: () => copyDatabase(emptyTemplate),
+  createForServer: () => copyDatabase(providedTemplate() ?? emptyTemplate),
 };
 
 export const databaseKinds: readonly DatabaseKind[] = [sqlite, postgres];
+
+/** Of tests that go on for a number of rounds: a database elsewhere takes several times as long for each. */
+export function roundsOn(kind: DatabaseKind, rounds: number): number {
+  return kind === sqlite ? rounds : rounds / 5;
+}
+
+function createFile(): Promise<TestDatabase> {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  return Promise.resolve({
+    url: `sqlite:${join(folder, 'espalier.db')}`,
+    remove() {
+      rmSync(folder, { recursive: true });
+      return Promise.resolve();
+    },
+  });
+}
+
+/** Every server has it. */
+const emptyTemplate = 'template0';
+
+async function copyDatabase(template: string): Promise<TestDatabase> {
+  const name = `espalier_test_${randomBytes(8).toString('hex')}`;
+  const url = new URL(providedPostgresUrl());
+  url.pathname = name;
+  await ask(`create database ${name} template ${template} encoding 'UTF8' ${await fastStrategy()}`);
+  return { url: url.href, remove: () => drop(name) };
+}
 
 /** Copying files takes half the time of the usual way, which writes all of it to the log; older servers copy anyhow. */
 async function fastStrategy(): Promise<string> {

@@ -8,15 +8,17 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withPreparedTemplate } from './postgres/prepared-template.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
 
 const everything = ['contract/src/**/*.test.ts', 'server/src/**/*.test.ts', 'tests/**/*.test.ts'];
 const root = join(import.meta.dirname, '..');
+const compileCache = join(root, 'node_modules/.cache/espalier-tests');
 
 const folder = mkdtempSync(join(tmpdir(), 'espalier-counts-'));
 const countsFile = join(folder, 'counts');
 try {
-  process.exitCode = await withPostgres(() => runTests(process.argv.slice(2)));
+  process.exitCode = await withPostgres(() => withPreparedTemplate(() => runTests(process.argv.slice(2))));
   process.stdout.write(readFileSync(countsFile, 'utf8'));
 } finally {
   rmSync(folder, { recursive: true });
@@ -40,7 +42,8 @@ async function runTests(given: readonly string[]): Promise<number> {
       ...given,
       ...files,
     ],
-    { cwd: root, stdio: 'inherit' },
+    // Each file is a process: what one has compiled, the next need not.
+    { cwd: root, stdio: 'inherit', env: { NODE_COMPILE_CACHE: compileCache, ...process.env } },
   );
   const ended = once(child, 'exit') as Promise<[code: number | null]>;
   // Whoever presses Ctrl-C stops the tests too; then there is still a server to stop.

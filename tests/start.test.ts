@@ -28,7 +28,12 @@ class Program {
   constructor(folder: string, args: string[], environment: Record<string, string> = {}) {
     this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
       cwd: folder,
-      env: { PATH: process.env['PATH'], ESPALIER_PORT: '0', ...environment },
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ESPALIER_PORT: '0',
+        ...environment,
+      },
     });
     this.#ended = once(this.#process, 'close');
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));

@@ -32,6 +32,8 @@ export interface TestbedOptions {
   /** Instead of a new, empty one, which is removed at the end. */
   readonly database?: TestDatabase;
   readonly clock?: TestClock;
+  /** Instead of when it is told to. */
+  readonly sweepsByItself?: boolean;
   /** Told of the statements of requests: not of what the node reads of the journal and of keys by itself. */
   readonly onStatement?: (text: string) => void;
 }
@@ -46,7 +48,7 @@ export class Testbed {
   readonly #ownsDatabase: boolean;
 
   static async start(kind: DatabaseKind, options: TestbedOptions = {}): Promise<Testbed> {
-    const database = options.database ?? (await kind.create());
+    const database = options.database ?? (await kind.createForServer());
     const clock = options.clock ?? new TestClock();
     const logLines: string[] = [];
     const given = {
@@ -64,7 +66,7 @@ export class Testbed {
       clock,
       log: pino({ level: 'trace' }, { write: (line: string) => void logLines.push(line) }),
       version: '0.0.0-test',
-      isSweptByHand: true,
+      isSweptByHand: !options.sweepsByItself,
       ...(options.onStatement && { onStatement: ofRequests(options.onStatement) }),
     });
     return new Testbed({ clock, database, logLines, server, ownsDatabase: !options.database });
