@@ -8,6 +8,9 @@ import { changeInTurn, readHead, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
+/** Others hear of a change within that time. */
+const mostWaitMs = 1_000;
+
 export async function change<T>(
   context: GraphContext,
   work: (transaction: Transaction, access: Access) => Promise<T>,
@@ -21,9 +24,12 @@ export async function change<T>(
     return { done, changedAt: await readHead(transaction) };
   });
   context.isChanged = true;
+  const isKnownHere = context.feed.waitFor(result.changedAt.number - 1, AbortSignal.timeout(mostWaitMs));
   // What the answer shows is what the viewer may see from now on.
   const { access } = await accessAfter(context);
   renew(context, { access, place: result.changedAt });
+  // Whoever was told that a session has ended does not find it alive.
+  await isKnownHere;
   return result.done;
 }
 

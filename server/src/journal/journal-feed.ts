@@ -18,8 +18,8 @@ export interface JournalFeed {
   read(after: number): Promise<readonly JournalEntry[] | undefined>;
   /** Waits until there is an entry after that number, or the signal says to stop. */
   waitFor(after: number, signal: AbortSignal): Promise<void>;
-  /** Called with each entry in order, from now on. */
-  onEntry(listener: (entry: JournalEntry) => void): void;
+  /** Called with each entry in order, from now on. Who waits for the entry waits for what the listener has to do, too. */
+  onEntry(listener: (entry: JournalEntry) => void | Promise<void>): void;
   /** Called when entries were forgotten before this node has seen them: whatever they said is to be read elsewhere. */
   onGap(listener: () => void): void;
   readonly isClosed: boolean;
@@ -41,7 +41,7 @@ const lookAgainMs = 1_000;
 
 export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
   const waiting = new Map<() => void, number>();
-  const listeners: ((entry: JournalEntry) => void)[] = [];
+  const listeners: ((entry: JournalEntry) => void | Promise<void>)[] = [];
   const gapListeners: (() => void)[] = [];
   let recent: JournalEntry[] = [];
   let { number: last, nonce: lastNonce } = await readHead(database);
@@ -66,6 +66,8 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         }
         const entries = found[0]?.number === last ? found.slice(1) : found;
         if (entries.length === 0) continue;
+        const pending = entries.flatMap((entry) => listeners.map((listener) => listener(entry)));
+        await Promise.allSettled(pending.filter((each) => each !== undefined));
         take(entries);
         isThereMore = entries.length >= batch;
         wake();
@@ -104,7 +106,6 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
       recent.push(entry);
       ({ number: last, nonce: lastNonce } = entry);
       if (entry.changesAccess) accessChangedAt = entry.number;
-      listeners.forEach((listener) => listener(entry));
     }
     if (recent.length > 2 * mostRemembered) recent = recent.slice(-mostRemembered);
   }

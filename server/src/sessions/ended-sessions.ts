@@ -13,6 +13,8 @@ import type { JournalFeed } from '../journal/journal-feed.ts';
 import { longestAuthTokenMs } from './revocation.ts';
 
 export interface EndedSessions {
+  /** What this node has ended itself, when it is committed: it need not wait to hear of it. */
+  add(sessionId: string, at: number): void;
   has(session: { readonly userId: string; readonly sessionId: string }): boolean;
   /** Forgets those whose auth tokens have ended by now. */
   sweep(): Promise<void>;
@@ -63,25 +65,26 @@ export async function watchEndedSessions(options: EndedSessionsOptions): Promise
   }
 
   /** Until it has been read: a session that was ended must not go on because of one failed read. */
-  function insist(load: () => Promise<void>): void {
-    load().catch((error: unknown) => {
+  function insist(load: () => Promise<void>): Promise<void> {
+    return load().catch((error: unknown) => {
       if (feed.isClosed) return;
       onError(error);
-      setTimeout(() => insist(load), tryAgainMs).unref();
+      setTimeout(() => void insist(load), tryAgainMs).unref();
     });
   }
 
-  feed.onEntry(({ kind, userId, sessionId, at, after }) => {
+  feed.onEntry(({ kind, userId, sessionId, at, after }): void | Promise<void> => {
     if (!userId) return;
     if (kind === 'DELETE_USER') users.set(userId, at);
     if (kind !== 'END_SESSION' || detailsOf(after)['because'] === 'logout') return;
-    if (sessionId) sessions.set(sessionId, at);
-    else insist(() => loadOf(userId));
+    if (!sessionId) return insist(() => loadOf(userId));
+    sessions.set(sessionId, at);
   });
-  feed.onGap(() => insist(loadAll));
+  feed.onGap(() => void insist(loadAll));
   await loadAll();
 
   return {
+    add: (sessionId, at) => void sessions.set(sessionId, at),
     has: ({ userId, sessionId }) => sessions.has(sessionId) || users.has(userId),
     async sweep() {
       for (const known of [sessions, users]) {

@@ -129,10 +129,13 @@ export function createSessions({
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
     // The answer to a replay is a refusal, and yet what it changes is committed: it is returned, not thrown.
+    let endedId: string | undefined;
     const outcome = await database.transaction(
       async (transaction) =>
-        (await exchange(transaction, token, old, { digest, ...client })) ?? explain(transaction, old, digest),
+        (await exchange(transaction, token, old, { digest, ...client })) ??
+        explain(transaction, old, digest, (sessionId) => (endedId = sessionId)),
     );
+    if (endedId) ended.add(endedId, clock.now());
     if (outcome instanceof Refusal) throw outcome;
     return outcome;
   }
@@ -167,6 +170,7 @@ export function createSessions({
     transaction: Transaction,
     old: TokenPair,
     digest: Uint8Array,
+    onEnd: (sessionId: string) => void,
   ): Promise<IssuedPair | Refusal> {
     const refusal = new Refusal('INVALID_REFRESH_TOKEN');
     const spent = await findSpent(transaction, digest);
@@ -184,6 +188,7 @@ export function createSessions({
     if (ageSeconds > settings.reuseToleranceSeconds) {
       await takeTurn(transaction);
       await revokeById(transaction, spent.sessionId, { because: 'replay', now, byUserId: null });
+      onEnd(spent.sessionId);
     }
     return refusal;
   }
