@@ -144,9 +144,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** One after the other; the last is waited for. */
 function repeat(work: () => Promise<void>, everyMs: number, onError: (error: unknown) => void) {
   let current: Promise<void> | undefined;
+  let hasFailed = false;
   const timer = setInterval(() => {
     current ??= work()
-      .catch(onError)
+      .then(
+        () => void (hasFailed = false),
+        (error: unknown) => {
+          // Once is enough, however long it lasts.
+          if (!hasFailed) onError(error);
+          hasFailed = true;
+        },
+      )
       .finally(() => (current = undefined));
   }, everyMs);
   timer.unref();

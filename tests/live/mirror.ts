@@ -32,7 +32,7 @@ interface FolderWithInside extends MirroredFolder {
 
 const fields = 'id name title version accessLevel parent{id}';
 const readEverything = `query($id: ID){cursor folder(id: $id){${fields} descendants{items{${fields}}}}}`;
-const readInside = `query($id: ID!){folder(id: $id){descendants{items{${fields}}}}}`;
+const readInside = `query($id: ID!){folder(id: $id){${fields} descendants{items{${fields}}}}}`;
 
 export const watchChanges = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
   kind cursor id folder{${fields}} oldParent{id} newParent{id}}}`;
@@ -103,13 +103,14 @@ export class Mirror {
     return id === this.under || parent === null || this.#folders.has(parent.id);
   }
 
-  async #takeWithInside(folder: MirroredFolder): Promise<void> {
-    const { folder: read } = await this.#ask<{ folder: FolderWithInside | null }>(readInside, {
-      id: folder.id,
-    });
-    this.#drop(folder.id);
-    this.#folders.set(folder.id, folder);
-    for (const each of read?.descendants.items ?? []) this.#folders.set(each.id, each);
+  /** As it is read: what was told may be older than what has been read of it meanwhile, with a folder above. */
+  async #takeWithInside({ id }: MirroredFolder): Promise<void> {
+    const { folder } = await this.#ask<{ folder: FolderWithInside | null }>(readInside, { id });
+    this.#drop(id);
+    // It has moved on: it is told where.
+    if (!folder || !this.#hasParentOf(folder)) return;
+    const { descendants, ...top } = folder;
+    for (const each of [top, ...descendants.items]) this.#folders.set(each.id, each);
   }
 
   #drop(id: string): void {

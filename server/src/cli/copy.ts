@@ -133,7 +133,7 @@ function rowsOf(compared: readonly ComparedTable[]): string {
 
 function done(destination: string, rows: string, seconds: string): string {
   return `
-Copied ${rows} rows in ${seconds} s; source and destination are the same.
+Copied ${rows} rows in ${seconds} s; source and destination are the same. What a server still writes to the source is not noticed from now on.
 
 Now set ESPALIER_DATABASE_URL to ${destination} and start the server.
 Start none on the source any more: sessions that go on there are unknown here.`;

@@ -96,6 +96,9 @@ function adviceFor(code: string, message: string): string {
   if (/unsupported startup parameter/.test(message)) {
     return ' Is it a proxy that pools connections, as PgBouncer does? Set ESPALIER_DATABASE_POOL_MODE=transaction.';
   }
+  if (code === '42501' && /for table/.test(message)) {
+    return ' The user must be allowed to select, insert, update and delete on all tables.';
+  }
   if (code === '42501') return ' The user must be allowed to create tables in the schema: make it the owner.';
   if (/does not support SSL/.test(message)) return ' Leave sslmode away, or turn on TLS at the server.';
   if (/altnames/.test(message)) {

@@ -48,6 +48,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
   let accessChangedAt = last;
   let timesReplaced = 0;
   let isReading = false;
+  let hasFailed = false;
   let isThereMore = false;
   let isClosed = false;
 
@@ -72,8 +73,11 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         isThereMore = entries.length >= batch;
         wake();
       }
+      hasFailed = false;
     } catch (error) {
-      if (!isClosed) onError(error);
+      // Once is enough, however long it lasts.
+      if (!isClosed && !hasFailed) onError(error);
+      hasFailed = true;
     } finally {
       isReading = false;
     }
