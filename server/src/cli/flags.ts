@@ -1,6 +1,6 @@
 /** Settings as flags: --port 8080, --port=8080, --demo. */
 
-import { flagsOf, settingsTable, type Setting } from '../config.ts';
+import { environmentName, flagsOf, settingsTable, type Setting } from '../config.ts';
 import { nearestName } from '../nearest-name.ts';
 import { UsageError } from '../start-error.ts';
 
@@ -41,4 +41,20 @@ function unknownFlag(argument: string, name: string, known: readonly Flag[], com
   const names = known.map((flag) => flag.name);
   const meant = names.find((each) => each === `${name}-file`) ?? nearestName(name, names);
   return `${name ? `There is no flag --${name}.` : `${argument || 'An empty argument'} is not a flag.`}${meant ? ` Did you mean --${meant}?` : ''} espalier ${command} --help lists them.`;
+}
+
+/** For help. */
+export function describeFlags(settings: readonly Setting<unknown>[]): string {
+  const rows = settings.map((setting) => {
+    const flags = flagsOf(setting).map((flag) => `--${flag}${valueOf(flag, setting)}`);
+    const byDefault = setting.default ? ` [${setting.default}]` : '';
+    const variable = environmentName(setting) + (setting.mayBeFile ? ' or …_FILE' : '');
+    return `  ${flags.join(', ')}${byDefault}\n      ${setting.about}\n      ${variable}: ${setting.accepts}`;
+  });
+  return rows.join('\n\n');
+}
+
+function valueOf(flag: string, { isSwitch }: Setting<unknown>): string {
+  if (isSwitch) return '';
+  return flag.endsWith('-file') ? ' <path>' : ' <value>';
 }

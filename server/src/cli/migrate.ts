@@ -1,19 +1,12 @@
 /** `espalier migrate`: brings the database up to date without starting the server, or shows what that would take. */
 
 import { systemClock } from '../clock.ts';
-import {
-  databaseOptionsOf,
-  environmentName,
-  flagsOf,
-  settingsOfProcess,
-  settingsTable,
-  type Setting,
-} from '../config.ts';
+import { databaseOptionsOf, settingsOfProcess, settingsTable, type Setting } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { migrate as takeSteps, missingSteps, type Step } from '../database/migrations.ts';
 import { openAsItIs } from '../database/open-database.ts';
 import { withoutPassword } from '../shown-url.ts';
-import { parseFlags } from './flags.ts';
+import { describeFlags, parseFlags } from './flags.ts';
 
 const dryRun = '--dry-run';
 const { databaseUrl, databasePoolMode } = settingsTable;
@@ -63,10 +56,6 @@ function asSql({ number, name, statements }: Step): string {
 }
 
 export function migrateHelp(): string {
-  const rows = taken.map((setting) => {
-    const flags = flagsOf(setting).map((flag) => `--${flag} <value>`);
-    return `  ${flags.join(', ')}\n      ${environmentName(setting)}: ${setting.accepts}`;
-  });
   return `Usage: espalier migrate [--dry-run] [flags]
 
 Brings the schema of the database up to date, as the server does when it starts. Works on the database directly.
@@ -75,5 +64,5 @@ Safe while others do the same: one of them does it, the others wait.
   --dry-run
       Changes nothing, and prints the SQL of the steps that are missing.
 
-${rows.join('\n\n')}`;
+${describeFlags(taken)}`;
 }

@@ -3,18 +3,11 @@
 import { isIPv4 } from 'node:net';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
-import {
-  environmentName,
-  flagsOf,
-  settingsOfProcess,
-  settingsTable,
-  type Setting,
-  type Settings,
-} from '../config.ts';
+import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
-import { parseFlags } from './flags.ts';
+import { describeFlags, parseFlags } from './flags.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
@@ -131,21 +124,10 @@ function stopOnSignal(server: RunningServer): void {
   process.on('SIGTERM', stop);
 }
 
-function valueOf(flag: string, { isSwitch }: Setting<unknown>): string {
-  if (isSwitch) return '';
-  return flag.endsWith('-file') ? ' <path>' : ' <value>';
-}
-
 export function serveHelp(): string {
-  const rows = Object.values<Setting<unknown>>(settingsTable).map((setting) => {
-    const flags = flagsOf(setting).map((flag) => `--${flag}${valueOf(flag, setting)}`);
-    const byDefault = setting.default ? ` [${setting.default}]` : '';
-    const variable = environmentName(setting) + (setting.mayBeFile ? ' or …_FILE' : '');
-    return `  ${flags.join(', ')}${byDefault}\n      ${setting.about}\n      ${variable}: ${setting.accepts}`;
-  });
   return `Usage: espalier serve [flags]
 
 Runs the server. Every setting is a flag or an environment variable; a flag wins.
 
-${rows.join('\n\n')}`;
+${describeFlags(Object.values(settingsTable))}`;
 }

@@ -2,16 +2,13 @@
 
 import type { Database, Transaction } from '../database/database.ts';
 import { stepsTaken } from '../database/migrations.ts';
-import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
 
 export async function explained<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const fault = error instanceof Refusal ? (error.cause ?? error) : error;
-    const isOfDatabase = fault instanceof Error && 'code' in fault && !(fault instanceof StartError);
-    throw isOfDatabase ? database.explain(fault) : error;
+    throw database.explain(error);
   }
 }
 

@@ -1,7 +1,6 @@
 /** Opens a database by its URL. */
 
 import type { Clock } from '../clock.ts';
-import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { migrate } from './migrations.ts';
@@ -27,8 +26,7 @@ export async function openDatabase(
     await migrate(database, clock);
   } catch (cause) {
     await database.close();
-    const fault = cause instanceof Refusal ? (cause.cause as Error) : cause;
-    throw database.explain(fault);
+    throw database.explain(cause);
   }
   return database;
 }

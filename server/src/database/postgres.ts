@@ -69,11 +69,6 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     }
   }
 
-  const readerOf = (client: pg.ClientBase): Reader => ({
-    all: async (statement, parameters) => (await ask(client, statement, parameters)).rows,
-    get: async (statement, parameters) => (await ask(client, statement, parameters)).rows[0],
-  });
-
   /** A connection of a lane, until `work` is done with it. */
   async function withClient<T>(lane: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await gate.connect(lane);
@@ -113,7 +108,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 
   function transactionOf(client: pg.ClientBase, announce: () => void): Transaction {
     return {
-      ...readerOf(client),
+      all: async (statement, parameters) => (await ask(client, statement, parameters)).rows,
+      get: async (statement, parameters) => (await ask(client, statement, parameters)).rows[0],
       run: async (statement, parameters) => (await ask(client, statement, parameters)).rowCount ?? 0,
       runEach: async (statement, each) => {
         for (const some of slices(toRequests(statement, each), mostAtOnce)) {

@@ -96,12 +96,12 @@ export function openSqlite(path: string, { mustExist, onStatement }: DatabaseOpt
     snapshot: snapshots.use,
     moment: snapshots.useBriefly,
     watch: commits.watch,
-    explain: (error) =>
-      codeOf(error)
-        ? new StartError(`The database file ${file} cannot be prepared: ${(error as Error).message}.`, {
-            cause: error,
-          })
-        : error,
+    explain: (error) => {
+      const fault = error instanceof Refusal ? error.cause : error;
+      if (!codeOf(fault)) return error;
+      const { message } = fault as Error;
+      return new StartError(`The database file ${file} cannot be prepared: ${message}.`, { cause: error });
+    },
     close: () => {
       commits.stop();
       snapshots.close();

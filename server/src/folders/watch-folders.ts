@@ -41,15 +41,9 @@ export interface WatchedPlace {
   readonly under: string | undefined;
 }
 
-/** A change, and the access with which it may be looked at. */
-export interface SeenChange {
-  readonly change: FolderChange;
-  readonly access: Access;
-}
-
 /** Ends at once when it is told to return, even while a change is awaited. */
-export interface FolderStream extends AsyncIterableIterator<SeenChange, void> {
-  return(): Promise<IteratorResult<SeenChange, void>>;
+export interface FolderStream extends AsyncIterableIterator<FolderChange, void> {
+  return(): Promise<IteratorResult<FolderChange, void>>;
 }
 
 export interface ChangePage {
@@ -148,13 +142,13 @@ class FolderWatch {
     this.#standing = options.standing;
   }
 
-  async *changes(): AsyncGenerator<SeenChange, void> {
+  async *changes(): AsyncGenerator<FolderChange, void> {
     const { feed, turns, database } = this.#services;
     const { access, place: head } = this.#standing;
     const isKnown = await turns.take(() => isStillKnown(database, access, this.#after, head));
     let place: JournalPlace = isKnown ? this.#after : head;
     this.#watched = await watchedAt(database, access, place.number, this.#under);
-    if (!isKnown) yield { change: resyncAt(place), access };
+    if (!isKnown) yield resyncAt(place);
 
     let { timesReplaced } = feed;
     for (;;) {
@@ -170,10 +164,9 @@ class FolderWatch {
         isLost = told === 'lost';
         if (told === 'lost') break;
         for (const change of told) {
-          // While the change before was on its way, the viewer may have lost what this one would show.
-          const now = await this.#accessNow();
-          if (!now) return;
-          yield { change, access: now.access };
+          // While the change before was on its way, the viewer may have been disabled.
+          if (!(await this.#accessNow())) return;
+          yield change;
           if (this.#signal.aborted) return;
         }
         place = entry;
@@ -186,7 +179,7 @@ class FolderWatch {
         this.#standing = latest;
         place = latest.place;
         this.#watched = await watchedAt(database, latest.access, place.number, this.#under);
-        yield { change: resyncAt(place), access: latest.access };
+        yield resyncAt(place);
       }
     }
   }

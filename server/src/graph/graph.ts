@@ -183,7 +183,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       async next() {
         const next = await changes.next();
         if (next.done) return end;
-        const { change } = next.value;
+        const change = next.value;
         // Each answer has a budget of its own, and is seen with the rights of the moment in which it is read.
         const standing = (reading: Reading) =>
           whenDone(services.accessBook.accessFor(reading, viewer.userId), ({ access }) => ({
@@ -192,7 +192,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
           }));
         const answer = async () =>
           withContext(viewer, standing, (contextValue) =>
-            execute({ ...request, rootValue: next.value, contextValue }),
+            execute({ ...request, rootValue: change, contextValue }),
           );
         const answered = await turns.take(answer);
         // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.

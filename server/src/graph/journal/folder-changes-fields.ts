@@ -83,7 +83,7 @@ export function defineFolderChanges(
           { after: place, ...from, standing: { access, place }, maxBacklog },
         );
       },
-      resolve: (seen, { under }, { view }) => toChangeNodes(view, [seen.change], under ?? undefined)[0]!,
+      resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,
     }),
   );
 }
