@@ -65,8 +65,8 @@ function endpointReference(): string {
 
 # Endpoints
 
-All paths are relative to the API root that the server prints when it starts. Bodies are JSON in UTF-8; send
-\`Content-Type: application/json\`. Unknown fields are ignored. The same tables are served as an OpenAPI 3.1 document at
+All paths are relative to the API root that the server prints when it starts. Bodies are JSON in UTF-8, unless it says
+otherwise; send \`Content-Type: application/json\`. Unknown fields are ignored. The same tables are served as an OpenAPI 3.1 document at
 \`GET /openapi.json\`. Doubled slashes in a path are folded.
 
 An auth token (AT) is sent as \`Authorization: Bearer <AT>\`: the word \`Bearer\` in any case, one space, the token.
@@ -110,7 +110,7 @@ function endpointSection(endpoint: Endpoint): string {
 
 ${description}
 
-- Auth token in the header: ${authHeader}
+- ${authHeader === 'client' ? 'Name and password of a client in the header: required (HTTP Basic)' : `Auth token in the header: ${authHeader}`}
 - Request body: ${request ? requestBody(request) : 'none'}
 - Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.tellsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
 
@@ -118,8 +118,8 @@ ${rows.length > 0 ? table(['Status', 'Code', 'When'], rows) : ''}
 `;
 }
 
-function requestBody({ body, isRequired, limitBytes }: NonNullable<Endpoint['request']>): string {
-  return `\`${body}\`${isRequired ? '' : ', or empty'}, at most ${size(limitBytes)}`;
+function requestBody({ body, isRequired, limitBytes, isForm }: NonNullable<Endpoint['request']>): string {
+  return `\`${body}\`${isForm ? ' as a form' : ''}${isRequired ? '' : ', or empty'}, at most ${size(limitBytes)}`;
 }
 
 function size(bytes: number): string {

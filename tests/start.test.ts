@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -11,6 +12,8 @@ import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, type TestDatabase } from './databases.ts';
 
+/** Without one, a start on PostgreSQL warns. */
+const masterKey = randomBytes(32).toString('base64');
 const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
 
 interface Ended {
@@ -75,7 +78,7 @@ describe('espalier serve', () => {
       let stored: Record<string, string>;
       beforeEach(async () => {
         database = await kind.create();
-        stored = { ESPALIER_DATABASE_URL: database.url };
+        stored = { ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey };
       });
       afterEach(() => database.remove());
 

@@ -36,6 +36,16 @@ export interface ProbeResponse {
   status: 'ok' | 'ready';
 }
 
+/** RFC 7517 and RFC 8037. */
+export interface KeySet {
+  keys: { kty: 'OKP'; crv: 'Ed25519'; alg: 'EdDSA'; use: 'sig'; kid: string; x: string }[];
+}
+
+/** RFC 7662; times in whole seconds. */
+export type IntrospectionResponse =
+  | { active: false }
+  | { active: true; token_type: 'Bearer'; iss: string; sub: string; sid: string; exp: number };
+
 export interface GraphRequest {
   query: string;
   operationName?: string | null;
@@ -116,6 +126,52 @@ export const bodies = {
           },
         },
       },
+    },
+  },
+  KeySet: {
+    type: 'object',
+    description: 'A JSON Web Key Set (RFC 7517).',
+    required: ['keys'],
+    properties: {
+      keys: {
+        type: 'array',
+        description:
+          'Ed25519 keys (RFC 8037): `kty` `OKP`, `crv` `Ed25519`, `alg` `EdDSA`, `use` `sig`, `kid` and `x`.',
+        items: {
+          type: 'object',
+          required: ['kty', 'crv', 'alg', 'use', 'kid', 'x'],
+          properties: {
+            kty: { type: 'string', const: 'OKP' },
+            crv: { type: 'string', const: 'Ed25519' },
+            alg: { type: 'string', const: 'EdDSA' },
+            use: { type: 'string', const: 'sig' },
+            kid: { type: 'string' },
+            x: { type: 'string' },
+          },
+        },
+      },
+    },
+  },
+  IntrospectionRequest: {
+    type: 'object',
+    description: 'The token that is asked about.',
+    required: ['token'],
+    properties: {
+      token: text('The auth token (AT).'),
+      token_type_hint: text('Ignored.'),
+    },
+  },
+  IntrospectionResponse: {
+    type: 'object',
+    description: 'What there is to say of a token (RFC 7662).',
+    required: ['active'],
+    properties: {
+      active: { type: 'boolean', description: 'Whether it is an AT of this service, and good now.' },
+      token_type: text('`Bearer`; as the fields below, only if it is active.'),
+      iss: text('The issuer.'),
+      sub: text('The id of the user.'),
+      sid: text('The id of the session.'),
+      exp: { type: 'integer', description: 'When it expires, in seconds since 1970.' },
     },
   },
   ProbeResponse: {

@@ -19,10 +19,16 @@ export interface Endpoint {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** Whether the request carries `Authorization: Bearer <AT>`. */
-  readonly authHeader: 'none' | 'optional' | 'required';
+  /** Whether the request carries `Authorization: Bearer <AT>`; a client shows a name and a password instead. */
+  readonly authHeader: 'none' | 'optional' | 'required' | 'client';
   /** Without it, nothing is asked but the address. */
-  readonly request?: { readonly body: BodyName; readonly isRequired: boolean; readonly limitBytes: number };
+  readonly request?: {
+    readonly body: BodyName;
+    readonly isRequired: boolean;
+    readonly limitBytes: number;
+    /** As a form is sent, instead of JSON. */
+    readonly isForm?: true;
+  };
   readonly success: {
     readonly status: 200 | 204;
     readonly body?: BodyName;
@@ -41,6 +47,10 @@ const graphBodyLimitBytes = 32 * 1024 * 1024;
 const tooLarge = { status: 413, when: 'Body over 16 KiB' };
 const otherMediaType = { status: 400, when: 'Content-Type other than application/json' };
 const overloaded = { status: 503, when: 'Overloaded, or the database cannot be written; see Retry-After' };
+const keysNotRead = {
+  status: 503,
+  when: 'The database cannot be read, and the AT is of a key that this node may not know yet; see Retry-After',
+};
 
 export const endpoints = {
   login: {
@@ -127,10 +137,7 @@ export const endpoints = {
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_AUTH_TOKEN: { status: 400, when: 'AT malformed, not issued by this service, or expired' },
       TOO_LARGE: { ...tooLarge, status: 400 },
-      UNAVAILABLE: {
-        status: 503,
-        when: 'The database cannot be read, and the AT is of a key that this node may not know yet; see Retry-After',
-      },
+      UNAVAILABLE: keysNotRead,
     },
   },
   graph: {
@@ -154,6 +161,50 @@ export const endpoints = {
       TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB' },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: overloaded,
+    },
+  },
+  keySet: {
+    methods: ['HEAD', 'GET'],
+    path: '/.well-known/jwks.json',
+    summary: 'The public keys of auth tokens',
+    description:
+      'A JSON Web Key Set (RFC 7517): with it, other services can verify ATs by themselves. A key is in it at least four minutes before it signs; keep a copy for as long as `Cache-Control` allows, and read it anew when a token names a key that is not in it. What has been ended or logged out since a token was signed, only this service knows.',
+    authHeader: 'none',
+    success: { status: 200, body: 'KeySet', description: 'The keys, the newest first' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {},
+  },
+  introspect: {
+    methods: ['POST'],
+    path: '/introspect',
+    summary: 'Ask about an auth token',
+    description:
+      'For other services: whether an AT is good at this moment, and whose it is (RFC 7662). There only if `ESPALIER_INTROSPECTION_CLIENT` is set; the service shows that name and password by HTTP Basic. The body is a form: `token=<AT>`.',
+    authHeader: 'client',
+    request: {
+      body: 'IntrospectionRequest',
+      isRequired: true,
+      limitBytes: tokenBodyLimitBytes,
+      isForm: true,
+    },
+    success: {
+      status: 200,
+      body: 'IntrospectionResponse',
+      description: 'What there is to say of the token; of any that is not good, only that it is not active',
+    },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {
+      BAD_INPUT: { status: 400, when: 'The form has no token, or several' },
+      UNSUPPORTED_MEDIA_TYPE: {
+        status: 400,
+        when: 'Content-Type other than application/x-www-form-urlencoded',
+      },
+      INVALID_CREDENTIALS: { status: 401, when: 'No name and password of a client, or wrong ones' },
+      NOT_FOUND: { status: 404, when: 'There is no client for it' },
+      TOO_LARGE: tooLarge,
+      UNAVAILABLE: keysNotRead,
     },
   },
   livez: {

@@ -23,6 +23,7 @@ export function openApiDocument(service: { url: string; version: string }) {
     components: {
       securitySchemes: {
         authToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        client: { type: 'http', scheme: 'basic' },
       },
       schemas: bodies,
     },
@@ -49,6 +50,7 @@ const security = {
   none: [],
   optional: [{}, { authToken: [] }],
   required: [{ authToken: [] }],
+  client: [{ client: [] }],
 };
 
 const graphParameters = [
@@ -68,10 +70,12 @@ const eventContent = {
 };
 const problemContent = { 'application/problem+json': { schema: reference('Problem') } };
 
-function requestBody({ body, isRequired }: NonNullable<Endpoint['request']>) {
+function requestBody({ body, isRequired, isForm }: NonNullable<Endpoint['request']>) {
   return {
     required: isRequired,
-    content: jsonContent(body),
+    content: isForm
+      ? { 'application/x-www-form-urlencoded': { schema: reference(body) } }
+      : jsonContent(body),
   };
 }
 
@@ -98,7 +102,7 @@ function responses(endpoint: Endpoint) {
 }
 
 const challenge = {
-  'WWW-Authenticate': { description: 'The bearer scheme (RFC 6750).', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'The scheme to use (RFC 9110).', schema: { type: 'string' } },
 };
 
 const expiry = {

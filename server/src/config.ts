@@ -123,6 +123,32 @@ export const settingsTable = {
     default: 'on',
     parse: yesOrNo,
   }),
+  keyRotationDays: setting({
+    name: 'KEY_ROTATION_DAYS',
+    about:
+      'After how many days a new signing key takes over; 0 leaves it to `espalier keys rotate`. Nobody notices: the old key goes on verifying.',
+    accepts: 'a whole number from 0 to 3650',
+    default: '90',
+    parse: wholeNumber(0, 3650),
+  }),
+  masterKey: setting({
+    name: 'MASTER_KEY',
+    about:
+      'Seals the private signing keys in the database: without it nobody who has a copy of the database can make tokens. The same on every node; keep it elsewhere than the database and its backups.',
+    accepts: 'a random text of at least 32 characters, such as openssl rand -base64 32 makes',
+    mayBeFile: true,
+    isSecret: true,
+    parse: (given) => (given.length >= 32 ? given : undefined),
+  }),
+  introspectionClient: setting({
+    name: 'INTROSPECTION_CLIENT',
+    about:
+      'Lets another service ask at `/introspect` whether an auth token is good, with this name and password (HTTP Basic). Without it there is no such address.',
+    accepts: 'a name, a colon and a password of at least 32 characters',
+    mayBeFile: true,
+    isSecret: true,
+    parse: (given) => (/^[^:]+:.{32,}$/.test(given) ? given : undefined),
+  }),
   issuer: setting({
     name: 'ISSUER',
     about:

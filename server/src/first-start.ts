@@ -10,12 +10,14 @@ import { readStored, storeOnce } from './database/stored-settings.ts';
 import { plantDemoTree } from './folders/demo-tree.ts';
 import { ensureRoot, numberFolders } from './folders/folder-rows.ts';
 import { changeInTurn } from './journal/journal.ts';
-import { ensureSigningKey } from './sessions/signing-keys.ts';
+import { ensureSigningKey } from './sessions/change-keys.ts';
+import type { KeySeal } from './sessions/key-seal.ts';
 import { StartError } from './start-error.ts';
 
 export interface FirstStartOptions {
   readonly database: Database;
   readonly passwords: Passwords;
+  readonly seal: KeySeal;
   readonly now: number;
   readonly settings: {
     readonly adminUsername: string;
@@ -34,13 +36,13 @@ const rootName = 'Root';
 
 /** All or nothing, and once: changes nothing in an installation that has it all. Answers who was created, if anyone. */
 export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
-  const { database, now, settings } = options;
+  const { database, seal, now, settings } = options;
   const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
   return changeInTurn(database, async (transaction) => {
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
     if (await readStored(transaction, 'copying')) throw unfinishedCopy();
-    await ensureSigningKey(transaction, now);
+    await ensureSigningKey(transaction, { seal, now });
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
     if (settings.demo) await plantDemoTree(transaction, now);

@@ -18,9 +18,11 @@ import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
 import { watchEndedSessions } from './sessions/ended-sessions.ts';
+import { createKeySeal } from './sessions/key-seal.ts';
 import { createLoginThrottle } from './sessions/login-throttle.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
+import { createKeySweep } from './sessions/sweep-keys.ts';
 import { StartError } from './start-error.ts';
 
 export interface ServerOptions {
@@ -55,10 +57,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let feed: JournalFeed | undefined;
   try {
     const passwords = createPasswords();
-    const created = await prepareInstallation({ database, passwords, now: clock.now(), settings });
+    const seal = createKeySeal(settings.masterKey);
+    const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
     const onKeysError = (err: unknown) => log.warn({ err }, 'the signing keys cannot be read');
-    const keys = await openSigningKeys({ database, clock, onError: onKeysError });
+    const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
     const accessTokens = createAccessTokens({
       issuer: settings.issuer ?? (await storedIssuer(database)),
       lifetimeSeconds: settings.accessTokenSeconds,
@@ -75,6 +78,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       onError: (err) => log.error({ err }, 'ended sessions cannot be read'),
     });
+    feed.onEntry(({ kind }) => {
+      if (kind === 'ROTATE_KEY' || kind === 'RETIRE_KEY') keys.reread().catch(onKeysError);
+    });
     const throttle = createLoginThrottle({
       database,
       clock,
@@ -88,6 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       throttle,
       accessTokens,
       ended,
+      onTheft: (theft) => log.warn(theft, 'a spent refresh token came back: its session is ended'),
       settings,
     });
     const graph = createGraph({
@@ -106,11 +113,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onChange: (isUp, err) =>
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
-    const app = await createApp({ sessions, graph, clock, log, version, isReady, tls, settings });
+    const app = await createApp({ sessions, keys, graph, clock, log, version, isReady, tls, settings });
     await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
 
+    const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
     const sweep = async () => {
       await sessions.sweep();
+      await sweepKeys();
       await sweepTrash(database, clock.now(), settings.trashDays);
       await pruneJournal(database, clock.now(), settings);
     };

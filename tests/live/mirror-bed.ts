@@ -17,6 +17,7 @@ import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
 import { readEntries, type JournalEntry, type JournalPlace } from '../../server/src/journal/journal-entry.ts';
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
 import { readHead } from '../../server/src/journal/journal.ts';
+import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { TestClock } from '../testbed.ts';
@@ -47,7 +48,8 @@ export class MirrorBed {
     const database = await openDatabase(settings.databaseUrl, clock, {});
     const passwords = createPasswords();
     const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
-    await prepareInstallation({ database, passwords, now: clock.now(), settings });
+    const seal = createKeySeal(undefined);
+    await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     const services = {
       database,
       clock,
@@ -197,7 +199,7 @@ export class PulledStream {
 }
 
 function viewerOf(userId: string) {
-  return { userId, sessionId: '', tokenExpiresAt: Infinity };
+  return { userId, sessionId: '', keyId: '', tokenExpiresAt: Infinity };
 }
 
 function overTheWire(value: unknown): unknown {

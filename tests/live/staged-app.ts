@@ -8,6 +8,7 @@ import type { Viewer } from '../../server/src/graph/viewer.ts';
 import { createApp, type AppOptions } from '../../server/src/http/app.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import type { Sessions } from '../../server/src/sessions/sessions.ts';
+import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
 import { TestClock } from '../testbed.ts';
 
 type Opened = GraphResult | GraphStream;
@@ -40,6 +41,7 @@ export class StagedApp {
         run: (request, viewer) => stage().open(request, viewer) as GraphResult,
         admit: (viewer) => stage().admit(viewer),
       },
+      keys: { all: [] } as unknown as SigningKeys,
       clock,
       log,
       version: '0.0.0-test',
@@ -85,7 +87,7 @@ function stagedSessions(stage: () => StagedApp): Partial<Sessions> {
       if (Number(expiresAt) <= stage().clock.now()) {
         throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
       }
-      return { userId, sessionId, expiresAt: Number(expiresAt) };
+      return { userId, sessionId, keyId: '', expiresAt: Number(expiresAt) };
     },
     isEnded: ({ sessionId }) => stage().endedSessions.has(sessionId),
   };

@@ -3,6 +3,7 @@
 import { nearestName } from '../nearest-name.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { copy, copyHelp } from './copy.ts';
+import { keys, keysHelp } from './keys.ts';
 import { migrate, migrateHelp } from './migrate.ts';
 import { serve, serveHelp } from './serve.ts';
 import { version } from './version.ts';
@@ -15,6 +16,7 @@ interface Command {
 
 const commands: Readonly<Record<string, Command>> = {
   serve: { about: 'Run the server', help: serveHelp, run: serve },
+  keys: { about: 'List, rotate, retire and seal the signing keys', help: keysHelp, run: keys },
   migrate: { about: 'Bring the database up to date', help: migrateHelp, run: migrate },
   copy: { about: 'Move everything to another database', help: copyHelp, run: copy },
   version: {

@@ -17,6 +17,7 @@ export async function serve(args: string[]): Promise<void> {
   warnings.forEach(warn);
   warnIfExposed(settings);
   warnIfReadable(settings);
+  warnIfUnsealed(settings);
   let administrator: NewAdministrator | undefined;
   const server = await startServer({
     settings,
@@ -61,6 +62,14 @@ function warnIfReadable({ databaseUrl }: Settings): void {
   if (!hostname || isLoopbackHost(hostname) || searchParams.has('sslmode') || searchParams.has('ssl')) return;
   warn(
     `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if that is meant.`,
+  );
+}
+
+/** A file is for its owner alone; a database elsewhere has others who can read it. */
+function warnIfUnsealed({ databaseUrl, masterKey }: Settings): void {
+  if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return;
+  warn(
+    'The private signing keys are stored unsealed: whoever can read the database or a backup of it can make tokens. Set ESPALIER_MASTER_KEY_FILE on every node; openssl rand -base64 32 makes a key.',
   );
 }
 

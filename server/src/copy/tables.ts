@@ -52,9 +52,24 @@ export const copiedTables: readonly CopiedTable[] = [
   {
     name: 'spent_refresh_tokens',
     key: ['digest'],
-    columns: ['digest', 'session_id', 'spent_at', 'sealed_successor'],
+    columns: [
+      'digest',
+      'session_id',
+      'spent_at',
+      'sealed_successor',
+      'address',
+      'agent',
+      'replays',
+      'replayed_at',
+      'replay_address',
+      'replay_agent',
+    ],
   },
-  { name: 'signing_keys', key: ['id'], columns: ['id', 'private_key', 'created_at', 'signs_from'] },
+  {
+    name: 'signing_keys',
+    key: ['id'],
+    columns: ['id', 'private_key', 'created_at', 'signs_from', 'sealed_with'],
+  },
   {
     name: 'folders',
     key: ['id'],

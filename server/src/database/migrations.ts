@@ -200,6 +200,25 @@ export const migrations: readonly Migration[] = [
       `create index login_failures_by_time on login_failures (started_at)`,
     ],
   },
+  {
+    name: 'sealed signing keys, and what is known of each refresh',
+    statements: ({ text, integer }) => [
+      // Names the master key that it is sealed with; null if it is not.
+      `alter table signing_keys add column sealed_with ${text}`,
+      // Who exchanged the token, how often it came back since, and who brought it last.
+      ...[
+        `address ${text}`,
+        `agent ${text}`,
+        `replays ${integer} not null default 0`,
+        `replayed_at ${integer}`,
+        `replay_address ${text}`,
+        `replay_agent ${text}`,
+      ].map((column) => `alter table spent_refresh_tokens add column ${column}`),
+      `drop index spent_refresh_tokens_by_session`,
+      `create index spent_refresh_tokens_by_session on spent_refresh_tokens (session_id, spent_at)`,
+      `create index sessions_by_expiry on sessions (refresh_expires_at)`,
+    ],
+  },
 ];
 
 const lastTaken = sql<

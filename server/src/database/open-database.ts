@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { StartError } from '../start-error.ts';
 import type { Database, DatabaseOptions } from './database.ts';
-import { migrate } from './migrations.ts';
+import { migrate, missingSteps } from './migrations.ts';
 import { openPostgres } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
@@ -29,6 +29,22 @@ export async function openDatabase(
     throw database.explain(cause);
   }
   return database;
+}
+
+/** One that is there, and of this program's own schema: for commands beside the server, which prepares nothing. */
+export async function openUpToDate(url: string, options: DatabaseOptions): Promise<Database> {
+  const database = await openAsItIs(url, { ...options, mustExist: true });
+  try {
+    const { dialect } = database;
+    const missing = await database.transaction((transaction) => missingSteps(transaction, dialect));
+    if (missing.length === 0) return database;
+    throw new StartError(
+      'The database is not up to date. Start the server, or run espalier migrate, and try again.',
+    );
+  } catch (error) {
+    await database.close();
+    throw database.explain(error);
+  }
 }
 
 /** Whatever its schema is. */

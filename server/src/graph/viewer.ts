@@ -3,6 +3,8 @@
 export interface Viewer {
   readonly userId: string;
   readonly sessionId: string;
+  /** Of the key that signed the token. */
+  readonly keyId: string;
   /** Milliseconds since 1970. */
   readonly tokenExpiresAt: number;
 }

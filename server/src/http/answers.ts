@@ -104,6 +104,7 @@ export function answerBrokenRequest(
 
 /** RFC 6750 §3.1: only who sent a bearer token is told what is wrong with it. */
 function challenge({ code, message }: Refusal, request: FastifyRequest): string {
+  if (request.routeOptions.config.endpoint?.authHeader === 'client') return 'Basic realm="espalier"';
   const isBearer = /^bearer\b/i.test(request.headers.authorization ?? '');
   return isBearer && code === 'INVALID_AUTH_TOKEN'
     ? `${realm}, error="invalid_token", error_description="${message}"`

@@ -9,9 +9,12 @@ import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { SigningKeys } from '../sessions/signing-keys.ts';
 import { answerBrokenRequest, answerError } from './answers.ts';
 import { addGraphRoute } from './graph-route.ts';
 import { addGraphSocket, isUpgrade } from './graph-socket.ts';
+import { addIntrospection } from './introspection.ts';
+import { addKeySet } from './key-set.ts';
 import { LiveConnections, type LiveTimes } from './live-connections.ts';
 import { addProbes } from './probes.ts';
 import { watchSilentConnections } from './silent-connections.ts';
@@ -20,6 +23,7 @@ import { addTokenRoutes } from './token-routes.ts';
 
 export interface AppOptions {
   readonly sessions: Sessions;
+  readonly keys: SigningKeys;
   readonly graph: Graph;
   readonly clock: Clock;
   readonly log: Logger;
@@ -33,6 +37,7 @@ export interface AppOptions {
     readonly basePath: string;
     readonly trustProxy: boolean | number | string[];
     readonly corsOrigins: readonly string[];
+    readonly introspectionClient?: string | undefined;
     readonly maxSubscriptions: number;
     readonly maxConnections: number;
   };
@@ -45,6 +50,7 @@ const upgrading = { shouldUpgradeCallback: isUpgrade };
 
 export async function createApp({
   sessions,
+  keys,
   graph,
   clock,
   log,
@@ -110,6 +116,8 @@ export async function createApp({
       const document = openApiDocument({ url: basePath || '/', version });
       addProbes(routes, { isReady, isStopping: () => isStopping });
       addTokenRoutes(routes, sessions);
+      addKeySet(routes, keys);
+      addIntrospection(routes, sessions, settings.introspectionClient);
       addGraphRoute(routes, live);
       addGraphSocket(routes, live, { nextRequestId, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import type { FastifyRequest } from 'fastify';
-import type { Client } from '../sessions/sessions.ts';
+import type { Client } from '../sessions/client.ts';
 
 const longestAgent = 255;
 

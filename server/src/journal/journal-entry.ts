@@ -23,6 +23,8 @@ export const journalKinds = [
   'ADD_TO_GROUP',
   'REMOVE_FROM_GROUP',
   'END_SESSION',
+  'ROTATE_KEY',
+  'RETIRE_KEY',
 ] as const;
 
 export type JournalKind = (typeof journalKinds)[number];

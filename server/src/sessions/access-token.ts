@@ -13,6 +13,8 @@ import { clockSkewMs, type SigningKey, type SigningKeys } from './signing-keys.t
 export interface AccessToken {
   readonly userId: string;
   readonly sessionId: string;
+  /** Of the key that signed it. */
+  readonly keyId: string;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
 }
@@ -29,12 +31,15 @@ interface Claims {
 }
 
 export interface AccessTokens {
+  readonly issuer: string;
   issue(userId: string, sessionId: string): string;
   /**
    * The token if it is authentic, expired or not; undefined if it is not. Refuses to tell when the token names a key
    * that this node may not know yet.
    */
   read(token: string): AccessToken | undefined;
+  /** Whether the key that signed a token has been retired since: then it is good no more. */
+  isKeyGone(keyId: string): boolean;
 }
 
 export interface AccessTokenOptions {
@@ -58,13 +63,15 @@ export function createAccessTokens({
   const authentic = new LRUCache<string, AccessToken>({ max: cachedTokens });
   let listed: readonly SigningKey[] = [];
   let keyByHeader = new Map<string, SigningKey>();
+  let keyIds = new Set<string>();
 
-  function keyOf(header: string): SigningKey | undefined {
-    if (listed !== keys.all) {
-      listed = keys.all;
-      keyByHeader = new Map(listed.map((key) => [headerOf(key), key]));
-    }
-    return keyByHeader.get(header);
+  /** What was found authentic by a key that is gone is not so any more. */
+  function relist(): void {
+    const known = keyIds;
+    listed = keys.all;
+    keyByHeader = new Map(listed.map((key) => [headerOf(key), key]));
+    keyIds = new Set(listed.map(({ id }) => id));
+    if ([...known].some((id) => !keyIds.has(id))) authentic.clear();
   }
 
   /** It may be of a key that is newer than what this node has read; almost always it is of none. */
@@ -78,6 +85,7 @@ export function createAccessTokens({
   }
 
   return {
+    issuer,
     issue(userId, sessionId) {
       const now = clock.now();
       const signingKey = keys.current;
@@ -95,17 +103,23 @@ export function createAccessTokens({
       const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
       const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
       const token = `${signed}.${signature.toString('base64url')}`;
-      authentic.set(token, { userId, sessionId, expiresAt });
+      authentic.set(token, { userId, sessionId, keyId: signingKey.id, expiresAt });
       return token;
     },
 
+    isKeyGone(keyId) {
+      if (listed !== keys.all) relist();
+      return !keyIds.has(keyId);
+    },
+
     read(token) {
+      if (listed !== keys.all) relist();
       const known = authentic.get(token);
       if (known) return known;
       if (token.length > longestToken) return undefined;
       const [header = '', payload = '', signature = '', ...more] = token.split('.');
       if (more.length > 0) return undefined;
-      const key = keyOf(header);
+      const key = keyByHeader.get(header);
       if (!key) return missKeyOf(header);
       const signatureBytes = decode(signature);
       const payloadBytes = decode(payload);
@@ -116,7 +130,12 @@ export function createAccessTokens({
       if (claims.iss !== issuer || Math.max(claims.nbf, claims.iat) * 1000 > clock.now() + clockSkewMs) {
         return undefined;
       }
-      const read = { userId: claims.sub, sessionId: claims.sid, expiresAt: Math.round(claims.exp * 1000) };
+      const read: AccessToken = {
+        userId: claims.sub,
+        sessionId: claims.sid,
+        keyId: key.id,
+        expiresAt: Math.round(claims.exp * 1000),
+      };
       authentic.set(token, read);
       return read;
     },

@@ -1,6 +1,7 @@
 /** Refresh tokens: random UUIDs of which only a digest is kept, and the sealing of a successor pair under the old one. */
 
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { openBytes, sealBytes, sealingKey } from './sealed-bytes.ts';
 
 export interface TokenPair {
   readonly authToken: string;
@@ -17,32 +18,17 @@ export function digestOf(refreshToken: string): Uint8Array {
   return createHash('sha256').update(refreshToken).digest();
 }
 
-const cipher = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
-
 /** Only who holds the old pair, both tokens of it, can open it again. */
 export function sealSuccessor(successor: TokenPair, old: TokenPair): Uint8Array {
-  const iv = randomBytes(ivBytes);
-  const sealing = createCipheriv(cipher, sealingKey(old), iv);
-  const sealed = Buffer.concat([sealing.update(JSON.stringify(successor)), sealing.final()]);
-  return Buffer.concat([iv, sealing.getAuthTag(), sealed]);
+  return sealBytes(Buffer.from(JSON.stringify(successor)), keyOf(old));
 }
 
+/** Undefined with another auth token than the one that was exchanged. */
 export function openSuccessor(sealed: Uint8Array, old: TokenPair): TokenPair | undefined {
-  const bytes = Buffer.from(sealed);
-  try {
-    const iv = bytes.subarray(0, ivBytes);
-    const opening = createDecipheriv(cipher, sealingKey(old), iv, { authTagLength: tagBytes });
-    opening.setAuthTag(bytes.subarray(ivBytes, ivBytes + tagBytes));
-    const text = Buffer.concat([opening.update(bytes.subarray(ivBytes + tagBytes)), opening.final()]);
-    return JSON.parse(text.toString()) as TokenPair;
-  } catch {
-    // Another auth token than the one that was exchanged: the key does not fit.
-    return undefined;
-  }
+  const opened = openBytes(sealed, keyOf(old));
+  return opened && (JSON.parse(Buffer.from(opened).toString()) as TokenPair);
 }
 
-function sealingKey({ authToken, refreshToken }: TokenPair): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', refreshToken, authToken, 'espalier successor pair', 32));
+function keyOf({ authToken, refreshToken }: TokenPair): Uint8Array {
+  return sealingKey(refreshToken, { salt: authToken, purpose: 'espalier successor pair' });
 }

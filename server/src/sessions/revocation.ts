@@ -3,10 +3,12 @@
 import type { Transaction } from '../database/database.ts';
 import { nobodysId } from '../database/row-id.ts';
 import { sql } from '../database/statement.ts';
-import { record, type ChangedBy } from '../journal/journal.ts';
+import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 
 export interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled';
+  /** What else the journal tells of it. */
+  readonly details?: Details;
 }
 
 type Stored = Pick<Revocation, 'because' | 'now'>;
@@ -82,8 +84,9 @@ export async function revokeSessionsOf(
 async function recordEnd(
   transaction: Transaction,
   ended: { readonly userId: string; readonly sessionId?: string },
-  { because, now, byUserId }: Revocation,
+  { because, now, byUserId, details }: Revocation,
   count?: number,
 ): Promise<void> {
-  await record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after: { because, count } });
+  const after = { because, count, ...details };
+  await record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after });
 }

@@ -3,7 +3,7 @@
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
 import { list, sql, type Statement } from '../database/statement.ts';
-import type { Client } from './sessions.ts';
+import type { Client } from './client.ts';
 
 export interface Session extends Client {
   readonly id: string;
@@ -11,6 +11,16 @@ export interface Session extends Client {
   readonly createdAt: number;
   readonly refreshedAt: number;
   readonly expiresAt: number;
+}
+
+/** An exchange of a refresh token of a session, and what was seen of the spent token since. */
+export interface SessionRefresh extends Client {
+  readonly sessionId: string;
+  readonly at: number;
+  readonly replays: number;
+  readonly replayedAt: number | null;
+  readonly replayAddress: string | null;
+  readonly replayAgent: string | null;
 }
 
 /** Everybody's sessions, or those of one user. */
@@ -34,6 +44,17 @@ const findLiving = sql<{ id: string; now: number }, Session>`
 const findOfUsers = sql<{ userIds: readonly string[]; now: number }, Session>`
   ${selectSession} where user_id in (select value from ${list('userIds')}) and ${isLiving}
   order by created_at desc, id desc`;
+
+/** The latest of each session. */
+const mostRefreshes = 20;
+const findRefreshes = sql<{ sessionIds: readonly string[]; most: number }, SessionRefresh>`
+  select session_id as "sessionId", spent_at as at, address, agent, replays, replayed_at as "replayedAt",
+    replay_address as "replayAddress", replay_agent as "replayAgent"
+  from (
+    select spent_refresh_tokens.*, row_number() over (partition by session_id order by spent_at desc) as place
+    from spent_refresh_tokens where session_id in (select value from ${list('sessionIds')})
+  ) as latest
+  where place <= ${'most'} order by session_id, place`;
 
 /** The statements of one kind of list; `chosen` says which rows it has. */
 const statementsOf = (chosen: Statement) => ({
@@ -71,6 +92,16 @@ export function readSessionsOf(
 ): PromiseOrValue<Map<string, Session[]>> {
   return whenDone(reader.all(findOfUsers, { userIds, now }), (rows) =>
     Map.groupBy(rows, ({ userId }) => userId),
+  );
+}
+
+/** The latest refreshes of each session, the newest first; a session without any is not in the map. */
+export function readRefreshesOf(
+  reader: Reader,
+  sessionIds: readonly string[],
+): PromiseOrValue<Map<string, SessionRefresh[]>> {
+  return whenDone(reader.all(findRefreshes, { sessionIds, most: mostRefreshes }), (rows) =>
+    Map.groupBy(rows, ({ sessionId }) => sessionId),
   );
 }
 

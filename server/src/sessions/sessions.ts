@@ -12,21 +12,17 @@ import { sql } from '../database/statement.ts';
 import { changeInTurn, takeTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
+import type { Client } from './client.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import type { Forgive, LoginThrottle } from './login-throttle.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
 import { revokeByDigest, revokeById } from './revocation.ts';
-import { findSpent, recordSpent, sweepSpent } from './spent-tokens.ts';
+import { pruneSessions } from './prune-sessions.ts';
+import { createReplayNotes } from './replay-notes.ts';
+import { findSpent, recordReplays, recordSpent, sweepSpent, type TokenUse } from './spent-tokens.ts';
 
 export interface IssuedPair extends TokenPair {
   readonly expiresInSeconds: number;
-}
-
-/** Where a login or a refresh came from, for its user to recognise. */
-export interface Client {
-  readonly address: string | null;
-  /** What the program calls itself. */
-  readonly agent: string | null;
 }
 
 export interface Sessions {
@@ -38,8 +34,10 @@ export interface Sessions {
   /** Reads no database: an auth token is good until it expires, or its session is ended by more than a logout. */
   authenticate(authToken: string): AccessToken;
   /** Whether the session of an auth token was ended, or its user disabled or deleted: the token is good no more. */
-  isEnded(token: Pick<AccessToken, 'userId' | 'sessionId'>): boolean;
-  /** Forgets spent tokens, sealed successors and failed logins whose time is over. */
+  /** The issuer of auth tokens. */
+  readonly issuer: string;
+  isEnded(token: Omit<AccessToken, 'expiresAt'>): boolean;
+  /** Forgets sessions, spent tokens, sealed successors and failed logins whose time is over. */
   sweep(): Promise<void>;
 }
 
@@ -50,6 +48,8 @@ export interface SessionOptions {
   readonly throttle: LoginThrottle;
   readonly accessTokens: AccessTokens;
   readonly ended: EndedSessions;
+  /** Told of a session that was ended because somebody else must hold one of its tokens. */
+  readonly onTheft: (theft: Theft) => void;
   readonly settings: {
     readonly accessTokenSeconds: number;
     readonly refreshTokenSeconds: number;
@@ -58,12 +58,26 @@ export interface SessionOptions {
   };
 }
 
+export interface Theft extends Client {
+  readonly userId: string;
+  readonly sessionId: string;
+}
+
 interface SessionStart extends Client {
   readonly id: string;
   readonly userId: string;
   readonly digest: Uint8Array;
   readonly now: number;
   readonly expiresAt: number;
+}
+
+/** What became of a refresh; without a pair it is refused. */
+interface Outcome {
+  readonly pair?: IssuedPair;
+  /** The token was spent before, a moment ago. */
+  readonly isReplay?: true;
+  /** It was spent long before. */
+  readonly theft?: Theft;
 }
 
 const insertSession = sql<SessionStart>`
@@ -84,8 +98,10 @@ export function createSessions({
   throttle,
   accessTokens,
   ended,
+  onTheft,
   settings,
 }: SessionOptions): Sessions {
+  const replays = createReplayNotes();
   const refreshExpiry = (now: number) => now + settings.refreshTokenSeconds * 1000;
   const issue = (userId: string, sessionId: string, refreshToken: string): IssuedPair => ({
     authToken: accessTokens.issue(userId, sessionId),
@@ -128,16 +144,20 @@ export function createSessions({
     const token = accessTokens.read(old.authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
+    const useNow = (): TokenUse => ({ digest, now: clock.now(), ...client });
     // The answer to a replay is a refusal, and yet what it changes is committed: it is returned, not thrown.
-    let endedId: string | undefined;
-    const outcome = await database.transaction(
-      async (transaction) =>
-        (await exchange(transaction, token, old, { digest, ...client })) ??
-        explain(transaction, old, digest, (sessionId) => (endedId = sessionId)),
-    );
-    if (endedId) ended.add(endedId, clock.now());
-    if (outcome instanceof Refusal) throw outcome;
-    return outcome;
+    const { pair, isReplay, theft } = await database.transaction(async (transaction): Promise<Outcome> => {
+      const used = useNow();
+      const exchanged = await exchange(transaction, token, old, used);
+      return exchanged ? { pair: exchanged } : explain(transaction, old, used);
+    });
+    if (theft) {
+      ended.add(theft.sessionId, clock.now());
+      onTheft(theft);
+    }
+    if (isReplay) replays.add(useNow());
+    if (!pair) throw new Refusal('INVALID_REFRESH_TOKEN');
+    return pair;
   }
 
   /** The one conditional update: undefined if this pair is not the current one of a living session. */
@@ -145,53 +165,48 @@ export function createSessions({
     transaction: Transaction,
     { userId, sessionId }: AccessToken,
     old: TokenPair,
-    { digest, ...client }: Client & { digest: Uint8Array },
+    used: TokenUse,
   ): Promise<IssuedPair | undefined> {
-    const now = clock.now();
     const refreshToken = newRefreshToken();
     const next = digestOf(refreshToken);
     const changed = await transaction.run(rotate, {
+      ...used,
       id: sessionId,
-      digest,
       next,
-      now,
-      expiresAt: refreshExpiry(now),
-      ...client,
+      expiresAt: refreshExpiry(used.now),
     });
     if (changed === 0) return undefined;
     const pair = issue(userId, sessionId, refreshToken);
     const successor = settings.refreshRetrySeconds > 0 ? sealSuccessor(pair, old) : null;
-    await recordSpent(transaction, { digest, sessionId, now, successor });
+    await recordSpent(transaction, { ...used, sessionId, successor });
     return pair;
   }
 
   /** Why there was no exchange. Only a token on record as spent can be a replay; an unknown one changes nothing. */
-  async function explain(
-    transaction: Transaction,
-    old: TokenPair,
-    digest: Uint8Array,
-    onEnd: (sessionId: string) => void,
-  ): Promise<IssuedPair | Refusal> {
-    const refusal = new Refusal('INVALID_REFRESH_TOKEN');
-    const spent = await findSpent(transaction, digest);
-    if (!spent || spent.revokedAt !== null) return refusal;
-    const now = clock.now();
+  async function explain(transaction: Transaction, old: TokenPair, used: TokenUse): Promise<Outcome> {
+    const spent = await findSpent(transaction, used.digest);
+    if (!spent || spent.revokedAt !== null) return {};
+    const { now, address, agent } = used;
     const ageSeconds = (now - spent.spentAt) / 1000;
     if (spent.successor && ageSeconds <= settings.refreshRetrySeconds) {
       const successor = openSuccessor(spent.successor, old);
       const token = successor && accessTokens.read(successor.authToken);
       if (token) {
         const leftMs = Math.max(0, token.expiresAt - now);
-        return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000) };
+        return { pair: { ...successor, expiresInSeconds: Math.floor(leftMs / 1000) }, isReplay: true };
       }
     }
-    if (ageSeconds > settings.reuseToleranceSeconds) {
-      await takeTurn(transaction);
-      await revokeById(transaction, spent.sessionId, { because: 'replay', now, byUserId: null });
-      onEnd(spent.sessionId);
-    }
-    return refusal;
+    if (ageSeconds <= settings.reuseToleranceSeconds) return { isReplay: true };
+    const { sessionId, userId } = spent;
+    await takeTurn(transaction);
+    await recordReplays(transaction, [{ ...used, times: 1 }]);
+    const details = { address, agent, spentAt: spent.spentAt };
+    await revokeById(transaction, sessionId, { because: 'replay', now, byUserId: null, details });
+    return { theft: { sessionId, userId, address, agent } };
   }
+
+  const isEnded = (token: Omit<AccessToken, 'expiresAt'>) =>
+    ended.has(token) || accessTokens.isKeyGone(token.keyId);
 
   function authenticate(authToken: string): AccessToken {
     const token = accessTokens.read(authToken);
@@ -199,7 +214,7 @@ export function createSessions({
     if (token.expiresAt <= clock.now()) {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
     }
-    if (ended.has(token)) {
+    if (isEnded(token)) {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The session of this auth token has been ended.');
     }
     return token;
@@ -222,7 +237,9 @@ export function createSessions({
   }
 
   async function sweep(): Promise<void> {
+    await replays.store(database);
     await sweepSpent(database, clock.now(), settings.refreshRetrySeconds);
+    await pruneSessions(database, clock.now());
     await throttle.sweep();
     await ended.sweep();
   }
@@ -233,7 +250,8 @@ export function createSessions({
     logOutByAuthToken,
     logOutByRefreshToken,
     authenticate,
-    isEnded: (token) => ended.has(token),
+    isEnded,
+    issuer: accessTokens.issuer,
     sweep,
   };
 }

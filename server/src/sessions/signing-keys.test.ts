@@ -4,17 +4,22 @@ import { beforeEach, describe, test } from 'node:test';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { createAccessTokens, type AccessTokens } from './access-token.ts';
+import { createKeySeal } from './key-seal.ts';
 import { clockSkewMs, openSigningKeys, publishingMs, type SigningKeys } from './signing-keys.ts';
 
 interface KeyRow {
   readonly id: string;
   readonly privateKey: Uint8Array;
+  readonly sealedWith: null;
+  readonly createdAt: number;
   readonly signsFrom: number;
 }
 
 const newRow = (signsFrom: number): KeyRow => ({
   id: randomUUID(),
   signsFrom,
+  createdAt: 0,
+  sealedWith: null,
   privateKey: generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
 });
 const kidOf = (token: string) =>
@@ -39,6 +44,7 @@ class Node {
     node.keys = await openSigningKeys({
       database: { all: () => node.#read() } as unknown as Reader,
       clock,
+      seal: createKeySeal(undefined),
       onError: () => node.errors++,
       stopwatch: () => node.elapsed,
     });

@@ -34,7 +34,7 @@ export function defineJournal(
 ): void {
   const Kind = builder.enumType('JournalKind', {
     description:
-      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder.',
+      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
     values: journalKinds,
   });
 

@@ -3,7 +3,12 @@
 import { readGroupsOf, type Group } from '../../accounts/groups.ts';
 import { readUsers, type User } from '../../accounts/users.ts';
 import { whenDone, type PromiseOrValue, type Reader } from '../../database/database.ts';
-import { readSessionsOf, type Session } from '../../sessions/session-list.ts';
+import {
+  readRefreshesOf,
+  readSessionsOf,
+  type Session,
+  type SessionRefresh,
+} from '../../sessions/session-list.ts';
 
 export class UserNode {
   readonly user: User;
@@ -56,6 +61,7 @@ export class SessionLevel {
   readonly nodes: readonly SessionNode[];
   readonly #reader: Reader;
   #users: PromiseOrValue<ReadonlyMap<string, UserNode>> | undefined;
+  #refreshes: PromiseOrValue<ReadonlyMap<string, SessionRefresh[]>> | undefined;
 
   constructor(reader: Reader, sessions: readonly Session[]) {
     this.#reader = reader;
@@ -66,6 +72,12 @@ export class SessionLevel {
   userOf(userId: string): PromiseOrValue<UserNode | undefined> {
     this.#users ??= readUserNodes(this.#reader, this.#userIds());
     return whenDone(this.#users, (users) => users.get(userId));
+  }
+
+  refreshesOf(sessionId: string): PromiseOrValue<readonly SessionRefresh[]> {
+    const ids = () => this.nodes.map(({ session }) => session.id);
+    this.#refreshes ??= readRefreshesOf(this.#reader, ids());
+    return whenDone(this.#refreshes, (refreshes) => refreshes.get(sessionId) ?? []);
   }
 
   #userIds(): string[] {

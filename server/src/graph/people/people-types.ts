@@ -6,7 +6,7 @@ import { implementGroup } from './group-type.ts';
 import { defineKeysetConnection } from '../lists/keyset-connection-type.ts';
 import type { PageInfoRef } from '../page-info.ts';
 import type { SessionNode, UserNode } from './people-level.ts';
-import { implementSession } from './session-type.ts';
+import { defineSessionRefresh, implementSession } from './session-type.ts';
 import { implementUser } from './user-type.ts';
 
 export type PeopleTypes = ReturnType<typeof definePeopleTypes>;
@@ -22,6 +22,6 @@ export function definePeopleTypes(builder: Builder, { PageInfo }: { readonly Pag
 
   implementUser(User, { Group, Session });
   implementGroup(Group, { UserConnection });
-  implementSession(Session, { User });
+  implementSession(Session, { User, SessionRefresh: defineSessionRefresh(builder) });
   return { User, Group, Session, UserConnection, GroupConnection, SessionConnection };
 }

@@ -9,6 +9,7 @@ const weights: Readonly<Record<string, number>> = {
   folderChanges: 20,
   exportFolders: 100,
   descendants: 5,
+  refreshes: 10,
   explainAccess: 20,
   moveFolder: 20,
   // These hash a password: 34 ms of CPU each.

@@ -1,0 +1,86 @@
+/** What time does to signing keys: after a while there is a new one, and one that nobody can need any more goes. */
+
+import type { Clock } from '../clock.ts';
+import type { Database } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { changeInTurn } from '../journal/journal.ts';
+import { removeKey, rotateSigningKey } from './change-keys.ts';
+import type { KeySeal } from './key-seal.ts';
+import { longestAuthTokenMs } from './revocation.ts';
+import { clockSkewMs, readKeyRows, type KeyTimes, type SigningKeys } from './signing-keys.ts';
+
+export interface KeySweepOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly seal: KeySeal;
+  readonly keys: SigningKeys;
+  readonly settings: {
+    /** 0 for never. */
+    readonly keyRotationDays: number;
+    readonly refreshTokenSeconds: number;
+  };
+}
+
+const dayMs = 86_400_000;
+
+const findLastNeed = sql<{ stoppedAt: number; now: number }, { until: number | null }>`
+  select max(refresh_expires_at) as until from sessions
+  where revoked_at is null and refresh_expires_at > ${'now'} and refreshed_at <= ${'stoppedAt'}`;
+
+/** Costs nothing until there is something to do. */
+export function createKeySweep({
+  database,
+  clock,
+  seal,
+  keys,
+  settings,
+}: KeySweepOptions): () => Promise<void> {
+  const { keyRotationDays, refreshTokenSeconds } = settings;
+  const isOld = ({ createdAt }: KeyTimes) =>
+    keyRotationDays > 0 && clock.now() - createdAt >= keyRotationDays * dayMs;
+  /** The sessions that need the oldest key, and until when, as they were found last. */
+  let need = { keyId: '', until: 0 };
+
+  async function rotateIfOld(): Promise<void> {
+    if (!isOld(keys.all[0]!)) return;
+    await changeInTurn(database, async (transaction) => {
+      const [newest] = await readKeyRows(transaction);
+      // Another node may have done it.
+      if (newest && isOld(newest)) await rotateSigningKey(transaction, { seal, now: clock.now() });
+    });
+    await keys.reread();
+  }
+
+  async function forgetOldest(): Promise<void> {
+    const [successor, oldest] = keys.all.slice(-2);
+    if (!successor || !oldest) return;
+    const now = clock.now();
+    const stoppedAt = stopsSigningAt(successor);
+    if (now <= verifiesUntil(successor, refreshTokenSeconds)) return;
+    if (need.keyId === oldest.id && now <= need.until) return;
+    // The setting may have been greater when they began.
+    const { until } = (await database.get(findLastNeed, { stoppedAt, now }))!;
+    need = { keyId: oldest.id, until: until ?? 0 };
+    if (until !== null) return;
+    await changeInTurn(database, async (transaction) => {
+      const rows = await readKeyRows(transaction);
+      if (rows.some(({ id }) => id === oldest.id)) await removeKey(transaction, oldest.id, now);
+    });
+    await keys.reread();
+  }
+
+  return async () => {
+    await rotateIfOld();
+    await forgetOldest();
+  };
+}
+
+/** After this no node signs with the key before this one, whatever its clock. */
+function stopsSigningAt(successor: KeyTimes): number {
+  return successor.signsFrom + clockSkewMs;
+}
+
+/** How long the key before this one is needed at least: for auth tokens, and for refreshing with expired ones. */
+export function verifiesUntil(successor: KeyTimes, refreshTokenSeconds: number): number {
+  return stopsSigningAt(successor) + Math.max(longestAuthTokenMs, refreshTokenSeconds * 1000);
+}

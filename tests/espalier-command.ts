@@ -1,0 +1,39 @@
+/** The program as an operator runs it: a command in a process of its own, with what it prints and how it ends. */
+
+import { execFile } from 'node:child_process';
+
+const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
+
+export interface Ended {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+export interface CommandOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  /** No file can be made larger: the disk is full for the process. */
+  readonly mostFileBytes?: number;
+}
+
+const blockBytes = 512;
+
+export function runEspalier(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
+  const { environment, mostFileBytes } = options;
+  const limit = mostFileBytes === undefined ? 'unlimited' : String(Math.floor(mostFileBytes / blockBytes));
+  const command = [process.execPath, '--conditions=espalier-source', program, ...args];
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+    ...environment,
+  };
+  return new Promise((resolve) => {
+    execFile(
+      'sh',
+      ['-c', 'ulimit -f "$0" && exec "$@"', limit, ...command],
+      { env },
+      (error, output, errors) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors }),
+    );
+  });
+}
