@@ -5,6 +5,7 @@ import { systemClock } from '../../server/src/clock.ts';
 import { copyInstallation, type ComparedTable } from '../../server/src/copy/copy.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { keepLog, noteSettings } from '../secrets/secret-record.ts';
 
 const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
 
@@ -25,13 +26,16 @@ export function runCopy(args: readonly string[], options: CopyCommandOptions = {
   const { mostFileBytes } = options;
   const limit = mostFileBytes === undefined ? 'unlimited' : String(Math.floor(mostFileBytes / blockBytes));
   const command = [process.execPath, '--conditions=espalier-source', program, 'copy', ...args];
+  for (const url of args) noteSettings({ DATABASE_URL: url });
   return new Promise((resolve) => {
     execFile(
       'sh',
       ['-c', 'ulimit -f "$0" && exec "$@"', limit, ...command],
       { env: { PATH: process.env['PATH'] } },
-      (error, output, errors) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors }),
+      (error, output, errors) => {
+        keepLog(output + errors);
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
+      },
     );
   });
 }
