@@ -43,7 +43,8 @@ async function runTests(given: readonly string[]): Promise<number> {
       '--conditions=espalier-source',
       '--test',
       '--test-timeout=180000',
-      `--test-concurrency=${availableParallelism()}`,
+      // Much of a test is waiting: for a disk, a database, another process.
+      `--test-concurrency=${2 * availableParallelism()}`,
       ...Object.entries(reporters).flatMap(([reporter, destination]) => [
         `--test-reporter=${reporter}`,
         `--test-reporter-destination=${destination}`,

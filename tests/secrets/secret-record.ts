@@ -6,7 +6,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { WebSocket } from 'ws';
-import { secretsIn, secretsOf, type Secret } from './secret.ts';
+import { partsOf, secretsIn, type Secret } from './secret.ts';
 import { SecretSearch } from './secret-search.ts';
 
 /** Where the processes of one run leave what they found; each for itself if there is none. */
@@ -23,18 +23,22 @@ export interface LeftRecord {
 class SecretRecord {
   readonly #secrets = new Map<string, Secret>();
   readonly #texts: string[] = [];
+  #last = '';
 
   begin(): void {
     watchClients((text) => this.noteIn(text));
     process.on('exit', () => this.#end());
   }
 
-  note(kind: string, value: string): void {
-    for (const secret of secretsOf(kind, value)) this.#secrets.set(secret.value, secret);
+  note(secret: Secret): void {
+    this.#secrets.set(secret.value, secret);
   }
 
   noteIn(text: string): void {
-    for (const secret of secretsIn(text)) this.#secrets.set(secret.value, secret);
+    // Whoever races sends the same many times.
+    if (text === this.#last) return;
+    this.#last = text;
+    for (const secret of secretsIn(text)) this.note(secret);
   }
 
   keep(text: string): void {
@@ -42,7 +46,7 @@ class SecretRecord {
   }
 
   #end(): void {
-    const secrets = [...this.#secrets.values()];
+    const secrets = [...this.#secrets.values()].flatMap(partsOf);
     const text = this.#texts.map((each) => (each.endsWith('\n') ? each : `${each}\n`)).join('');
     const found = new SecretSearch(secrets).find(text);
     for (const { kind, line } of found) console.error(`A log or an output holds a ${kind}: ${line}`);
@@ -86,11 +90,11 @@ export function noteSecretsIn(text: string): void {
 export function noteSettings(settings: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) continue;
-    if (/_PASSWORD$/.test(name)) recordOfProcess()?.note('password', value);
-    if (/_KEY$/.test(name)) recordOfProcess()?.note('master key', value);
+    if (/_PASSWORD$/.test(name)) recordOfProcess()?.note({ kind: 'password', value: value });
+    if (/_KEY$/.test(name)) recordOfProcess()?.note({ kind: 'master key', value: value });
     if (/_URL$/.test(name) && URL.canParse(value)) {
       const { password } = new URL(value);
-      recordOfProcess()?.note('password of a database', decodeURIComponent(password));
+      recordOfProcess()?.note({ kind: 'password of a database', value: decodeURIComponent(password) });
     }
   }
 }
@@ -98,7 +102,7 @@ export function noteSettings(settings: Readonly<Record<string, string | undefine
 /** What a program printed: a generated password may stand in the lines of the first start, and nowhere else. */
 export function keepOutput(output: string): void {
   const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(output) ?? [];
-  if (password) recordOfProcess()?.note('generated password', password);
+  if (password) recordOfProcess()?.note({ kind: 'generated password', value: password });
   keepLog(output.replace(/^ +(Password +\S+ +\(shown only this once\)|TOKEN=.*)$/gm, ''));
 }
 

@@ -21,13 +21,13 @@ export function secretsIn(text: string): Secret[] {
   return [
     ...[inJson, inQuery]
       .flatMap((shape) => [...text.matchAll(shape)])
-      .flatMap(([, name, value]) => secretsOf(kindOf(name!), unescaped(value!))),
-    ...[...text.matchAll(bearer)].flatMap(([, token]) => secretsOf('auth token', token!)),
+      .map(([, name, value]) => ({ kind: kindOf(name!), value: unescaped(value!) })),
+    ...[...text.matchAll(bearer)].map(([, token]) => ({ kind: 'auth token', value: token! })),
   ];
 }
 
-/** What of it must not be seen either. */
-export function secretsOf(kind: string, value: string): Secret[] {
+/** What must not be seen of it, nor made from it. */
+export function partsOf({ kind, value }: Secret): Secret[] {
   if (kind === 'auth token') return partsOfToken(value);
   if (kind !== 'refresh token') return [{ kind, value }];
   const digest = createHash('sha256').update(value).digest();

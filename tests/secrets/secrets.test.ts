@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { secretsIn, type Secret } from './secret.ts';
+import { partsOf, secretsIn, type Secret } from './secret.ts';
 import { folderVariable } from './secret-record.ts';
 import { SecretSearch } from './secret-search.ts';
 import { searchSuite } from './suite-secrets.ts';
@@ -17,7 +17,10 @@ const signed = { head: `eyJ${part(30)}`, claims: part(90), signature: part(64) }
 const authToken = Object.values(signed).join('.');
 
 describe('secrets of what is sent', () => {
-  const valuesIn = (text: string) => secretsIn(text).map(({ value }) => value);
+  const valuesIn = (text: string) =>
+    secretsIn(text)
+      .flatMap(partsOf)
+      .map(({ value }) => value);
 
   test('are found in JSON, in JSON that is none, in a query, and in headers', () => {
     const refreshToken = randomUUID();
