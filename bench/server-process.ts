@@ -16,10 +16,10 @@ export class ServerProcess {
   #authToken = '';
 
   /** Leaves nothing behind if it does not start. */
-  static async start(signal: AbortSignal): Promise<ServerProcess> {
+  static async start(signal: AbortSignal, settings: ServeInput['settings'] = {}): Promise<ServerProcess> {
     const server = new ServerProcess(signal);
     try {
-      await server.#begin();
+      await server.#begin(settings);
       return server;
     } catch (error) {
       await server.stop();
@@ -65,9 +65,9 @@ export class ServerProcess {
     return this.#client.ask<Data>(query, variables, this.#authToken);
   }
 
-  async #begin(): Promise<void> {
+  async #begin(settings: ServeInput['settings']): Promise<void> {
     const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
-    const input: ServeInput = { folder: this.#folder, ...administrator };
+    const input: ServeInput = { folder: this.#folder, ...administrator, settings };
     this.#client = new ApiClient(await this.#child.ask<string>('start', input), this.#signal);
     this.#authToken = await this.logIn(administrator);
   }

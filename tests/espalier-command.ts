@@ -1,6 +1,7 @@
 /** The program as an operator runs it: a command in a process of its own, with what it prints and how it ends. */
 
 import { execFile } from 'node:child_process';
+import { keepLog, noteSettings } from './secrets/secret-record.ts';
 
 const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
 
@@ -27,13 +28,17 @@ export function runEspalier(args: readonly string[], options: CommandOptions = {
     NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
     ...environment,
   };
+  noteSettings(environment ?? {});
+  for (const argument of args) noteSettings({ DATABASE_URL: argument });
   return new Promise((resolve) => {
     execFile(
       'sh',
       ['-c', 'ulimit -f "$0" && exec "$@"', limit, ...command],
       { env },
-      (error, output, errors) =>
-        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors }),
+      (error, output, errors) => {
+        keepLog(output + errors);
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
+      },
     );
   });
 }

@@ -16,7 +16,7 @@ interface Guess {
   readonly password: string;
 }
 
-const wrong: Guess = { username: administrator.username, password: 'wrong password' };
+const wrong: Guess = { username: administrator.username, password: 'walnut cellar' };
 const here = '192.0.2.1';
 const elsewhere = '198.51.100.7';
 const behindProxy = { TRUST_PROXY: 'true' };
@@ -184,6 +184,22 @@ for (const kind of databaseKinds) {
         assert.deepEqual(tally(await Promise.all(more)), { 401: 1, 429: 199 });
       }));
 
+    test('more than 500 at once are shed with 503 and told when to come back, and everybody else is served', () =>
+      withBed({}, async (bed) => {
+        const { authToken } = (await logInFrom(bed, elsewhere, administrator)).json<LoginResponse>();
+        const guesses = Array.from({ length: 600 }, () => logInFrom(bed, here, wrong));
+        assert.equal((await bed.query('{folder{name}}', authToken)).status, 200);
+        assert.equal((await logInFrom(bed, elsewhere, administrator)).status, 200);
+        const answers = await Promise.all(guesses);
+        const { 401: wrongOnes, 429: later, 503: shedOnes, ...others } = tally(answers);
+        assert.deepEqual({ wrongOnes, others }, { wrongOnes: 50, others: {} });
+        // Those who have been answered have made room for others.
+        assert.ok(later! <= 500 && shedOnes! > 0, JSON.stringify(tally(answers)));
+        const shed = answers.find(({ status }) => status === 503)!;
+        assert.equal(shed.headers.get('retry-after'), '5');
+        assert.equal(problemOf(shed).code, 'UNAVAILABLE');
+      }));
+
     test('200 right ones at once all succeed, while another address is slowed down', () =>
       withBed({}, async (bed) => {
         await failOnAnotherNode(bed, elsewhere, timesAdmin(50));
@@ -308,7 +324,7 @@ for (const kind of databaseKinds) {
           return (await bed.query(query, authToken, { input })).json<GraphBody<unknown>>().errors?.[0];
         };
         for (let place = 0; place < 50; place++) {
-          assert.equal((await change('wrong password', stolen))?.extensions.code, 'FORBIDDEN');
+          assert.equal((await change('walnut cellar', stolen))?.extensions.code, 'FORBIDDEN');
         }
         const { extensions } = (await change(administrator.password, stolen))!;
         assert.deepEqual(extensions, { code: 'UNAVAILABLE', retryAfterSeconds: 1 });

@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
+import { noteSecretsIn } from './secrets/secret-record.ts';
 
 export interface RawAnswer {
   readonly status: number;
@@ -40,6 +41,7 @@ export class RawConnection {
   }
 
   send(request: string): void {
+    noteSecretsIn(request);
     this.#socket.write(request, 'latin1');
   }
 
@@ -63,6 +65,7 @@ export class RawConnection {
     const start = end + 4;
     if (this.#received.length < start + length) return undefined;
     const body = this.#received.slice(start, start + length);
+    noteSecretsIn(body);
     this.#received = this.#received.slice(start + length);
     return { status: Number(head.slice(9, 12)), head, body };
   }

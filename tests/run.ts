@@ -10,16 +10,25 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withPreparedTemplate } from './postgres/prepared-template.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
+import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
+import { searchSuite } from './secrets/suite-secrets.ts';
 
 const everything = ['contract/src/**/*.test.ts', 'server/src/**/*.test.ts', 'tests/**/*.test.ts'];
 const root = join(import.meta.dirname, '..');
 const compileCache = join(root, 'node_modules/.cache/espalier-tests');
 
-const folder = mkdtempSync(join(tmpdir(), 'espalier-counts-'));
+const folder = mkdtempSync(join(tmpdir(), 'espalier-tests-'));
 const countsFile = join(folder, 'counts');
+const secretsFolder = join(folder, 'secrets');
 try {
-  process.exitCode = await withPostgres(() => withPreparedTemplate(() => runTests(process.argv.slice(2))));
+  process.exitCode = await withPostgres(
+    () => withPreparedTemplate(() => runTests(process.argv.slice(2))),
+    (log) => leaveRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
+  );
   process.stdout.write(readFileSync(countsFile, 'utf8'));
+  const { isClean, report } = searchSuite(secretsFolder);
+  process.stdout.write(report);
+  if (!isClean) process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -34,7 +43,8 @@ async function runTests(given: readonly string[]): Promise<number> {
       '--conditions=espalier-source',
       '--test',
       '--test-timeout=180000',
-      `--test-concurrency=${availableParallelism()}`,
+      // Much of a test is waiting: for a disk, a database, another process.
+      `--test-concurrency=${2 * availableParallelism()}`,
       ...Object.entries(reporters).flatMap(([reporter, destination]) => [
         `--test-reporter=${reporter}`,
         `--test-reporter-destination=${destination}`,
@@ -43,7 +53,11 @@ async function runTests(given: readonly string[]): Promise<number> {
       ...files,
     ],
     // Each file is a process: what one has compiled, the next need not.
-    { cwd: root, stdio: 'inherit', env: { NODE_COMPILE_CACHE: compileCache, ...process.env } },
+    {
+      cwd: root,
+      stdio: 'inherit',
+      env: { NODE_COMPILE_CACHE: compileCache, [folderVariable]: secretsFolder, ...process.env },
+    },
   );
   const ended = once(child, 'exit') as Promise<[code: number | null]>;
   // Whoever presses Ctrl-C stops the tests too; then there is still a server to stop.

@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
           return { status: answer.status, headers, problem };
         };
         const unknown = await shape({ username: 'nobody', password: administrator.password });
-        const wrong = await shape({ username: administrator.username, password: 'wrong password' });
+        const wrong = await shape({ username: administrator.username, password: 'walnut cellar' });
         assert.equal((await bed.post('/login', administrator)).status, 200);
         await disableUser(bed.database.url, administrator.username, bed.clock.now());
         const disabled = await shape(administrator);

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, type TestDatabase } from './databases.ts';
+import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 
 /** Without one, a start on PostgreSQL warns. */
 const masterKey = randomBytes(32).toString('base64');
@@ -38,7 +39,11 @@ class Program {
         ...environment,
       },
     });
-    this.#ended = once(this.#process, 'close');
+    noteSettings(environment);
+    this.#ended = once(this.#process, 'close').then(() => {
+      keepOutput(this.output);
+      keepLog(this.errors);
+    });
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
     this.#process.stderr!.on('data', (text: Buffer) => (this.errors += text.toString()));
   }
@@ -115,6 +120,7 @@ describe('espalier serve', () => {
           ...stored,
           ESPALIER_ADMIN_USERNAME: 'Root Admin',
           ESPALIER_ADMIN_PASSWORD_FILE: join(folder, 'secret'),
+          ESPALIER_LOG_LEVEL: 'trace',
         };
         const server = start([], given);
         const url = await server.untilRunning();
@@ -125,6 +131,7 @@ describe('espalier serve', () => {
         });
         assert.equal(login.status, 200);
         const { output, errors } = await server.end('SIGTERM');
+        assert.match(errors, /"route":"\/login"/);
         assert.ok(!(output + errors).includes('from a file'));
       });
 

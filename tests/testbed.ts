@@ -5,6 +5,8 @@ import { pino } from 'pino';
 import { readSettings, startServer, type Clock, type RunningServer } from 'espalier';
 import type { LoginResponse, Problem } from '@espalier/contract';
 import type { DatabaseKind, TestDatabase } from './databases.ts';
+import { headersOf, keepLog, noteSettings, textOf } from './secrets/secret-record.ts';
+import { assertNoEcho } from './secrets/echo.ts';
 
 export class TestClock implements Clock {
   #now = Date.parse('2026-03-01T12:00:00Z');
@@ -58,13 +60,18 @@ export class Testbed {
       ADMIN_PASSWORD: administrator.password,
       ...options.settings,
     };
+    noteSettings(given);
     const environment = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
+    const write = (line: string) => {
+      logLines.push(line);
+      keepLog(line);
+    };
     const server = await startServer({
       settings: readSettings({ environment }).settings,
       clock,
-      log: pino({ level: 'trace' }, { write: (line: string) => void logLines.push(line) }),
+      log: pino({ level: 'trace' }, { write }),
       version: '0.0.0-test',
       isSweptByHand: !options.sweepsByItself,
       ...(options.onStatement && { onStatement: ofRequests(options.onStatement) }),
@@ -102,6 +109,14 @@ export class Testbed {
   async send(method: string, path: string, init: Omit<RequestInit, 'method'> = {}): Promise<Answer> {
     const response = await fetch(this.url + path, { ...init, method });
     const text = await response.text();
+    assertNoEcho(
+      { path, text: textOf(init.body) + headersOf(init.headers) },
+      {
+        status: response.status,
+        headers: response.headers,
+        text,
+      },
+    );
     return {
       status: response.status,
       headers: response.headers,

@@ -9,6 +9,7 @@ import { createApp, type AppOptions } from '../../server/src/http/app.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import type { Sessions } from '../../server/src/sessions/sessions.ts';
 import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
+import { keepLog } from '../secrets/secret-record.ts';
 import { TestClock } from '../testbed.ts';
 
 type Opened = GraphResult | GraphStream;
@@ -31,7 +32,11 @@ export class StagedApp {
   static async start(options: Partial<AppOptions> = {}): Promise<StagedApp> {
     const staged: { current?: StagedApp } = {};
     const stage = () => staged.current!;
-    const log = pino({ level: 'trace' }, { write: (line: string) => void stage().logLines.push(line) });
+    const write = (line: string) => {
+      stage().logLines.push(line);
+      keepLog(line);
+    };
+    const log = pino({ level: 'trace' }, { write });
     const clock: AppOptions['clock'] = { now: () => stage().clock.now() };
     const app = await createApp({
       sessions: stagedSessions(stage) as Sessions,

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isTestProcess, keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
 
 export interface NodeOptions {
   readonly databaseUrl: string;
@@ -49,9 +50,10 @@ export class NodeProcess {
       DATABASE_URL: databaseUrl,
       ADMIN_USERNAME: administrator.username,
       ADMIN_PASSWORD: administrator.password,
-      LOG_LEVEL: 'warn',
+      LOG_LEVEL: isTestProcess ? 'trace' : 'warn',
       ...settings,
     };
+    noteSettings(given);
     const environment = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
@@ -68,6 +70,10 @@ export class NodeProcess {
     this.#ended = once(this.#process, 'close');
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
     this.#process.stderr!.on('data', (text: Buffer) => (this.log += text.toString()));
+    void this.#ended.then(() => {
+      keepOutput(this.output);
+      keepLog(this.log);
+    });
   }
 
   get url(): string {

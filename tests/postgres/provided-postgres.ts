@@ -5,8 +5,11 @@ import { PostgresServer } from './postgres-server.ts';
 const variable = 'ESPALIER_TEST_POSTGRES_URL';
 export const templateVariable = 'ESPALIER_TEST_POSTGRES_TEMPLATE';
 
-/** The server's URL is in the environment meanwhile, for this process and for those that it starts. */
-export async function withPostgres<T>(work: () => Promise<T>): Promise<T> {
+/** The server's URL is in the environment meanwhile, for this process and for those that it starts; `onLog` is told what it said. */
+export async function withPostgres<T>(
+  work: () => Promise<T>,
+  onLog: (text: string) => void = () => undefined,
+): Promise<T> {
   if (process.env[variable]) return work();
   const server = await PostgresServer.start();
   process.env[variable] = server.url;
@@ -14,6 +17,7 @@ export async function withPostgres<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } finally {
     delete process.env[variable];
+    onLog(server.log);
     await server.remove();
   }
 }

@@ -1,0 +1,167 @@
+/** Nothing secret is logged or printed by any server of the suite: that is looked after, and here that it is. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { partsOf, secretsIn, type Secret } from './secret.ts';
+import { folderVariable } from './secret-record.ts';
+import { SecretSearch } from './secret-search.ts';
+import { searchSuite } from './suite-secrets.ts';
+
+const part = (bytes: number) => randomBytes(bytes).toString('base64url');
+const signed = { head: `eyJ${part(30)}`, claims: part(90), signature: part(64) };
+const authToken = Object.values(signed).join('.');
+
+describe('secrets of what is sent', () => {
+  const valuesIn = (text: string) =>
+    secretsIn(text)
+      .flatMap(partsOf)
+      .map(({ value }) => value);
+
+  test('are found in JSON, in JSON that is none, in a query, and in headers', () => {
+    const refreshToken = randomUUID();
+    for (const [text, expected] of [
+      [JSON.stringify({ username: 'anna', password: 'walnut "cabin"\n' }), ['walnut "cabin"\n']],
+      ['{"password":"walnut cabin', ['walnut cabin']],
+      [JSON.stringify({ input: { oldPassword: 'one cabin', newPassword: 'two' } }), ['one cabin', 'two']],
+      [JSON.stringify({ query: 'mutation{a(password: "walnut cabin")}' }), ['walnut cabin']],
+      [`authorization: Bearer ${authToken}\r\n`, [signed.claims, signed.signature]],
+      [JSON.stringify({ authToken, expires_in: 600 }), [signed.claims, signed.signature]],
+      ['Bearer nonsense', ['nonsense']],
+    ] as const) {
+      assert.deepEqual(valuesIn(text), expected, text);
+    }
+    const digest = createHash('sha256').update(refreshToken).digest();
+    const found = valuesIn(JSON.stringify({ refreshToken }));
+    assert.equal(found[0], refreshToken);
+    assert.ok(found.includes(digest.toString('hex')));
+  });
+
+  test('are not what stands beside them', () => {
+    assert.deepEqual(valuesIn('{"username":"anna","passwordChangedAt":"2026"}'), []);
+  });
+});
+
+describe('a search for secrets', () => {
+  const secrets: Secret[] = [
+    { kind: 'password', value: 'walnut "cabin" ü' },
+    { kind: 'refresh token', value: 'c56a4180-65aa-42ec-a945-5fd21dec0538' },
+    { kind: 'signature of an auth token', value: signed.signature },
+    { kind: 'password', value: 'short' },
+  ];
+  const search = new SecretSearch(secrets);
+  const findIn = (text: string) => search.find(`before\n${text}\nafter\n`);
+
+  test('finds each of them, within a longer word too, and blanks it', () => {
+    for (const [text, line] of [
+      ['a walnut "cabin" ü b', 'a <password> b'],
+      [JSON.stringify({ msg: 'walnut "cabin" ü' }), '{"msg":"<password>"}'],
+      [`?p=${encodeURIComponent('walnut "cabin" ü')}`, '?p=<password>'],
+      ['xc56a4180-65aa-42ec-a945-5fd21dec0538x', 'x<refresh token>x'],
+      [`${signed.head}.${signed.signature}`, `${signed.head}.<signature of an auth token>`],
+    ] as const) {
+      assert.deepEqual(
+        findIn(text).map((found) => found.line),
+        [line],
+      );
+    }
+  });
+
+  test('finds nothing in what is like them, nor words that anybody uses', () => {
+    for (const text of ['walnut cabin', 'c56a4180-65aa-42ec-a945-5fd21dec0539', 'short', signed.claims]) {
+      assert.deepEqual(findIn(text), [], text);
+    }
+    assert.deepEqual([search.size, search.tooShort], [3, 1]);
+  });
+
+  test('finds what is secret by its shape, whoever made it', () => {
+    const token = `eyJ${part(30)}.${part(90)}.${part(64)}`;
+    const hash = `$argon2id$v=19$m=19456,t=2,p=1$${part(16)}$${part(32)}`;
+    for (const [text, kind] of [
+      [token, 'something like an auth token'],
+      [JSON.stringify({ hash }), 'hash of a password'],
+      ['-----BEGIN PRIVATE KEY-----', 'private key'],
+      [JSON.stringify(JSON.stringify({ kty: 'OKP', d: part(32) })), 'private key'],
+    ] as const) {
+      const [found] = findIn(`beside ${text}`);
+      assert.equal(found?.kind, kind);
+      assert.ok(found.line.startsWith('beside ') || found.line.includes('<'), found.line);
+      assert.ok(!found.line.includes(token));
+    }
+  });
+});
+
+describe('a test process', () => {
+  let folder: string;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-secrets-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const run = (script: string, environment: Record<string, string> = {}) => {
+    const file = join(folder, 'one.ts');
+    const from = JSON.stringify(new URL('secret-record.ts', import.meta.url).pathname);
+    writeFileSync(
+      file,
+      `import { keepLog, keepOutput, noteSecretsIn, noteSettings } from ${from};\n${script}`,
+    );
+    return spawnSync(process.execPath, ['--conditions=espalier-source', file], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], NODE_TEST_CONTEXT: 'child', ...environment },
+    });
+  };
+  const password = `walnut ${randomUUID()}`;
+  const noted = `noteSecretsIn(${JSON.stringify(JSON.stringify({ password }))});`;
+
+  test('fails if a secret of its own was logged, and does not tell it', () => {
+    const { status, stderr } = run(`${noted} keepLog('so far\\nhere it is: ${password}!\\n');`);
+    assert.equal(status, 1);
+    assert.match(stderr, /holds a password: here it is: <password>!/);
+    assert.ok(!stderr.includes(password));
+  });
+
+  test('does not if none was', () => {
+    const { status, stderr } = run(`${noted} keepLog('here it is not');`);
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  });
+
+  test('looks for passwords among settings, and for those in URLs', () => {
+    const url = `postgres://anna:${encodeURIComponent(password)}@host/name`;
+    for (const settings of [
+      { DATABASE_URL: url },
+      { ESPALIER_ADMIN_PASSWORD: password },
+      { MASTER_KEY: password },
+    ]) {
+      const { status } = run(`noteSettings(${JSON.stringify(settings)}); keepLog('${password}');`);
+      assert.equal(status, 1, JSON.stringify(settings));
+    }
+  });
+
+  test('allows a generated password where the first start shows it, and nowhere else', () => {
+    const shown = `  Password   abcde-fghij   (shown only this once)\n  TOKEN=$(curl -d abcde-fghij)\n`;
+    assert.equal(run(`keepOutput(${JSON.stringify(shown)});`).status, 0);
+    assert.equal(run(`keepOutput(${JSON.stringify(`${shown}abcde-fghij\n`)});`).status, 1);
+    assert.equal(run(`keepOutput(${JSON.stringify(shown)}); keepLog('abcde-fghij');`).status, 1);
+  });
+
+  test('leaves what it has for a search over all: a secret of one file in the log of another is found', () => {
+    const left = join(folder, 'left');
+    const run1 = () => run(noted, { [folderVariable]: left });
+    const run2 = (text: string) => run(`keepLog('one\\n${text}\\n');`, { [folderVariable]: left });
+    assert.equal(run1().status, 0);
+    assert.equal(run2('two').status, 0);
+    assert.deepEqual(searchSuite(left), {
+      isClean: true,
+      report: '\n2 log lines searched for 1 secrets: none found\n',
+    });
+    assert.equal(run2(`password is ${password}`).status, 0);
+    const { isClean, report } = searchSuite(left);
+    assert.equal(isClean, false);
+    assert.match(
+      report,
+      /4 log lines searched for 1 secrets: 1 found\n.*one\.ts: a password in: password is <password>\n$/,
+    );
+  });
+});
