@@ -31,9 +31,9 @@ export class Registrar {
   async run(): Promise<void> {
     const { random } = this.#client;
     while (!this.#client.isOver) {
-      const isFull = this.#people.length >= mostPeople;
-      const person = isFull ? random.pick(this.#people) : await this.#takeIn();
-      if (!isFull) person.pair = await logIn(this.#client, person.credentials);
+      const count = this.#people.length;
+      const person = random.pick(this.#people);
+      if (count === 0 || (count < mostPeople && random.chance(0.3))) await this.#takeIn();
       else if (person.isDisabled) await this.#letIn(person);
       else await this.#disable(person);
       await this.#client.pause(pauseMs);
@@ -52,7 +52,7 @@ export class Registrar {
   }
 
   /** If the answer was lost, the next one says that the name is taken. */
-  async #takeIn(): Promise<Person> {
+  async #takeIn(): Promise<void> {
     const username = `${this.#client.name} ${this.#people.length + 1}`;
     const credentials = { username, password: `walnut cabin ${username}` };
     await this.#client.insist(() => this.#send('createUser', credentials));
@@ -61,9 +61,8 @@ export class Registrar {
       { username },
       this.#account.authToken,
     );
-    const person: Person = { id: user.id, credentials, isDisabled: false, ended: [], pair: undefined };
-    this.#people.push(person);
-    return person;
+    const pair = await logIn(this.#client, credentials);
+    this.#people.push({ id: user.id, credentials, isDisabled: false, ended: [], pair });
   }
 
   async #disable(person: Person): Promise<void> {
