@@ -33,9 +33,14 @@ export function damagedRefusal(cause?: unknown): Refusal {
   return new Refusal('UNAVAILABLE', message, { cause, retryAfterSeconds: 60 });
 }
 
+export function movedRefusal(): Refusal {
+  const message =
+    'The database file was moved, deleted or replaced. Nothing is written until the server is restarted.';
+  return new Refusal('UNAVAILABLE', message, { retryAfterSeconds: 60 });
+}
+
 function whatIsWrong(code: string, file: string): string {
   if (code === 'SQLITE_FULL') return full;
-  if (code === 'SQLITE_READONLY_DBMOVED') return 'The database file was moved or deleted while it was used.';
   if (code.startsWith('SQLITE_READONLY') || isReadOnly(file)) return 'The disk of the database is read-only.';
   // The change may turn out to be on the disk after a crash, or not.
   if (/FSYNC/.test(code)) return 'The disk of the database fails. Look before you try again.';

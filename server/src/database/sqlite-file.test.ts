@@ -20,7 +20,6 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-// eslint-disable-next-line no-restricted-imports -- stands for another process on the same file
 import BetterSqlite from 'better-sqlite3';
 import { StartError } from '../start-error.ts';
 import { openDatabase } from './open-database.ts';

@@ -127,3 +127,19 @@ export function warnIfReadable(file: string, warn: (text: string) => void): void
     `Others on this machine may read the database, with the keys that sign tokens. Run: chmod 600 ${readable.join(' ')}`,
   );
 }
+
+/** Asked with a transaction open: answers with a file that is no longer where it was then the first time. */
+export function watchPlaces(file: string): () => string | undefined {
+  const files = [file, `${file}-wal`];
+  let known: readonly (string | undefined)[] | undefined;
+  return () => {
+    const found = files.map(identityOf);
+    known ??= found;
+    return files.find((_, place) => found[place] !== known![place]);
+  };
+}
+
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
+}

@@ -14,8 +14,9 @@ import {
   type Reader,
   type Transaction,
 } from './database.ts';
-import { asRefusal, codeOf, damagedRefusal, damageText, isDamage, toStartError } from './sqlite-errors.ts';
+import { codeOf, toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
+import { createGuard } from './sqlite-guard.ts';
 import { prepare, searchIndex, type Ready } from './sqlite-text.ts';
 import type { Statement } from './statement.ts';
 
@@ -32,19 +33,12 @@ const aloneDeadlineMs = 10_000;
 export function openSqlite(path: string, options: DatabaseOptions): Database {
   const { mustExist = false, onStatement, tell = () => undefined } = options;
   const file = prepareFile(path, { mustExist });
-  let isDamaged = false;
-  const toRefusal = (error: unknown): unknown => {
-    if (isDamage(error) && !isDamaged) {
-      isDamaged = true;
-      tell('error', damageText(file, (error as Error).message));
-    }
-    return asRefusal(error, file);
-  };
-  const writer = connect(file, { readonly: false });
-  const reader = connect(file, { readonly: true });
+  const guard = createGuard(file, tell);
+  const surroundings = { onStatement, toRefusal: guard.toRefusal };
+  const { writer, reader } = connectFirst(file);
   warnIfReadable(file, (text) => tell('warn', text));
-  const read = statements(reader, { onStatement, toRefusal });
-  const write = statements(writer, { onStatement, toRefusal });
+  const read = statements(reader, surroundings);
+  const write = statements(writer, surroundings);
   let isAnnounced = false;
   const transaction: Transaction = {
     ...write,
@@ -56,8 +50,12 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   const control = transactionControl(writer);
   const nextTurn = line();
   const snapshots = snapshotConnections(() => {
-    const connection = connect(file, { readonly: true });
-    return { connection, read: statements(connection, { onStatement, toRefusal }) };
+    try {
+      const connection = connect(file, { readonly: true });
+      return { connection, read: statements(connection, surroundings) };
+    } catch (error) {
+      throw guard.toRefusal(error);
+    }
   });
   const commits = watchCommits(reader);
 
@@ -67,10 +65,10 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   ): Promise<T> {
     const deadline = performance.now() + deadlineMs;
     return nextTurn(async () => {
-      // What is written to a damaged file may be lost, or make it worse.
-      if (isDamaged) throw damagedRefusal();
+      guard.requireWhole();
       try {
         await begin(control, deadline);
+        guard.requireInPlace();
         isAnnounced = false;
         // Not awaited when it is already there: the whole transaction then happens in one go.
         const pending = work(transaction);
@@ -80,7 +78,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
         return result;
       } catch (error) {
         if (writer.inTransaction) control.rollback.run();
-        throw toRefusal(error);
+        throw guard.toRefusal(error);
       }
     });
   }
@@ -114,17 +112,21 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   };
 }
 
-function connect(file: string, options: { readonly: boolean }): Connection {
+function connectFirst(file: string): { writer: Connection; reader: Connection } {
   try {
-    const connection = new BetterSqlite(file, { ...options, timeout: openTimeoutMs });
-    if (!options.readonly) claim(connection);
-    connection.pragma('synchronous = full');
-    connection.pragma('foreign_keys = on');
-    connection.pragma(`busy_timeout = ${busyTimeoutMs}`);
-    return connection;
+    return { writer: connect(file, { readonly: false }), reader: connect(file, { readonly: true }) };
   } catch (cause) {
     throw asStartError(cause, file);
   }
+}
+
+function connect(file: string, options: { readonly: boolean }): Connection {
+  const connection = new BetterSqlite(file, { ...options, timeout: openTimeoutMs });
+  if (!options.readonly) claim(connection);
+  connection.pragma('synchronous = full');
+  connection.pragma('foreign_keys = on');
+  connection.pragma(`busy_timeout = ${busyTimeoutMs}`);
+  return connection;
 }
 
 /** Marks a new file as ours. */
