@@ -105,7 +105,7 @@ export default tseslint.config(
   },
   { files: ['server/src/config.ts', 'server/src/clock.ts'], rules: { 'no-restricted-properties': 'off' } },
   {
-    files: ['server/src/database/{sqlite,postgres,postgres-connections,postgres-listener}.ts', 'tests/**'],
+    files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**'],
     rules: { 'no-restricted-imports': 'off' },
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },

@@ -52,7 +52,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const tls = readTlsFiles(settings);
   const database = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsOf(settings),
-    ...(onStatement && { onStatement }),
+    onStatement,
+    tell: (severity, text) => log[severity](text),
   });
   let feed: JournalFeed | undefined;
   try {
@@ -146,7 +147,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   } catch (error) {
     feed?.close();
     await database.close();
-    throw error;
+    throw database.explain(error);
   }
 }
 

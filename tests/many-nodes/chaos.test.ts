@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { postgres } from '../databases.ts';
-import { runChaos } from './chaos/chaos-run.ts';
+import { runChaos } from './chaos/faults.ts';
 
 const nodes = 3;
 

@@ -5,7 +5,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { runChaos } from './chaos/chaos-run.ts';
+import { runChaos } from './chaos/faults.ts';
 
 const { values } = parseArgs({
   options: {

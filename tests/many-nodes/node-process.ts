@@ -12,6 +12,8 @@ export interface NodeOptions {
   readonly databaseUrl: string;
   /** Settings by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Kills it, if it does not serve yet. */
+  readonly signal?: AbortSignal;
 }
 
 const program = join(import.meta.dirname, '../../server/bin/espalier.js');
@@ -35,12 +37,15 @@ export class NodeProcess {
   /** Answers when it serves; one that does not is an error with what it said. */
   static async start(options: NodeOptions): Promise<NodeProcess> {
     const node = new NodeProcess(options);
-    const late = setTimeout(() => node.#process.kill('SIGKILL'), startWithinMs);
+    const kill = () => node.#process.kill('SIGKILL');
+    const late = setTimeout(kill, startWithinMs);
+    options.signal?.addEventListener('abort', kill);
     try {
       await node.#untilServing();
       return node;
     } finally {
       clearTimeout(late);
+      options.signal?.removeEventListener('abort', kill);
     }
   }
 
@@ -121,8 +126,12 @@ export class NodeProcess {
 }
 
 /** Several at the same instant; all of them, or none stays. */
-export async function startNodes(count: number, options: NodeOptions): Promise<NodeProcess[]> {
-  const starting = Array.from({ length: count }, () => NodeProcess.start(options));
+export async function startNodes(
+  count: number,
+  options: NodeOptions | ((place: number) => NodeOptions),
+): Promise<NodeProcess[]> {
+  const optionsOf = typeof options === 'function' ? options : () => options;
+  const starting = Array.from({ length: count }, (_, place) => NodeProcess.start(optionsOf(place)));
   const settled = await Promise.allSettled(starting);
   const nodes = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const failed = settled.find((each) => each.status === 'rejected');

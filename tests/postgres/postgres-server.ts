@@ -17,11 +17,11 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { findFreePort } from '../free-port.ts';
 import {
   findOwner,
   findPrograms,
@@ -49,8 +49,6 @@ const commonSettings = {
 const hastySettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 const startWithinMs = 60_000;
 const lookEveryMs = 20;
-/** Below the ports that connections are given, so that none takes it while the server is stopped. */
-const ports = { first: 20_000, count: 12_000 };
 
 const superuser = 'postgres';
 /** May make databases, and nothing else. */
@@ -249,20 +247,6 @@ function startKeeper(folder: string, { pgCtl }: PostgresPrograms, owner: Owner):
   });
   keeper.unref();
   return keeper;
-}
-
-async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = ports.first + Math.floor(Math.random() * ports.count);
-    const probe = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(probe, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
-    probe.close();
-    return port;
-  }
 }
 
 function childrenOf(parent: number | undefined): number[] {

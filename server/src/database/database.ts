@@ -80,7 +80,9 @@ export interface DatabaseOptions {
   /** How long a statement may take. */
   timeoutSeconds?: number;
   /** Told of each statement as it is run, without its values. */
-  onStatement?: (text: string) => void;
+  onStatement?: ((text: string) => void) | undefined;
+  /** Told what the operator has to know of the database: once each, in words. */
+  tell?: (severity: 'warn' | 'error', text: string) => void;
 }
 
 export function isPromise<T>(value: PromiseOrValue<T>): value is Promise<T> {

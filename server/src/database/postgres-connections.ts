@@ -5,6 +5,7 @@ import pg from 'pg';
 import { parse } from 'pg-connection-string';
 import type { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
+import { syncedCommits } from './postgres-checks.ts';
 import { asFault, unavailable } from './postgres-errors.ts';
 
 /** To reach the server, or to get to the head of the line. */
@@ -84,7 +85,11 @@ export function createLanes(config: pg.ClientConfig, connections: number, keepsS
     });
     // Whoever uses a connection that is lost learns it from their statement; the next one makes a new one.
     pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
+    pool.on('connect', (client) => {
+      client.on('error', () => undefined);
+      // Sent before whatever the connection was made for. Where it fails, that fails, too.
+      if (keepsSessions) client.query(syncedCommits({ isLocal: false })).catch(() => undefined);
+    });
     return pool;
   };
   return {

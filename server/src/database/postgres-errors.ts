@@ -12,6 +12,9 @@ const retryAfterSeconds = 2;
  */
 const passing = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
 
+/** Found by the server in its own files: data_corrupted and index_corrupted. */
+const damaged = /^XX00[12]$/;
+
 /** The server goes away, or is no longer the one to ask: another connection may lead to another. */
 const leaving = /^(08|57P|25006)/;
 
@@ -44,7 +47,7 @@ export class PostgresFault extends Error {
   }
 
   get mayPass(): boolean {
-    return !this.isFromServer || passing.test(this.code);
+    return !this.isFromServer || passing.test(this.code) || damaged.test(this.code);
   }
 }
 
@@ -55,7 +58,14 @@ export function asFault(error: unknown): unknown {
 
 /** The database's trouble is not the request's fault and may pass. */
 export function asRefusal(error: unknown): unknown {
-  return error instanceof PostgresFault && error.mayPass ? unavailable(error) : error;
+  return error instanceof PostgresFault && error.mayPass ? unavailable(error, wordsFor(error)) : error;
+}
+
+function wordsFor({ code }: PostgresFault): string | undefined {
+  if (code === '53100') return 'The disk of the database is full.';
+  if (code === '25006') return 'The database is read-only right now. Try again later.';
+  if (code === '53300') return 'The database takes no more connections right now. Try again later.';
+  return damaged.test(code) ? 'The database is damaged, and must be restored from a backup.' : undefined;
 }
 
 export function unavailable(

@@ -8,8 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Refusal } from '../refusal.ts';
 import { withoutPassword } from '../shown-url.ts';
-import { StartError } from '../start-error.ts';
 import type { Database, DatabaseOptions, PromiseOrValue, Reader, Reading, Transaction } from './database.ts';
+import { checkServer, syncedCommits } from './postgres-checks.ts';
 import {
   connectionConfig,
   createGate,
@@ -28,7 +28,6 @@ import {
 } from './postgres-text.ts';
 import type { Statement } from './statement.ts';
 
-const oldestVersion = 130_000;
 /** What reads for long may think in between. */
 const idleInLongReadSeconds = 60;
 const mostTries = 5;
@@ -40,7 +39,8 @@ const channel = 'espalier';
 const migrationLock = 0x45535041;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
-  const { connections = 16, poolMode = 'session', timeoutSeconds = 30, onStatement } = options;
+  const { connections = 16, poolMode = 'session', timeoutSeconds = 30 } = options;
+  const { onStatement, tell = () => undefined } = options;
   const shown = withoutPassword(url);
   const keepsSessions = poolMode === 'session';
   const config = connectionConfig(url, { keepsSessions, timeoutSeconds, shown });
@@ -49,7 +49,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   const limits = keepsSessions
     ? ''
     : `; set local statement_timeout = '${timeoutSeconds}s'; set local lock_timeout = '${lockSeconds}s'; set local idle_in_transaction_session_timeout = '${idleInTransactionSeconds}s'; set local jit = off`;
-  const beginWriting = `begin isolation level read committed${limits}`;
+  const syncing = keepsSessions ? '' : `; ${syncedCommits({ isLocal: true })}`;
+  const beginWriting = `begin isolation level read committed${limits}${syncing}`;
   const beginReading = `begin isolation level repeatable read read only${limits}`;
   // What takes long is better planned for its values.
   const beginLong = `${beginReading}; set local plan_cache_mode = auto; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`;
@@ -220,7 +221,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 
   const listener = openListener({ config, channel, keepsSessions });
   try {
-    await withClient(lanes.reading, checkServer);
+    await withClient(lanes.reading, (client) => checkServer((text) => send(client, text), tell));
   } catch (error) {
     await close();
     throw toStartError(error, shown);
@@ -318,34 +319,4 @@ async function commit(client: pg.ClientBase, isAnnounced: boolean): Promise<void
 function endsConnection(error: unknown): boolean {
   const fault = error instanceof Refusal ? error.cause : error;
   return fault instanceof PostgresFault && fault.endsConnection;
-}
-
-interface ServerFacts {
-  readonly encoding: string;
-  readonly version: string;
-  readonly isStandby: boolean;
-}
-
-const selectServer = `
-  select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
-    pg_is_in_recovery() as "isStandby"`;
-
-async function checkServer(client: pg.ClientBase): Promise<void> {
-  const { rows } = (await send(client, selectServer)) as pg.QueryResult<ServerFacts>;
-  const { encoding, version, isStandby } = rows[0]!;
-  if (encoding !== 'UTF8') {
-    throw new StartError(
-      `The database has the encoding ${encoding}; Espalier needs one with UTF8. Create it with ENCODING 'UTF8' TEMPLATE template0.`,
-    );
-  }
-  if (Number(version) < oldestVersion) {
-    throw new StartError(
-      `The server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${oldestVersion / 10_000} or newer.`,
-    );
-  }
-  if (isStandby) {
-    throw new StartError(
-      'The server is a standby, which cannot be written. Give Espalier the URL of the primary.',
-    );
-  }
 }

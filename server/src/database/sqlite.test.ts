@@ -1,17 +1,28 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 // eslint-disable-next-line no-restricted-imports -- stands for another process on the same file
 import BetterSqlite from 'better-sqlite3';
+import { withWriteLimit } from '../../../tests/write-limit.ts';
+import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
 import type { Database, Reader } from './database.ts';
 import { migrations } from './migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqlite } from './sqlite.ts';
-import { sql } from './statement.ts';
+import { sql, type Statement } from './statement.ts';
 
 const insert = sql<{ id: string; shelf: string }>`
   insert into books (id, shelf) values (${'id'}, ${'shelf'})`;
@@ -30,9 +41,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('an open database', () => {
   const told: string[] = [];
+  const complaints: string[] = [];
   beforeEach(async () => {
     told.length = 0;
-    database = openSqlite(file, { onStatement: (text) => told.push(text) });
+    complaints.length = 0;
+    database = openSqlite(file, {
+      onStatement: (text) => told.push(text),
+      tell: (severity, text) => complaints.push(`${severity}: ${text}`),
+    });
     await database.transaction((t) =>
       t.define('create table books (id text primary key, shelf text not null) strict'),
     );
@@ -85,12 +101,116 @@ describe('an open database', () => {
     assert.deepEqual(told, ['\n  insert into books (id, shelf) values (?, ?)']);
   });
 
-  test('nobody else may read the files or enter the folders it made', () => {
-    const mode = (path: string) => statSync(path).mode & 0o777;
-    for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(mode(path), 0o600, path);
-    assert.equal(mode(join(folder, 'new')), 0o700);
-    assert.equal(mode(join(folder, 'new', 'deep')), 0o700);
+  test('a commit is on the disk when it returns: a log that is synced with each', async () => {
+    const setting = (name: string) => ({ parts: [`pragma ${name}`] }) as Statement<object, object>;
+    await database.transaction(async (t) => {
+      assert.deepEqual(await t.get(setting('journal_mode'), {}), { journal_mode: 'wal' });
+      assert.deepEqual(await t.get(setting('synchronous'), {}), { synchronous: 2 });
+    });
   });
+
+  const large = 'x'.repeat(100_000);
+  const isUnavailable = (message: string) => (error: unknown) => {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.equal(error.code, 'UNAVAILABLE');
+    assert.equal(error.message, message);
+    return true;
+  };
+
+  test('a disk that is full amid a transaction undoes it, is said to be full, and recovers by itself', async () => {
+    await add('before');
+    await database.transaction((t) => t.define('pragma max_page_count = 10'));
+    const filling = database.transaction(async (t) => {
+      await t.run(insert, { id: 'small', shelf: 'A' });
+      await t.run(insert, { id: 'large', shelf: large });
+    });
+    await assert.rejects(filling, isUnavailable('The disk of the database is full.'));
+    assert.deepEqual(await ids(), ['before']);
+    await database.transaction((t) => t.define('pragma max_page_count = 1000000'));
+    await add('large', large);
+    assert.deepEqual(await ids(), ['before', 'large']);
+  });
+
+  test('a disk that becomes read-only is said to be, and recovers by itself', async () => {
+    const refused = database.transaction(async (t) => {
+      await t.run(insert, { id: 'before', shelf: 'A' });
+      await t.define('pragma query_only = on');
+      try {
+        await t.run(insert, { id: 'during', shelf: 'A' });
+      } finally {
+        await t.define('pragma query_only = off');
+      }
+    });
+    await assert.rejects(refused, isUnavailable('The disk of the database is read-only.'));
+    assert.deepEqual(await ids(), []);
+    await add('a');
+    assert.deepEqual(await ids(), ['a']);
+  });
+
+  test('what is committed counts, even if there is no room to move it out of the log', async () => {
+    await database.transaction((t) => t.define('pragma wal_autocheckpoint = 1'));
+    await add('a', large);
+    const { size } = statSync(file);
+    assert.ok(size > large.length);
+    const log = `${file}-wal`;
+    await withWriteLimit(size, async () => {
+      // Each is small in the log, and makes the file grow.
+      for (let place = 0; place < 5; place++) await add(`b${place}`, 'y'.repeat(8_000));
+    });
+    assert.equal(statSync(file).size, size);
+    assert.ok(statSync(log).size > 5 * 8_000);
+    assert.equal((await ids()).length, 6);
+    await add('c');
+    assert.ok(statSync(file).size > size);
+    assert.equal((await ids()).length, 7);
+  });
+
+  test('damage that is met is told once at length; from then on nothing is written, and the rest is read', async () => {
+    for (let place = 100; place < 400; place++) await add(`book ${place}`, 'x'.repeat(1_000));
+    const other = new BetterSqlite(file);
+    other.pragma('wal_checkpoint(truncate)');
+    other.close();
+    const descriptor = openSync(file, 'r+');
+    const middle = Math.floor(statSync(file).size / 4096 / 2);
+    writeSync(descriptor, Buffer.alloc(4096 * 4, 0xa5), 0, 4096 * 4, middle * 4096);
+    closeSync(descriptor);
+
+    const damaged = 'The database is damaged. Nothing is written until it has been restored from a backup.';
+    const everything = sql<object, { shelf: string }>`select shelf from books`;
+    assert.throws(() => database.all(everything, {}), isUnavailable(damaged));
+    assert.throws(() => database.all(everything, {}), isUnavailable(damaged));
+    await assert.rejects(add('new'), isUnavailable(damaged));
+    await assert.rejects(
+      database.change(() => undefined),
+      isUnavailable(damaged),
+    );
+    const first = sql<object, { id: string }>`select id from books where id = 'book 100'`;
+    assert.deepEqual(await database.get(first, {}), { id: 'book 100' });
+    assert.equal(complaints.length, 1);
+    assert.match(
+      complaints[0]!,
+      /^error: The database file \S+ is damaged: database disk image is malformed\. To/,
+    );
+  });
+
+  for (const side of ['', '-wal']) {
+    test(`nothing is written to a file that is no longer in its place: espalier.db${side}`, async () => {
+      await add('a');
+      renameSync(file + side, `${file}.away`);
+      const moved =
+        'The database file was moved, deleted or replaced. Nothing is written until the server is restarted.';
+      await assert.rejects(add('b'), isUnavailable(moved));
+      writeFileSync(file + side, '');
+      await assert.rejects(add('c'), isUnavailable(moved));
+      assert.deepEqual(await ids(), ['a']);
+      assert.deepEqual(complaints, [
+        `error: The file ${file}${side} was moved, deleted or replaced while it was used. Put it back, or restart the server.`,
+      ]);
+      renameSync(`${file}.away`, file + side);
+      await add('d');
+      assert.deepEqual(await ids(), ['a', 'd']);
+    });
+  }
 });
 
 describe('opening', () => {

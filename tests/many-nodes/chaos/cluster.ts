@@ -1,15 +1,16 @@
-/** Some nodes on one durable PostgreSQL, each of which can be killed and comes back, as a supervisor would have it. */
+/** Some nodes on one database, each of which can be killed and comes back at its address, as a supervisor would have it. */
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { PostgresServer } from '../../postgres/postgres-server.ts';
-import { NodeProcess, startNodes } from '../node-process.ts';
+import { openAsItIs } from '../../../server/src/database/open-database.ts';
+import type { Statement } from '../../../server/src/database/statement.ts';
+import { findFreePort } from '../../free-port.ts';
+import { NodeProcess, startNodes, type NodeOptions } from '../node-process.ts';
+import type { ChaosDatabase } from './chaos-database.ts';
+import { untilReady } from './probe.ts';
 import type { Tally } from './tally.ts';
 
 const startAgainMs = 300;
 const startWithinMs = 90_000;
-const databaseName = 'espalier';
 
 const settings = {
   // Many log in from one address.
@@ -19,37 +20,35 @@ const settings = {
 };
 
 export class Cluster {
-  readonly server: PostgresServer;
-  readonly #nodes: (NodeProcess | undefined)[];
+  readonly #database: ChaosDatabase;
   readonly #tally: Tally;
+  readonly #ports: readonly number[];
+  readonly #nodes: (NodeProcess | undefined)[];
   /** Of all that ever ran. */
   readonly #all: NodeProcess[];
 
-  static async start(count: number, tally: Tally): Promise<Cluster> {
-    const server = await PostgresServer.start({ isDurable: true });
-    try {
-      await ask(server.url, `create database ${databaseName} template template0 encoding 'UTF8'`);
-      const nodes = await startNodes(count, { databaseUrl: urlOf(server, databaseName), settings });
-      return new Cluster(server, nodes, tally);
-    } catch (error) {
-      await server.remove();
-      throw error;
-    }
+  static async start(database: ChaosDatabase, count: number, tally: Tally): Promise<Cluster> {
+    const ports: number[] = [];
+    while (ports.length < count) ports.push(await findFreePort());
+    const nodes = await startNodes(count, (place) => optionsOf(database, ports[place]!));
+    return new Cluster({ database, tally, ports, nodes });
   }
 
-  private constructor(server: PostgresServer, nodes: NodeProcess[], tally: Tally) {
-    this.server = server;
-    this.#nodes = nodes;
-    this.#all = [...nodes];
-    this.#tally = tally;
+  private constructor(parts: {
+    database: ChaosDatabase;
+    tally: Tally;
+    ports: readonly number[];
+    nodes: NodeProcess[];
+  }) {
+    this.#database = parts.database;
+    this.#tally = parts.tally;
+    this.#ports = parts.ports;
+    this.#nodes = parts.nodes;
+    this.#all = [...parts.nodes];
   }
 
   get count(): number {
     return this.#nodes.length;
-  }
-
-  get databaseUrl(): string {
-    return urlOf(this.server, databaseName);
   }
 
   /** Of those that run. */
@@ -58,8 +57,17 @@ export class Cluster {
   }
 
   /** Behind the nodes' backs. */
-  rows<Row extends pg.QueryResultRow>(question: string): Promise<Row[]> {
-    return ask<Row>(this.databaseUrl, question);
+  async rows<Row>(statement: Statement<object, Row>): Promise<Row[]> {
+    const database = await openAsItIs(this.#database.url, { mustExist: true });
+    try {
+      return await database.all(statement, {});
+    } finally {
+      await database.close();
+    }
+  }
+
+  checkDatabase(): Promise<void> {
+    return this.#database.check(this.#tally);
   }
 
   async killNode(place: number): Promise<void> {
@@ -75,50 +83,32 @@ export class Cluster {
     const began = performance.now();
     for (;;) {
       try {
-        const node = await NodeProcess.start({ databaseUrl: this.databaseUrl, settings });
-        this.#nodes[place] = node;
-        this.#all.push(node);
-        this.#tally.time('a start of a node', performance.now() - began);
+        await this.#tryToStart(place);
         return;
       } catch (error) {
-        const { message } = error as Error;
-        this.#tally.count('starts that failed');
-        if (!/^The node did not start: espalier: The database .*\n$/.test(message)) {
-          this.#tally.violation(`A start ended with more than a line: ${message}`);
-        }
+        this.#judgeStart((error as Error).message);
         if (performance.now() - began > startWithinMs) throw error;
       }
       await sleep(startAgainMs);
     }
   }
 
+  /** Kills it so long after its start, whatever it does by then. */
+  async startAndKill(place: number, afterMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(afterMs);
+    await this.#tryToStart(place, signal).catch((error: unknown) => {
+      if (!signal.aborted) this.#judgeStart((error as Error).message);
+    });
+    await this.killNode(place);
+  }
+
   async freezeNode(place: number, ms: number): Promise<void> {
     await this.#nodes[place]?.freeze(ms);
   }
 
-  /** All processes of the server do nothing for a while; then they go on where they were. */
-  async freezeDatabase(ms: number): Promise<void> {
-    const [row] = await ask<{ pid: number }>(this.server.superuserUrl, 'select pg_backend_pid() as pid');
-    const pids = familyOf(row!.pid);
-    const send = (signal: NodeJS.Signals) => pids.forEach((pid) => signalIfThere(pid, signal));
-    send('SIGSTOP');
-    await sleep(ms);
-    send('SIGCONT');
-  }
-
-  /** Closes all connections of the nodes, as a failing network does. */
-  async cutConnections(): Promise<number> {
-    const cut = await ask(
-      this.server.superuserUrl,
-      `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'espalier'`,
-    );
-    return cut.length;
-  }
-
   /** What the nodes have said: bugs, and whatever is no log line. */
   complaints(): string[] {
-    const lines = this.#all.flatMap(({ log }) => log.split('\n')).filter((line) => line !== '');
-    return lines.filter((line) => {
+    return this.logLines.filter((line) => {
       const level = /^\{"level":(\d+)/.exec(line)?.[1];
       return level === undefined || Number(level) >= 50;
     });
@@ -133,50 +123,28 @@ export class Cluster {
     for (const node of ended) this.#tally.violation(`A node ended by itself: ${node!.log.slice(-2_000)}`);
     const stopped = await Promise.all(this.#nodes.flatMap((node) => node?.stop() ?? []));
     if (!stopped.every(Boolean)) this.#tally.violation('a node did not stop when it was told to');
-    await this.server.remove();
+  }
+
+  async #tryToStart(place: number, signal?: AbortSignal): Promise<void> {
+    const began = performance.now();
+    const options = optionsOf(this.#database, this.#ports[place]!);
+    const node = await NodeProcess.start({ ...options, ...(signal && { signal }) });
+    this.#nodes[place] = node;
+    this.#all.push(node);
+    if (signal) return;
+    if (await untilReady([node.url], this.#tally)) {
+      this.#tally.time('from start to ready', performance.now() - began);
+    }
+  }
+
+  #judgeStart(message: string): void {
+    this.#tally.count('starts that failed');
+    const isExpected = /^The node did not start: espalier: The database .*\n$/.test(message);
+    if (this.#database.isAwayAtTimes && isExpected) return;
+    this.#tally.violation(`A start failed: ${message}`);
   }
 }
 
-function urlOf(server: PostgresServer, database: string): string {
-  const url = new URL(server.url);
-  url.pathname = database;
-  return url.href;
-}
-
-async function ask<Row extends pg.QueryResultRow>(url: string, question: string): Promise<Row[]> {
-  const client = new pg.Client(url);
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query<Row>(question)).rows;
-  } finally {
-    await client.end();
-  }
-}
-
-/** The parent of a process of PostgreSQL, and all of its children. */
-function familyOf(pid: number): number[] {
-  const parent = parentOf(pid);
-  const children = readdirSync('/proc')
-    .map(Number)
-    .filter((each) => each > 0 && parentOf(each) === parent);
-  return parent === undefined ? [] : [parent, ...children];
-}
-
-/** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
-function parentOf(pid: number): number | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
-}
-
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // It has ended by itself.
-  }
+function optionsOf({ url }: ChaosDatabase, port: number): NodeOptions {
+  return { databaseUrl: url, settings: { ...settings, PORT: String(port) } };
 }

@@ -1,12 +1,13 @@
-/** What is done to the nodes and to the database while others work, and how fast they come back by themselves. */
+/** Nodes and their PostgreSQL are killed, stopped, frozen and cut off while others work, and come back by themselves. */
 
-import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosWorld } from './chaos-client.ts';
-import { exchange } from './exchange.ts';
+import { ChaosPostgres } from './chaos-postgres.ts';
+import { runUnderLoad, type Disturbance, type RunOptions, type RunResult } from './chaos-run.ts';
+import { probe, untilReady } from './probe.ts';
 import type { Random } from './random.ts';
 
-export interface FaultPlan {
+interface FaultPlan {
   readonly rounds: number;
   /** Of the database, each round. */
   readonly restarts: number;
@@ -16,6 +17,11 @@ export interface FaultPlan {
   readonly pauseMs: number;
 }
 
+export interface ChaosOptions extends FaultPlan, RunOptions {
+  /** Whether to end the faults before their time. */
+  readonly isOver?: () => boolean;
+}
+
 type DatabaseFault = 'stop' | 'crash';
 
 /** How long the database is away: longer than anybody may still think that it is there. */
@@ -23,27 +29,32 @@ const shortestAwayMs = 1_500;
 const longestAwayMs = 3_000;
 /** After that, nobody calls themselves ready while it is away. */
 const noticeWithinMs = 1_000;
-const readyWithinMs = 15_000;
 const probeEveryMs = 100;
-const probeWithinMs = 10_000;
 const nodeAwayMs = 1_000;
 const longestFreezeMs = 8_000;
 
-export class Faults {
+export async function runChaos(options: ChaosOptions): Promise<RunResult> {
+  return runUnderLoad(options, await ChaosPostgres.start(), (disturbance, database) =>
+    new Faults(database, disturbance).run(options),
+  );
+}
+
+class Faults {
+  readonly #database: ChaosPostgres;
   readonly #world: ChaosWorld;
   readonly #random: Random;
   readonly #onProgress: (text: string) => void;
-  readonly #agent = new Agent();
   #databaseFaults = 0;
 
-  constructor(world: ChaosWorld, random: Random, onProgress: (text: string) => void) {
+  constructor(database: ChaosPostgres, { world, random, onProgress }: Disturbance) {
+    this.#database = database;
     this.#world = world;
     this.#random = random;
     this.#onProgress = onProgress;
   }
 
   /** Each round kills every node once and restarts the database; some of it at the same time. */
-  async run({ rounds, restarts, isThorough, pauseMs }: FaultPlan, isOver: () => boolean): Promise<void> {
+  async run({ rounds, restarts, isThorough, pauseMs, isOver = () => false }: ChaosOptions): Promise<void> {
     const { cluster } = this.#world;
     for (let round = 0; round < rounds; round++) {
       const kills = Array.from({ length: cluster.count }, (_, place) => () => this.#killNode(place));
@@ -56,25 +67,11 @@ export class Faults {
       }
       this.#onProgress(`round ${round + 1} of ${rounds} is done`);
     }
-    await this.untilReady();
+    await this.#untilReady();
   }
 
-  /** All of them, by themselves. */
-  async untilReady(): Promise<void> {
-    const { cluster, tally } = this.#world;
-    const began = performance.now();
-    await Promise.all(
-      cluster.urls.map(async (url) => {
-        while ((await this.#probe(url, '/readyz')).status !== 200) {
-          if (performance.now() - began > readyWithinMs) {
-            tally.violation(`${url} is not ready after ${readyWithinMs} ms`);
-            return;
-          }
-          await sleep(probeEveryMs);
-        }
-        tally.time('getting ready again', performance.now() - began);
-      }),
-    );
+  async #untilReady(): Promise<void> {
+    await untilReady(this.#world.cluster.urls, this.#world.tally);
   }
 
   async #killNode(place: number): Promise<void> {
@@ -94,7 +91,7 @@ export class Faults {
     const awayMs = this.#random.between(shortestAwayMs, longestAwayMs);
     const also = victim === undefined ? '' : ` and kills node ${victim + 1}`;
     this.#onProgress(`database: ${fault}, for ${awayMs} ms${also}`);
-    await cluster.server[fault]();
+    await this.#database.server[fault]();
     tally.count(`databases ended by ${fault}`);
     let started: Promise<void> | undefined;
     if (victim !== undefined) {
@@ -105,18 +102,18 @@ export class Faults {
     }
     await this.#watchAway(performance.now() + awayMs);
     const began = performance.now();
-    await cluster.server.restart();
+    await this.#database.server.restart();
     tally.time('a start of the database', performance.now() - began);
-    await this.untilReady();
+    await this.#untilReady();
     await started;
   }
 
   async #cutConnections(): Promise<void> {
-    const { cluster, tally } = this.#world;
-    const cut = await cluster.cutConnections();
+    const { tally } = this.#world;
+    const cut = await this.#database.cutConnections();
     this.#onProgress(`cuts ${cut} connections to the database`);
     tally.count('connections cut', cut);
-    await this.untilReady();
+    await this.#untilReady();
   }
 
   async #freezeNode(): Promise<void> {
@@ -125,16 +122,16 @@ export class Faults {
     this.#onProgress(`freezes node ${place + 1} for ${ms} ms`);
     await cluster.freezeNode(place, ms);
     tally.count('nodes frozen');
-    await this.untilReady();
+    await this.#untilReady();
   }
 
   async #freezeDatabase(): Promise<void> {
-    const { cluster, tally } = this.#world;
+    const { tally } = this.#world;
     const ms = this.#random.between(500, longestFreezeMs);
     this.#onProgress(`freezes the database for ${ms} ms`);
-    await cluster.freezeDatabase(ms);
+    await this.#database.freeze(ms);
     tally.count('databases frozen');
-    await this.untilReady();
+    await this.#untilReady();
   }
 
   /** Nobody may call themselves ready; all are alive. */
@@ -143,21 +140,14 @@ export class Faults {
     await sleep(noticeWithinMs);
     while (performance.now() < until) {
       for (const url of cluster.urls) {
-        const { status, retryAfter } = await this.#probe(url, '/readyz');
+        const { status, retryAfter } = await probe(url, '/readyz');
         if (status !== 503) tally.violation(`/readyz is ${status} while the database is away`);
         if (status === 503 && !retryAfter) tally.violation('/readyz: 503 without Retry-After');
-        const alive = await this.#probe(url, '/livez');
+        const alive = await probe(url, '/livez');
         if (alive.status !== 200) tally.violation(`/livez is ${alive.status} while the database is away`);
         tally.count('probes while the database was away');
       }
       await sleep(probeEveryMs);
     }
-  }
-
-  /** Status 0 if there was no answer. */
-  async #probe(url: string, path: string): Promise<{ status: number; retryAfter: string | undefined }> {
-    const answer = await exchange(this.#agent, { method: 'GET', url: url + path }, probeWithinMs);
-    if (typeof answer === 'string') return { status: 0, retryAfter: undefined };
-    return { status: answer.status, retryAfter: answer.headers['retry-after'] };
   }
 }

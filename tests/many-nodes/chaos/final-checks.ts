@@ -2,6 +2,7 @@
 
 import { mutation, type Variables } from '../../graph-bed.ts';
 import { toldAs } from '../../live/told-as.ts';
+import { sql } from '../../../server/src/database/statement.ts';
 import { digestOf } from '../../../server/src/sessions/refresh-token.ts';
 import type { ChaosWorld } from './chaos-client.ts';
 import type { Attempt, FolderWriter } from './folder-writer.ts';
@@ -15,7 +16,7 @@ const atOnce = 20;
 
 export async function checkAll(world: ChaosWorld, population: Population): Promise<void> {
   const { cluster, tally } = world;
-  const { writers, steward, refreshers, visitors, followers } = population;
+  const { writers, steward, registrar, refreshers, visitors, followers } = population;
   for (const url of cluster.urls) {
     for (const writer of writers) await writer.check(url);
     await steward.check(url);
@@ -23,6 +24,7 @@ export async function checkAll(world: ChaosWorld, population: Population): Promi
   await checkCapacity(world, population);
   for (const refresher of refreshers) await refresher.check();
   for (const visitor of visitors) await visitor.check();
+  await registrar.check();
   await checkSpent(world, population);
   const entries = await readJournal(cluster);
   tally.count('entries of the journal at the end', entries.length);
@@ -58,10 +60,10 @@ async function checkCapacity({ cluster }: ChaosWorld, { admin, adminToken }: Pop
 
 /** Every acknowledged refresh is on record. */
 async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Population): Promise<void> {
-  const rows = await cluster.rows<{ digest: string }>(
-    `select encode(digest, 'hex') as digest from spent_refresh_tokens`,
+  const rows = await cluster.rows(
+    sql<object, { digest: Uint8Array }>`select digest from spent_refresh_tokens`,
   );
-  const digests = new Set(rows.map(({ digest }) => digest));
+  const digests = new Set(rows.map(({ digest }) => Buffer.from(digest).toString('hex')));
   const spent = refreshers.flatMap((refresher) => refresher.spent);
   const missing = spent.filter(
     ({ refreshToken }) => !digests.has(Buffer.from(digestOf(refreshToken)).toString('hex')),

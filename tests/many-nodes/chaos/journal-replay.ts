@@ -33,9 +33,12 @@ export interface Replayed {
   readonly members: ReadonlySet<string>;
   /** Levels, by folder and subject. */
   readonly grants: ReadonlyMap<string, string>;
-  readonly userIds: ReadonlySet<string>;
-  /** How often each was ended. */
+  /** Whether they are disabled, by id. */
+  readonly users: ReadonlyMap<string, boolean>;
+  /** How often each was ended by itself. */
   readonly endedSessions: ReadonlyMap<string, number>;
+  /** How many were ended because their users were disabled. */
+  readonly endedTogether: number;
 }
 
 export function replay(entries: readonly Entry[]): Replayed {
@@ -43,9 +46,10 @@ export function replay(entries: readonly Entry[]): Replayed {
   const groups = new Map<string, string>();
   const members = new Set<string>();
   const grants = new Map<string, string>();
-  const userIds = new Set<string>();
+  const users = new Map<string, boolean>();
   const endedSessions = new Map<string, number>();
   let importedCount = 0;
+  let endedTogether = 0;
   const change = (id: string, changed: Partial<ReplayedFolder>) => {
     const folder = folders.get(id) ?? { changes: 0, isCreated: false };
     folders.set(id, { ...folder, ...changed, changes: folder.changes + 1 });
@@ -68,7 +72,8 @@ export function replay(entries: readonly Entry[]): Replayed {
     GRANT_ACCESS: ({ folderId, userId, groupId, after }) =>
       grants.set(`${folderId} ${userId ?? groupId}`, after['level'] as string),
     REVOKE_ACCESS: ({ folderId, userId, groupId }) => grants.delete(`${folderId} ${userId ?? groupId}`),
-    CREATE_USER: ({ userId }) => userIds.add(userId!),
+    CREATE_USER: ({ userId }) => users.set(userId!, false),
+    UPDATE_USER: ({ userId, after }) => users.set(userId!, after['isDisabled'] as boolean),
     CREATE_GROUP: ({ groupId, after }) => groups.set(groupId!, after['name'] as string),
     UPDATE_GROUP: ({ groupId, after }) => groups.set(groupId!, after['name'] as string),
     DELETE_GROUP: ({ groupId }) => {
@@ -77,7 +82,10 @@ export function replay(entries: readonly Entry[]): Replayed {
     },
     ADD_TO_GROUP: ({ groupId, userId }) => members.add(`${groupId} ${userId}`),
     REMOVE_FROM_GROUP: ({ groupId, userId }) => members.delete(`${groupId} ${userId}`),
-    END_SESSION: ({ sessionId }) => endedSessions.set(sessionId!, (endedSessions.get(sessionId!) ?? 0) + 1),
+    END_SESSION: ({ sessionId, after }) => {
+      if (sessionId === null) endedTogether += after['count'] as number;
+      else endedSessions.set(sessionId, (endedSessions.get(sessionId) ?? 0) + 1);
+    },
   };
 
   for (const entry of entries) {
@@ -85,5 +93,5 @@ export function replay(entries: readonly Entry[]): Replayed {
     if (!taken) throw new Error(`Nobody does ${entry.kind} here.`);
     taken(entry);
   }
-  return { folders, importedCount, groups, members, grants, userIds, endedSessions };
+  return { folders, importedCount, groups, members, grants, users, endedSessions, endedTogether };
 }

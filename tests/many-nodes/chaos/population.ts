@@ -11,6 +11,7 @@ import { Poller } from './poller.ts';
 import type { Random } from './random.ts';
 import { Reader } from './reader.ts';
 import { logIn, Refresher } from './refresher.ts';
+import { Registrar } from './registrar.ts';
 import { Steward, type Guest } from './steward.ts';
 import { Subscriber } from './subscriber.ts';
 import { Visitor } from './visitor.ts';
@@ -19,6 +20,7 @@ export interface Population {
   readonly writers: readonly FolderWriter[];
   readonly commoners: readonly CommonsWriter[];
   readonly steward: Steward;
+  readonly registrar: Registrar;
   readonly refreshers: readonly Refresher[];
   readonly visitors: readonly Visitor[];
   readonly readers: readonly Reader[];
@@ -88,6 +90,7 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
   }));
   const account = await createAccount('steward', true);
   const steward = new Steward(clientOf('steward'), { account, guests, topId: shelvesId, shelfIds });
+  const registrar = new Registrar(clientOf('registrar'), await createAccount('registrar', true));
   const refreshers = await each(
     counts.refreshers,
     'refresher',
@@ -119,6 +122,7 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
     writers,
     commoners,
     steward,
+    registrar,
     refreshers,
     visitors,
     readers,

@@ -30,21 +30,21 @@ export class Refresher {
     }
   }
 
-  /** The last pair goes on, and those before it do not. */
+  /** The last pair goes on, and none of those before it, however often they are tried. */
   async check(): Promise<void> {
     while (this.#uncertain.length > 0) await this.#step();
-    const before = this.spent.at(-1);
     const url = this.#client.random.pick(this.#client.world.cluster.urls);
     const last = this.#pair;
-    if (last && (await this.#client.insist(() => refresh(this.#client, last, url))).kind !== 'done') {
-      this.#client.violation('the last acknowledged pair does not refresh');
+    if (last) {
+      const { kind } = await this.#client.insist(() => refresh(this.#client, last, url));
+      if (kind !== 'done') this.#client.violation('the last acknowledged pair does not refresh');
+      this.spent.push(last);
     }
-    for (const old of [last, before]) {
-      if (old && (await this.#client.insist(() => refresh(this.#client, old))).kind !== 'refused') {
-        this.#client.violation('a spent pair refreshes');
-      }
+    for (const old of this.spent.toReversed()) {
+      const { kind } = await this.#client.insist(() => refresh(this.#client, old));
+      if (kind !== 'refused') this.#client.violation('a spent pair refreshes');
+      this.#client.world.tally.count('spent pairs tried again at the end');
     }
-    if (last) this.spent.push(last);
   }
 
   async #step(): Promise<void> {

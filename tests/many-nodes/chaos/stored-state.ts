@@ -1,5 +1,6 @@
 /** What is stored after a run, read behind the nodes' backs, and whether it fits together. */
 
+import { sql } from '../../../server/src/database/statement.ts';
 import { toJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
 import type { Cluster } from './cluster.ts';
 import { replay, type Entry, type ReplayedFolder } from './journal-replay.ts';
@@ -25,9 +26,9 @@ interface FolderRow {
 const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
 
 export async function readJournal(cluster: Cluster): Promise<Entry[]> {
-  const rows = await cluster.rows<EntryRow>(`
-    select number::float8 as number, kind, by_user_id as "byUserId", folder_id as "folderId", user_id as "userId",
-      group_id as "groupId", session_id as "sessionId", way, after, nonce::float8 as nonce
+  const rows = await cluster.rows(sql<object, EntryRow>`
+    select number, kind, by_user_id as "byUserId", folder_id as "folderId", user_id as "userId",
+      group_id as "groupId", session_id as "sessionId", way, after, nonce
     from journal order by number`);
   return rows.map(({ way, after, nonce, ...row }) => ({
     ...row,
@@ -41,22 +42,20 @@ export async function readJournal(cluster: Cluster): Promise<Entry[]> {
 export async function checkStored(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
   const gap = entries.findIndex(({ number }, place) => number !== place + 1);
   if (gap >= 0) tally.violation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
-  const [counter] = await cluster.rows<{ number: number }>(
-    'select number::float8 as number from journal_counter',
-  );
+  const [counter] = await cluster.rows(sql<object, { number: number }>`select number from journal_counter`);
   if (counter!.number !== entries.length) {
     tally.violation(`the counter is at ${counter!.number} after ${entries.length} entries`);
   }
   await checkFolders(cluster, entries, tally);
   await checkPeople(cluster, entries, tally);
   await checkSessions(cluster, entries, tally);
-  await checkNothingIsHeld(cluster, tally);
+  await cluster.checkDatabase();
 }
 
 async function checkFolders(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
-  const rows = await cluster.rows<FolderRow>(`
-    select id, parent_id as "parentId", name, title, version::int as version, child_count::int as "childCount",
-      height::int as height, detached_because as because from folders`);
+  const rows = await cluster.rows(sql<object, FolderRow>`
+    select id, parent_id as "parentId", name, title, version, child_count as "childCount", height,
+      detached_because as because from folders`);
   tally.count('folders at the end', rows.length);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const children = Map.groupBy(rows, ({ parentId }) => parentId);
@@ -103,24 +102,32 @@ async function checkFolders(cluster: Cluster, entries: readonly Entry[], tally: 
 }
 
 async function checkPeople(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
-  const { groups, members, grants, userIds } = replay(entries);
+  const { groups, members, grants, users } = replay(entries);
   const stored = {
-    groups: await cluster.rows<{ text: string }>(`select id || ' ' || name as text from user_groups`),
-    members: await cluster.rows<{ text: string }>(
-      `select group_id || ' ' || user_id as text from group_members`,
+    groups: await cluster.rows(
+      sql<object, { text: string }>`select id || ' ' || name as text from user_groups`,
+    ),
+    members: await cluster.rows(
+      sql<object, { text: string }>`select group_id || ' ' || user_id as text from group_members`,
     ),
     grants: (
-      await cluster.rows<{ place: string; level: number }>(
-        `select folder_id || ' ' || subject_id as place, level::int as level from grants`,
+      await cluster.rows(
+        sql<object, { place: string; level: number }>`
+          select folder_id || ' ' || subject_id as place, level from grants`,
       )
     ).map(({ place, level }) => ({ text: `${place} ${levels[level]}` })),
-    users: await cluster.rows<{ text: string }>(`select id as text from users`),
+    users: (
+      await cluster.rows(
+        sql<object, { id: string; disabledAt: number | null }>`
+          select id, disabled_at as "disabledAt" from users`,
+      )
+    ).map(({ id, disabledAt }) => ({ text: `${id} ${disabledAt === null ? '' : 'disabled'}` })),
   };
   const told: Record<keyof typeof stored, string[]> = {
     groups: [...groups].map(([id, name]) => `${id} ${name}`),
     members: [...members],
     grants: [...grants].map(([place, level]) => `${place} ${level}`),
-    users: [...userIds],
+    users: [...users].map(([id, isDisabled]) => `${id} ${isDisabled ? 'disabled' : ''}`),
   };
   for (const [name, rows] of Object.entries(stored)) {
     const expected = told[name as keyof typeof told].sort().join('\n');
@@ -133,26 +140,23 @@ async function checkPeople(cluster: Cluster, entries: readonly Entry[], tally: T
 }
 
 async function checkSessions(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
-  const { endedSessions } = replay(entries);
-  const rows = await cluster.rows<{ id: string; isEnded: boolean }>(
-    `select id, revoked_at is not null as "isEnded" from sessions`,
+  const { endedSessions, endedTogether } = replay(entries);
+  const rows = await cluster.rows(
+    sql<object, { id: string; because: string | null }>`select id, revoked_because as because from sessions`,
   );
   tally.count('sessions at the end', rows.length);
-  for (const { id, isEnded } of rows) {
+  const together = rows.filter(({ because }) => because === 'disabled').length;
+  if (together !== endedTogether) {
+    tally.violation(`${together} sessions of disabled users have ended, and ${endedTogether} are told`);
+  }
+  for (const { id, because } of rows) {
     const told = endedSessions.get(id) ?? 0;
-    if (told !== (isEnded ? 1 : 0)) tally.violation(`the end of a session is told ${told} times`);
+    const isOwnEntry = because !== null && because !== 'disabled';
+    if (told !== (isOwnEntry ? 1 : 0)) tally.violation(`the end of a session is told ${told} times`);
   }
-  const [orphans] = await cluster.rows<{ count: number }>(`
-    select count(*)::int as count from sessions join spent_refresh_tokens on digest = refresh_digest`);
+  const [orphans] = await cluster.rows(
+    sql<object, { count: number }>`
+      select count(*) as count from sessions join spent_refresh_tokens on digest = refresh_digest`,
+  );
   if (orphans!.count > 0) tally.violation(`${orphans!.count} sessions have a spent token`);
-}
-
-/** When nobody does anything, no node has a transaction open. */
-async function checkNothingIsHeld(cluster: Cluster, tally: Tally): Promise<void> {
-  const held = await cluster.rows<{ state: string; query: string; seconds: number }>(`
-    select state, query, extract(epoch from now() - xact_start)::float8 as seconds from pg_stat_activity
-    where application_name = 'espalier' and state <> 'idle' and now() - xact_start > interval '2 seconds'`);
-  for (const { state, query, seconds } of held) {
-    tally.violation(`a connection is ${state} for ${seconds.toFixed(1)} s: ${query.slice(0, 200)}`);
-  }
 }

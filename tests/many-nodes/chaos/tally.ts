@@ -4,7 +4,7 @@ const mostKept = 40;
 
 export class Tally {
   readonly counts = new Map<string, number>();
-  readonly longest = new Map<string, number>();
+  readonly #times = new Map<string, number[]>();
   readonly #violations: string[] = [];
   #violationCount = 0;
   readonly #began = performance.now();
@@ -18,9 +18,19 @@ export class Tally {
     this.counts.set(name, (this.counts.get(name) ?? 0) + by);
   }
 
-  /** Keeps the longest of its name. */
   time(name: string, ms: number): void {
-    this.longest.set(name, Math.max(this.longest.get(name) ?? 0, Math.round(ms)));
+    const known = this.#times.get(name);
+    if (known) known.push(ms);
+    else this.#times.set(name, [ms]);
+  }
+
+  /** In milliseconds, from the shortest to the longest. */
+  timesOf(name: string): readonly number[] {
+    return (this.#times.get(name) ?? []).toSorted((one, other) => one - other);
+  }
+
+  lastTime(name: string): string {
+    return this.#times.get(name)?.at(-1)?.toFixed(0) ?? '';
   }
 
   violation(text: string): void {
@@ -42,10 +52,17 @@ export class Tally {
 
   /** One line each, in the order of their names. */
   summary(): string {
-    const lines = (all: ReadonlyMap<string, number>, unit: string) =>
-      [...all]
-        .sort(([one], [other]) => (one < other ? -1 : 1))
-        .map(([name, value]) => `${name}: ${value}${unit}`);
-    return [...lines(this.counts, ''), ...lines(this.longest, ' ms at most')].join('\n');
+    const inOrder = <T>(all: ReadonlyMap<string, T>) =>
+      [...all].sort(([one], [other]) => (one < other ? -1 : 1));
+    return [
+      ...inOrder(this.counts).map(([name, count]) => `${name}: ${count}`),
+      ...inOrder(this.#times).map(([name]) => `${name}: ${this.#spread(name)}`),
+    ].join('\n');
+  }
+
+  #spread(name: string): string {
+    const times = this.timesOf(name);
+    const [least, median, most] = [0, times.length >> 1, times.length - 1].map((place) => times[place]!);
+    return `${least!.toFixed(0)} to ${most!.toFixed(0)} ms, in the middle ${median!.toFixed(0)}`;
   }
 }

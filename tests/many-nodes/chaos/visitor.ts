@@ -40,6 +40,7 @@ export class Visitor {
       if (kind !== (ending === 'none' ? 'done' : 'refused')) {
         this.#client.violation(`after ${ending}, the refresh was ${kind}`);
       }
+      if (ending !== 'none') this.#client.world.tally.count('ended sessions tried again at the end');
       if (ending !== 'revocation') continue;
       for (const url of this.#client.world.cluster.urls) await this.#isOut(pair, url);
     }

@@ -1,0 +1,145 @@
+/** The file of an embedded database: made for its owner alone, and looked at before anything is done with it. */
+
+import { closeSync, fsyncSync, mkdirSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
+import { StartError } from '../start-error.ts';
+import { codeOf, damageText, isDamage } from './sqlite-errors.ts';
+
+/** "ESPA", in the header of the file: https://www.sqlite.org/fileformat2.html#application_id */
+export const applicationId = 0x45535041;
+/** Checked at each start. What is larger would take too long. */
+const mostCheckedBytes = 64 * 2 ** 20;
+/** While a file is opened, nobody else is served yet: other processes that open it may be waited for. */
+export const openTimeoutMs = 5_000;
+
+/** Answers with the file itself, wherever links lead to. */
+export function prepareFile(path: string, { mustExist }: { mustExist: boolean }): string {
+  const given = resolve(path);
+  if (mustExist && !sizeOf(given)) throw new StartError(`There is no database file ${given}.`);
+  const file = createPrivately(given);
+  if (sizeOf(file)) inspect(file);
+  else requireNoRemains(file);
+  return file;
+}
+
+/** Zero if there is none. An empty file is none: it would be made into a database. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** SQLite gives its side files the mode of the database file: nobody else may read any of them. */
+function createPrivately(given: string): string {
+  try {
+    const isNew = !statSync(given, { throwIfNoEntry: false });
+    const firstFolder = mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
+    closeSync(openSync(given, 'a', 0o600));
+    const file = realpathSync(given);
+    if (isNew) syncFolders(dirname(file), firstFolder ? dirname(realpathSync(firstFolder)) : dirname(file));
+    return file;
+  } catch (cause) {
+    throw new StartError(`The database file ${given} cannot be opened: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
+/** That a file is in its folder is on the disk only then; SQLite does it for its side files. */
+function syncFolders(folder: string, last: string): void {
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  if (folder !== last && folder !== dirname(folder)) syncFolders(dirname(folder), last);
+}
+
+/** Changes nothing, not even with what a crash has left in the write-ahead log: it may be of another database. */
+function inspect(file: string): void {
+  let connection: Connection | undefined;
+  try {
+    // What a first start left half done can only be taken back by one that writes.
+    connection = new BetterSqlite(file, { readonly: !sizeOf(`${file}-journal`), timeout: openTimeoutMs });
+    if (connection.pragma('page_count', { simple: true }) === 0) return;
+    if (connection.pragma('application_id', { simple: true }) !== applicationId) {
+      throw new StartError(
+        `The database file ${file} is of another program. Give Espalier a database of its own.`,
+      );
+    }
+    if (sizeOf(file) + sizeOf(`${file}-wal`) <= mostCheckedBytes) requireWhole(connection, file);
+  } catch (cause) {
+    throw asStartError(cause, file);
+  } finally {
+    connection?.close();
+  }
+}
+
+function requireWhole(connection: Connection, file: string): void {
+  const finding = connection.pragma('quick_check(1)', { simple: true }) as string;
+  if (finding !== 'ok') throw new StartError(asItWas(file, finding));
+}
+
+/** SQLite would take it for new, and throw the log away. */
+function requireNoRemains(file: string): void {
+  if (sizeOf(`${file}-wal`))
+    throw new StartError(asItWas(file, 'it is empty, but its write-ahead log is not'));
+}
+
+export function asStartError(cause: unknown, file: string): StartError {
+  if (cause instanceof StartError) return cause;
+  const { message } = cause as Error;
+  const isForeign = codeOf(cause) === 'SQLITE_NOTADB' && !hasLostItsHeader(file);
+  const reason = isForeign ? 'it is not a SQLite database' : message;
+  return new StartError(
+    isDamage(cause) && !isForeign
+      ? asItWas(file, message)
+      : `The database file ${file} cannot be used: ${reason}.`,
+    { cause },
+  );
+}
+
+function asItWas(file: string, finding: string): string {
+  return damageText(file, `${finding} (nothing was changed)`);
+}
+
+/** Rather than never having had one. */
+function hasLostItsHeader(file: string): boolean {
+  if (sizeOf(`${file}-wal`)) return true;
+  const header = Buffer.alloc(16);
+  const descriptor = openSync(file, 'r');
+  try {
+    readSync(descriptor, header, 0, header.length, 0);
+  } finally {
+    closeSync(descriptor);
+  }
+  return header.every((byte) => byte === 0);
+}
+
+/** The signing keys are in there. */
+export function warnIfReadable(file: string, warn: (text: string) => void): void {
+  const files = [file, `${file}-wal`, `${file}-shm`].filter((each) =>
+    statSync(each, { throwIfNoEntry: false }),
+  );
+  const readable = files.filter((each) => statSync(each).mode & 0o077);
+  if (readable.length === 0) return;
+  warn(
+    `Others on this machine may read the database, with the keys that sign tokens. Run: chmod 600 ${readable.join(' ')}`,
+  );
+}
+
+/** Asked with a transaction open: answers with a file that is no longer where it was then the first time. */
+export function watchPlaces(file: string): () => string | undefined {
+  const files = [file, `${file}-wal`];
+  let known: readonly (string | undefined)[] | undefined;
+  return () => {
+    const found = files.map(identityOf);
+    known ??= found;
+    return files.find((_, place) => found[place] !== known![place]);
+  };
+}
+
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
+}

@@ -1,0 +1,89 @@
+/** Statements in the dialect of SQLite, and the index for search. */
+
+import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
+import type { Part, Statement } from './statement.ts';
+
+export interface Ready {
+  readonly text: string;
+  readonly prepared: Prepared<unknown[]>;
+  readonly valuesOf: (parameters: unknown) => unknown[];
+}
+
+export function prepare(connection: Connection, { parts }: Statement): Ready {
+  const order: { name: string; toValue?: (given: never) => unknown }[] = [];
+  const write = (part: Part): string => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'parameter') {
+      order.push({ name: part.name });
+      return '?';
+    }
+    if (part.kind === 'possible-matches') {
+      order.push({ name: part.text, toValue: trigramQuery }, { name: part.after }, { name: part.limit });
+      return `(select rowid as number from folder_trigrams
+        where folder_trigrams match ? and rowid > ? order by rowid limit ?) as possible`;
+    }
+    order.push({ name: part.name, toValue: JSON.stringify });
+    if (part.kind === 'list') return '(select key as place, value from json_each(?)) as each';
+    const { table, which } = part;
+    const choice = `select ${table}.id from ${table} ${which.parts.map(write).join('')}`;
+    return `json_each(?) as each cross join ${table} as chosen on chosen.id in (${choice})`;
+  };
+  const text = parts.map(write).join('');
+  return {
+    text,
+    prepared: connection.prepare(text),
+    valuesOf: (parameters) =>
+      order.map(({ name, toValue }) => {
+        const value = (parameters as Record<string, unknown>)[name];
+        return toValue ? toValue(value as never) : value;
+      }),
+  };
+}
+
+/**
+ * Trigrams of the folded texts (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). Without their positions the
+ * index is a fraction of the size, and enough to preselect.
+ */
+export const searchIndex = [
+  `create virtual table folder_trigrams using fts5(
+    text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,
+  // Small pages: a search leaps through the lists of frequent trigrams, and merging, which now and then comes with a
+  // change, takes so many pages at a time.
+  `insert into folder_trigrams (folder_trigrams, rank) values ('pgsz', 250)`,
+  // Not for each row: a trigger that writes to this index makes it write out all that it has gathered so far.
+  `create trigger folder_trigrams_insert after update of last on folder_numbers begin
+    insert into folder_trigrams (rowid, text)
+    select number, folded_name || char(10) || coalesce(folded_title, '') from folders
+    where number > old.last and number <= new.last;
+  end`,
+  `create trigger folder_trigrams_update after update of folded_name, folded_title on folders
+  when old.number is not null
+    and (new.folded_name is not old.folded_name or new.folded_title is not old.folded_title) begin
+    delete from folder_trigrams where rowid = old.number;
+    insert into folder_trigrams (rowid, text)
+    values (old.number, new.folded_name || char(10) || coalesce(new.folded_title, ''));
+  end`,
+  `create trigger folder_trigrams_delete after delete on folders when old.number is not null begin
+    delete from folder_trigrams where rowid = old.number;
+  end`,
+];
+
+const mostTrigrams = 16;
+
+/**
+ * A query that asks for some of the trigrams of a text: every other one and the last hold all of its letters. Each
+ * more would cost as much again, and leave out hardly anything.
+ */
+function trigramQuery(text: string): string {
+  const letters = [...text];
+  const last = letters.length - 3;
+  const trigrams = new Set<string>();
+  for (let start = 0; start < last && trigrams.size < mostTrigrams; start += 2) add(start);
+  add(last);
+  return [...trigrams].join(' AND ');
+
+  function add(start: number): void {
+    const trigram = letters.slice(start, start + 3).join('');
+    trigrams.add(`"${trigram.replaceAll('"', '""')}"`);
+  }
+}

@@ -1,0 +1,36 @@
+/** A database file for a run. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import BetterSqlite from 'better-sqlite3';
+import type { ChaosDatabase } from './chaos-database.ts';
+import type { Tally } from './tally.ts';
+
+export class ChaosFile implements ChaosDatabase {
+  readonly isAwayAtTimes = false;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'espalier-crashes-'));
+
+  get url(): string {
+    return `sqlite:${this.#file}`;
+  }
+
+  get #file(): string {
+    return join(this.#folder, 'espalier.db');
+  }
+
+  check(tally: Tally): Promise<void> {
+    const connection = new BetterSqlite(this.#file, { readonly: true });
+    const found = connection.pragma('integrity_check', { simple: true }) as string;
+    if (found !== 'ok') tally.violation(`the file is damaged: ${found}`);
+    const foreign = connection.pragma('foreign_key_check') as unknown[];
+    if (foreign.length > 0) tally.violation(`${foreign.length} rows refer to what is not there`);
+    connection.close();
+    return Promise.resolve();
+  }
+
+  remove(): Promise<void> {
+    rmSync(this.#folder, { recursive: true });
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * Nodes on a database file are killed at random moments under load, and nothing that was acknowledged may be lost:
+ * `npm run crashes -- --kills N --seed N --nodes N --log FILE`. Each start must be ready within two seconds.
+ */
+
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { runCrashes } from './chaos/crashes.ts';
+
+const readyWithinMs = 2_000;
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '100' },
+    nodes: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    log: { type: 'string' },
+  },
+});
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+let isInterrupted = false;
+process.once('SIGINT', () => (isInterrupted = true));
+
+console.log(`seed ${seed}`);
+const { violations, tally, logLines } = await runCrashes({
+  kills: Number(values.kills),
+  nodes: Number(values.nodes),
+  seed,
+  onProgress: (text) => console.error(text),
+  isOver: () => isInterrupted,
+});
+console.log(`\n${tally.summary()}\n`);
+if (values.log) writeFileSync(values.log, logLines.join('\n'));
+for (const violation of violations) console.log(`VIOLATION ${violation}`);
+const starts = tally.timesOf('from start to ready');
+const slow = starts.filter((ms) => ms > readyWithinMs).length;
+console.log(
+  `${slow} of ${starts.length} starts took longer than ${readyWithinMs / 1000} s until they were ready.`,
+);
+console.log(
+  `${violations.length === 0 ? 'Nothing was lost or undone' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,
+);
+process.exitCode = violations.length === 0 && slow === 0 ? 0 : 1;
