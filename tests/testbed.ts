@@ -18,6 +18,10 @@ export class TestClock implements Clock {
   advanceSeconds(seconds: number): void {
     this.#now += seconds * 1000;
   }
+
+  advanceMs(ms: number): void {
+    this.#now += ms;
+  }
 }
 
 export interface Answer {

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../databases.ts';
-import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../shrink.ts';
+import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
 import { operations, runOperation, type Operation } from './mirror-operations.ts';
 import { MirrorWorld } from './mirror-world.ts';
 

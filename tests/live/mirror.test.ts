@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds, roundsOn } from '../databases.ts';
+import { againBy } from '../fuzz/subject.ts';
 import { describeFailure, operationsOf, runOperations } from './mirror-run.ts';
 
 for (const kind of databaseKinds) {
@@ -11,7 +12,7 @@ for (const kind of databaseKinds) {
     for (const seed of [1, 2, 3]) {
       test(`have what a fresh read shows, and nothing else was told, in ${steps} random operations of seed ${seed}`, async () => {
         const { failure } = await runOperations(kind, operationsOf(seed, steps));
-        const again = `To try it again: npm run fuzz:live -- --seed ${seed} --steps ${steps}`;
+        const again = `To try it again: ${againBy('live', seed, steps)}`;
         assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
       });
     }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../databases.ts';
-import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../shrink.ts';
+import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
 import { changeOperations } from './change-operations.ts';
 import { compareEverything, compareMost } from './everything-seen.ts';
 import { grantOperations } from './grant-operations.ts';

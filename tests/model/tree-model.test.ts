@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds, roundsOn } from '../databases.ts';
+import { againBy } from '../fuzz/subject.ts';
 import { describeFailure, operationsOf, runOperations } from './random-run.ts';
 
 for (const kind of databaseKinds) {
@@ -11,7 +12,7 @@ for (const kind of databaseKinds) {
     for (const seed of [1, 2, 3, 4, 5]) {
       test(`is what the model says after each of ${steps} random operations of seed ${seed}`, async () => {
         const { failure } = await runOperations(kind, operationsOf(seed, steps));
-        const again = `To try it again: npm run fuzz -- --seed ${seed} --steps ${steps}`;
+        const again = `To try it again: ${againBy('tree', seed, steps)}`;
         assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
       });
     }

@@ -1,11 +1,12 @@
-/** Random runs against the model until server and model disagree: `npm run fuzz -- --seed N --steps N --minutes M`. */
+/** Random changes and reads of the tree, until server and model disagree: `npm run fuzz -- tree`. */
 
-import { fuzz } from '../fuzz.ts';
+import { subjectOf } from '../fuzz/subject.ts';
 import { describeFailure, operationsOf, runOperations, shrink } from './random-run.ts';
 
-await fuzz({
-  command: 'fuzz',
+export const treeSubject = subjectOf({
+  name: 'tree',
   failing: 'Server and model disagree',
+  steps: 1_000,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runOperations(kind, operationsOf(seed, steps), { isOver });
     return { ...result, summary: `${result.requests} requests, ${result.folders} folders` };

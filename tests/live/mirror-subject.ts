@@ -1,11 +1,12 @@
-/** Random runs with mirrors until one differs from a fresh read: `npm run fuzz:live -- --seed N --steps N --minutes M`. */
+/** Random changes and those who watch, until a mirror differs from a fresh read: `npm run fuzz -- live`. */
 
-import { fuzz } from '../fuzz.ts';
+import { subjectOf } from '../fuzz/subject.ts';
 import { describeFailure, operationsOf, runOperations, shrink } from './mirror-run.ts';
 
-await fuzz({
-  command: 'fuzz:live',
+export const mirrorSubject = subjectOf({
+  name: 'live',
   failing: 'A mirror differs',
+  steps: 1_000,
   run: async (kind, seed, { steps, isOver }) => {
     const result = await runOperations(kind, operationsOf(seed, steps), { isOver });
     return { ...result, summary: `${result.changes} changes told, ${result.resyncs} resyncs` };

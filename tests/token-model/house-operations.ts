@@ -1,0 +1,225 @@
+/** What else happens to tokens: time passes, people are changed, sessions ended, keys rotated, nodes restarted. */
+
+import fc from 'fast-check';
+import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
+import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
+import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
+import { mutation, type GraphBody } from '../graph-bed.ts';
+import { withDatabase } from '../stored-rows.ts';
+import { kind, type OperationTable } from './operation-table.ts';
+import {
+  headerChoice,
+  authTokenOf,
+  headerWith,
+  number,
+  sessionAt,
+  type HeaderChoice,
+} from './token-choices.ts';
+import { spentIsKnownMs, toleranceMs, type ModelSession, type ModelUser } from './token-model.ts';
+import type { TokenWorld } from './token-world.ts';
+
+const second = 1_000;
+const day = 86_400 * second;
+
+/** Moments at which something changes, of a session. */
+const boundaries: Record<string, (session: ModelSession, retryMs: number) => number | undefined> = {
+  authTokenExpires: ({ authTokens }) => authTokens.at(-1)!.expiresAt,
+  olderAuthTokenExpires: ({ authTokens }) => authTokens.at(-2)?.expiresAt,
+  refreshTokenExpires: ({ refreshTokens }) => refreshTokens.at(-1)!.expiresAt,
+  toleranceEnds: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, toleranceMs),
+  retryEnds: ({ refreshTokens }, retryMs) => later(refreshTokens.at(-2)?.spent?.at, retryMs),
+  spentIsForgotten: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, spentIsKnownMs),
+};
+
+/** Those that leave most sessions alive come more often. */
+const nearBoundaries = ['authTokenExpires', 'toleranceEnds', 'retryEnds'];
+
+export const houseOperations: OperationTable = {
+  timePasses: kind(
+    6,
+    fc.constantFrom(1, second, second, 5 * second, 29_999, 30_000, 59_999, 60_001, 61_000, 300_000),
+    (world, _, ms) => pass(world, ms),
+  ),
+  daysPass: kind(
+    1,
+    fc.constantFrom(
+      600 * second,
+      3_600 * second,
+      day,
+      7 * day,
+      7 * day + 1,
+      59 * day,
+      60 * day - 1,
+      61 * day,
+    ),
+    (world, _, ms) => pass(world, ms),
+  ),
+  timeComes: kind(
+    5,
+    fc.record({
+      session: number,
+      moment: fc.constantFrom(...Object.keys(boundaries), ...nearBoundaries, ...nearBoundaries),
+      offMs: fc.constantFrom(-1, 0, 1),
+    }),
+    (world, _, { session: place, moment, offMs }) => {
+      const session = sessionAt(world.model, place);
+      const at = session && boundaries[moment]!(session, world.model.retryMs);
+      const ms = at === undefined ? 0 : at + offMs - world.model.now;
+      return pass(world, Math.max(0, ms));
+    },
+  ),
+
+  disable: kind(1, number, async (world, node, place) => {
+    const user = userAt(world, place);
+    if (!user) return;
+    await administer(world, node, 'updateUser', { id: user.id, isDisabled: true });
+    user.isDisabled = true;
+    world.model.endAllOf(user);
+  }),
+  enable: kind(3, number, async (world, node, place) => {
+    const user = userAt(world, place);
+    if (!user) return;
+    await administer(world, node, 'updateUser', { id: user.id, isDisabled: false });
+    user.isDisabled = false;
+  }),
+  resetPassword: kind(1, number, async (world, node, place) => {
+    const user = userAt(world, place);
+    if (!user) return;
+    const password = world.newPassword();
+    await administer(world, node, 'resetPassword', { userId: user.id, password });
+    user.password = password;
+    world.model.endAllOf(user);
+  }),
+  /** The name is free for somebody else, who has nothing of what was before. */
+  replaceUser: kind(1, number, async (world, node, place) => {
+    const user = userAt(world, place);
+    if (!user) return;
+    await administer(world, node, 'deleteUser', { id: user.id });
+    user.isDeleted = true;
+    await world.createUser(node, user.username);
+  }),
+
+  changePassword: kind(
+    2,
+    fc.record({ header: headerChoice, isRight: fc.boolean() }),
+    async (world, node, { header, isRight }) => {
+      const newPassword = world.newPassword();
+      const session = sessionAt(world.model, header.session);
+      const oldPassword = isRight && session ? session.user.password : 'walnut cabin';
+      const outcome = isRight ? 'done' : 'FORBIDDEN';
+      const by = await run(
+        world,
+        node,
+        header,
+        'changePassword',
+        { oldPassword, newPassword },
+        () => outcome,
+      );
+      if (!by || !isRight) return;
+      by.user.password = newPassword;
+      world.model.endAllOf(by.user, by);
+    },
+  ),
+  revokeSessions: kind(
+    2,
+    fc.record({ header: headerChoice, keepCurrent: fc.boolean() }),
+    async (world, node, { header, keepCurrent }) => {
+      const by = await run(world, node, header, 'revokeSessions', { keepCurrent }, () => 'done');
+      if (by) world.model.endAllOf(by.user, keepCurrent ? by : undefined);
+    },
+  ),
+  revokeSession: kind(
+    3,
+    fc.record({ header: headerChoice, session: number }),
+    async (world, node, { header, session: place }) => {
+      const session = sessionAt(world.model, place);
+      if (!session) return;
+      const isThere = (by: ModelSession) => by.user === session.user && world.model.isAlive(session);
+      const by = await run(world, node, header, 'revokeSession', { id: session.id }, (viewer) =>
+        isThere(viewer) ? 'done' : 'NOT_FOUND',
+      );
+      if (by && isThere(by)) session.isEnded = true;
+    },
+  ),
+  revokeSessionOfAnybody: kind(1, number, async (world, node, place) => {
+    const session = sessionAt(world.model, place);
+    if (!session) return;
+    const isThere = world.model.isAlive(session);
+    await administer(world, node, 'revokeSession', { id: session.id }, isThere ? 'done' : 'NOT_FOUND');
+    if (isThere) session.isEnded = true;
+  }),
+
+  sweep: kind(3, fc.constant(null), async (world, node) => {
+    await node.sweep();
+    world.model.sweep();
+  }),
+  rotateKey: kind(1, fc.constant(null), async (world) => {
+    await withDatabase(world.database.url, (database) =>
+      database.transaction(async (transaction) => {
+        const now = world.clock.now();
+        const [newest] = await readKeyRows(transaction);
+        // While one waits for its time there is no other.
+        if (newest!.signsFrom > now) return;
+        await rotateSigningKey(transaction, { seal: createKeySeal(undefined), now });
+      }),
+    );
+    // What timers do every few seconds, and long before the key signs.
+    for (const node of world.nodes) await node.sweep();
+    world.model.sweep();
+  }),
+  restart: kind(1, fc.nat(1), async (world, _, place) => {
+    await world.nodes[place]!.stop();
+    await world.startNode(place);
+  }),
+};
+
+function later(moment: number | undefined, ms: number): number | undefined {
+  return moment === undefined ? undefined : moment + ms;
+}
+
+function pass(world: TokenWorld, ms: number): Promise<void> {
+  world.clock.advanceMs(ms);
+  return Promise.resolve();
+}
+
+function userAt({ model }: TokenWorld, place: number): ModelUser | undefined {
+  const users = model.users.filter(({ isDeleted }) => !isDeleted);
+  return users[place % users.length];
+}
+
+async function administer(
+  world: TokenWorld,
+  node: TokenWorld['nodes'][number],
+  name: string,
+  input: Record<string, unknown>,
+  expected = 'done',
+): Promise<void> {
+  const body = await world.asAdministrator(node, mutation(name, '__typename'), { input });
+  world.same(name, outcomeOf(body), expected);
+}
+
+/** Runs a mutation with a chosen token; answers with its session if the token is good. */
+async function run(
+  world: TokenWorld,
+  node: TokenWorld['nodes'][number],
+  header: HeaderChoice,
+  name: string,
+  input: Record<string, unknown>,
+  outcome: (by: ModelSession) => string,
+): Promise<ModelSession | undefined> {
+  const session = sessionAt(world.model, header.session);
+  if (!session) return undefined;
+  const text = authTokenOf(world.model, session, header);
+  const authorization = headerWith(text, header);
+  const expected = world.model.authorized(authorization);
+  const body = { query: mutation(name, '__typename'), variables: { input } };
+  const answer = await world.post(node, '/graphql', body, authorization);
+  world.compare(answer, expected, [text]);
+  if (!expected.session) return undefined;
+  world.same(name, outcomeOf(answer.json<GraphBody<unknown>>()), outcome(expected.session));
+  return expected.session;
+}
+
+function outcomeOf({ errors }: GraphBody<unknown>): string {
+  return errors?.[0]?.extensions.code ?? 'done';
+}

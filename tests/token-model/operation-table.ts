@@ -1,0 +1,41 @@
+/** Random operations on tokens: plain data that says what is tried and where, and a table that says how it is run. */
+
+import fc from 'fast-check';
+import type { Testbed } from '../testbed.ts';
+import type { TokenWorld } from './token-world.ts';
+
+export interface Operation {
+  readonly kind: string;
+  /** At which of the two nodes. */
+  readonly node: number;
+  readonly given: unknown;
+}
+
+export interface OperationKind {
+  /** How often it comes, among the others. */
+  readonly weight: number;
+  readonly given: fc.Arbitrary<unknown>;
+  /** Throws a Disagreement if the server does not do as the model. */
+  run(world: TokenWorld, node: Testbed, given: unknown): Promise<void>;
+}
+
+export type OperationTable = Readonly<Record<string, OperationKind>>;
+
+export function kind<Given>(
+  weight: number,
+  given: fc.Arbitrary<Given>,
+  run: (world: TokenWorld, node: Testbed, given: Given) => Promise<void>,
+): OperationKind {
+  return { weight, given, run: (world, node, each) => run(world, node, each as Given) };
+}
+
+export function operationsIn(table: OperationTable): fc.Arbitrary<Operation> {
+  return fc.noBias(
+    fc.oneof(
+      ...Object.entries(table).map(([name, { weight, given }]) => ({
+        weight,
+        arbitrary: fc.record({ kind: fc.constant(name), node: fc.nat(1), given }),
+      })),
+    ),
+  );
+}

@@ -1,0 +1,94 @@
+/** How random operations name tokens and the header that shows one. Numbers name what is there when they are run. */
+
+import fc from 'fast-check';
+import {
+  authTokenDamage,
+  refreshTokenDamage,
+  type AuthTokenDamage,
+  type RefreshTokenDamage,
+} from './damaged-tokens.ts';
+import { refreshTokenMs, type ModelSession, type TokenModel } from './token-model.ts';
+
+interface Choice<Damage> {
+  readonly session: number;
+  readonly which: 'newest' | 'older' | 'spent';
+  readonly damage: Damage | null;
+  readonly place: number;
+}
+
+export type RefreshChoice = Choice<RefreshTokenDamage>;
+
+export interface HeaderChoice extends Choice<AuthTokenDamage> {
+  readonly header: keyof typeof headers;
+}
+
+const headers = {
+  usual: (token: string) => `Bearer ${token}`,
+  lowerCase: (token: string) => `bearer ${token}`,
+  none: () => undefined,
+  otherScheme: (token: string) => `Basic ${token}`,
+  noScheme: (token: string) => token,
+  twoSpaces: (token: string) => `Bearer  ${token}`,
+  tab: (token: string) => `Bearer\t${token}`,
+  twoTokens: (token: string) => `Bearer ${token}, Bearer ${token}`,
+  bare: () => 'Bearer',
+  empty: () => '',
+};
+
+export const number = fc.nat(10_000);
+export const noToken = 'not.a.token';
+
+const keysOf = <T extends object>(table: T) => Object.keys(table) as (keyof T)[];
+const mostly = <T>(usual: T, others: readonly T[]) =>
+  fc.oneof(
+    { weight: 14, arbitrary: fc.constant(usual) },
+    { weight: 1, arbitrary: fc.constantFrom(...others) },
+  );
+
+const choice = <Damage>(damage: readonly Damage[]) => ({
+  session: number,
+  which: fc.constantFrom('newest', 'newest', 'newest', 'older', 'spent', 'spent'),
+  damage: mostly<Damage | null>(null, damage),
+  place: number,
+});
+
+export const refreshChoice: fc.Arbitrary<RefreshChoice> = fc.record(choice(keysOf(refreshTokenDamage)));
+
+export const headerChoice: fc.Arbitrary<HeaderChoice> = fc.record({
+  ...choice(keysOf(authTokenDamage)),
+  header: mostly<HeaderChoice['header']>('usual', keysOf(headers)),
+});
+
+/** One that lives, three times of four. */
+export function sessionAt(model: TokenModel, place: number): ModelSession | undefined {
+  const { sessions } = model;
+  const alive = place % 4 === 0 ? [] : sessions.filter((session) => model.isAlive(session));
+  return alive[place % (alive.length || 1)] ?? sessions[place % (sessions.length || 1)];
+}
+
+export function authTokenOf(model: TokenModel, session: ModelSession, given: HeaderChoice): string {
+  const { which, damage, place } = given;
+  // Older than any refresh token: its key may be forgotten by now, and so it is known or not.
+  const known = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
+  const spentWith = known.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
+  const older = which === 'older' ? known[place % (known.length || 1)] : undefined;
+  const text =
+    known.length === 0 ? 'not.a.token' : ((which === 'spent' ? spentWith : older) ?? known.at(-1)!).text;
+  return damage ? authTokenDamage[damage](text, place) : text;
+}
+
+export function refreshTokenOf(session: ModelSession, { which, damage, place }: RefreshChoice): string {
+  const { refreshTokens } = session;
+  const chosen =
+    which === 'newest'
+      ? refreshTokens.at(-1)
+      : which === 'spent'
+        ? refreshTokens.at(-2)
+        : refreshTokens[place % refreshTokens.length];
+  const { text } = chosen ?? refreshTokens.at(-1)!;
+  return damage ? refreshTokenDamage[damage](text, place) : text;
+}
+
+export function headerWith(text: string, { header }: HeaderChoice): string | undefined {
+  return headers[header](text);
+}

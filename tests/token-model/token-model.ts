@@ -1,0 +1,231 @@
+/**
+ * The contract's state table (§3 to §5 and §7) with what docs/tokens.md adds to it, as a program: users, sessions and
+ * tokens under a clock. It tells what the server must answer, and never looks at the server's own code or rows.
+ */
+
+import type { Clock } from 'espalier';
+
+export interface ModelUser {
+  readonly id: string;
+  readonly username: string;
+  password: string;
+  isDisabled: boolean;
+  isDeleted: boolean;
+}
+
+export interface ModelSession {
+  readonly id: string;
+  readonly user: ModelUser;
+  /** The current one last. */
+  readonly refreshTokens: RefreshToken[];
+  /** The newest last. */
+  readonly authTokens: AuthToken[];
+  /** By /logout: its auth tokens live on. */
+  isLoggedOut: boolean;
+  /** By anything else: so are its auth tokens. */
+  isEnded: boolean;
+}
+
+export interface AuthToken {
+  readonly text: string;
+  readonly session: ModelSession;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+export interface RefreshToken {
+  readonly text: string;
+  readonly session: ModelSession;
+  readonly expiresAt: number;
+  spent?: Spent;
+}
+
+interface Spent {
+  readonly at: number;
+  /** The auth token that it was exchanged with. */
+  readonly withText: string;
+  readonly successor: Pair;
+  /** It is not known any more that it ever was. */
+  isForgotten: boolean;
+}
+
+export interface Pair {
+  readonly authToken: string;
+  readonly refreshToken: string;
+}
+
+export interface Expected {
+  readonly status: number;
+  /** Whether there is the header `token-expired: true`. */
+  readonly isExpired?: boolean;
+  /** Of a 401: whether it says that something is wrong with the bearer token (RFC 6750 §3.1). */
+  readonly challenge?: 'plain' | 'invalid_token';
+  /** Of a login or a refresh: a new pair, or this very one. */
+  readonly pair?: 'new' | Pair;
+  readonly expiresIn?: number;
+  /** Whose request it is. */
+  readonly session?: ModelSession;
+}
+
+export interface ModelSettings {
+  /** REFRESH_RETRY_SECONDS. */
+  readonly retrySeconds: number;
+}
+
+export const authTokenMs = 600_000;
+export const refreshTokenMs = 60 * 86_400_000;
+export const toleranceMs = 60_000;
+export const spentIsKnownMs = 7 * 86_400_000;
+
+const refusedPlainly: Expected = { status: 401, challenge: 'plain' };
+
+export class TokenModel {
+  readonly users: ModelUser[] = [];
+  readonly sessions: ModelSession[] = [];
+  readonly retryMs: number;
+  readonly #clock: Clock;
+  readonly #authTokens = new Map<string, AuthToken>();
+  readonly #refreshTokens = new Map<string, RefreshToken>();
+
+  constructor(clock: Clock, { retrySeconds }: ModelSettings) {
+    this.#clock = clock;
+    this.retryMs = retrySeconds * 1000;
+  }
+
+  get now(): number {
+    return this.#clock.now();
+  }
+
+  /** Who has this name: it is the same in any case (docs/decisions/0006). */
+  userNamed(name: string): ModelUser | undefined {
+    return this.users.find(
+      ({ username, isDeleted }) => !isDeleted && username.toLowerCase() === name.toLowerCase(),
+    );
+  }
+
+  isGood({ session, expiresAt }: AuthToken): boolean {
+    return this.now < expiresAt && !isOut(session);
+  }
+
+  /** Its refresh token can be exchanged. */
+  isAlive(session: ModelSession): boolean {
+    return !session.isLoggedOut && !isOut(session) && this.now < session.refreshTokens.at(-1)!.expiresAt;
+  }
+
+  /** §7: 401 for invalid credentials, without saying why. */
+  logIn(username: string, password: string): Expected {
+    const user = this.userNamed(username);
+    if (!user || user.isDisabled || user.password !== password) return refusedPlainly;
+    return { status: 200, pair: 'new', expiresIn: authTokenMs / 1000 };
+  }
+
+  /** §5.3: an authorized endpoint. */
+  authorized(authorization: string | undefined): Expected {
+    const token = this.#shownBy(authorization);
+    if (!token) return refused(authorization);
+    if (this.now >= token.expiresAt) return { ...refused(authorization), isExpired: true };
+    if (!this.isGood(token)) return refused(authorization);
+    return { status: 200, session: token.session };
+  }
+
+  /** §4.2: 204 only for an auth token that was issued here and is valid; §7: 400 in every other case. */
+  verify(text: string): Expected {
+    const token = this.#authTokens.get(text);
+    return { status: token && this.isGood(token) ? 204 : 400 };
+  }
+
+  /** §3, §5.6: an auth token, expired or not, and the current refresh token of the same login. */
+  refresh(authorization: string | undefined, refreshText: string): Expected {
+    const token = this.#shownBy(authorization);
+    if (!token) return refused(authorization);
+    const given = this.#refreshTokens.get(refreshText);
+    if (!given) return refusedPlainly;
+    const { session, spent } = given;
+    if (session.isLoggedOut || isOut(session)) return refusedPlainly;
+    if (!spent) {
+      const isGood = session === token.session && this.now < given.expiresAt;
+      return isGood ? { status: 200, pair: 'new', expiresIn: authTokenMs / 1000, session } : refusedPlainly;
+    }
+    return this.#replay(spent, token, session);
+  }
+
+  /** §4.1: the auth token takes precedence; it is not judged what the body holds. */
+  logOut(authorization: string | undefined, refreshText: string | undefined): Expected {
+    if (authorization !== undefined) {
+      const expected = this.authorized(authorization);
+      if (!expected.session) return expected;
+      expected.session.isLoggedOut = true;
+      return { status: 204 };
+    }
+    const given = refreshText === undefined ? undefined : this.#refreshTokens.get(refreshText);
+    if (!given || given.spent || !this.isAlive(given.session)) return { status: 400 };
+    given.session.isLoggedOut = true;
+    return { status: 204 };
+  }
+
+  /** What was issued upon a login. */
+  start(user: ModelUser, id: string, pair: Pair): void {
+    const session = { id, user, refreshTokens: [], authTokens: [], isLoggedOut: false, isEnded: false };
+    this.sessions.push(session);
+    this.#issue(session, pair);
+  }
+
+  /** What was issued upon a refresh. */
+  exchange(session: ModelSession, withText: string, successor: Pair): void {
+    const old = session.refreshTokens.at(-1)!;
+    old.spent = { at: this.now, withText, successor, isForgotten: false };
+    this.#issue(session, successor);
+  }
+
+  /** Ends all sessions of a user, or all but one. */
+  endAllOf(user: ModelUser, kept?: ModelSession): void {
+    for (const session of this.sessions) {
+      if (session.user === user && session !== kept) session.isEnded = true;
+    }
+  }
+
+  /** Housekeeping: what was spent more than seven days ago is forgotten. */
+  sweep(): void {
+    for (const { spent } of this.#refreshTokens.values()) {
+      if (spent && this.now - spent.at > spentIsKnownMs) spent.isForgotten = true;
+    }
+  }
+
+  /** Within the tolerance it is a lost reply; later, somebody else has it, whichever auth token they show. */
+  #replay(spent: Spent, { text }: AuthToken, session: ModelSession): Expected {
+    if (spent.isForgotten) return refusedPlainly;
+    const ageMs = this.now - spent.at;
+    if (this.retryMs > 0 && ageMs <= this.retryMs && spent.withText === text) {
+      const { expiresAt } = this.#authTokens.get(spent.successor.authToken)!;
+      const expiresIn = Math.max(0, Math.floor((expiresAt - this.now) / 1000));
+      return { status: 200, pair: spent.successor, expiresIn };
+    }
+    if (ageMs > toleranceMs) session.isEnded = true;
+    return refusedPlainly;
+  }
+
+  #issue(session: ModelSession, { authToken, refreshToken }: Pair): void {
+    const { now } = this;
+    const newAuthToken = { text: authToken, session, issuedAt: now, expiresAt: now + authTokenMs };
+    const newRefreshToken = { text: refreshToken, session, expiresAt: now + refreshTokenMs };
+    session.authTokens.push(newAuthToken);
+    session.refreshTokens.push(newRefreshToken);
+    this.#authTokens.set(authToken, newAuthToken);
+    this.#refreshTokens.set(refreshToken, newRefreshToken);
+  }
+
+  /** Only what was issued, to the letter, is an auth token; §5.1: the word Bearer, one space, the token. */
+  #shownBy(authorization: string | undefined): AuthToken | undefined {
+    const text = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
+    return text === undefined ? undefined : this.#authTokens.get(text);
+  }
+}
+
+/** By more than a logout: at once, for its auth tokens too. */
+function isOut({ isEnded, user }: ModelSession): boolean {
+  return isEnded || user.isDeleted;
+}
+
+function refused(authorization: string | undefined): Expected {
+  return { status: 401, challenge: /^bearer\b/i.test(authorization ?? '') ? 'invalid_token' : 'plain' };
+}

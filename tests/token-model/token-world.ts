@@ -1,0 +1,185 @@
+/** Two nodes on one database under one clock, and the model beside them: each answer is compared with what it says. */
+
+import type { LoginResponse } from '@espalier/contract';
+import type { DatabaseKind, TestDatabase } from '../databases.ts';
+import { mutation, type GraphBody } from '../graph-bed.ts';
+import { Testbed, TestClock, type Answer } from '../testbed.ts';
+import { TokenModel, type Expected, type ModelSettings, type ModelUser, type Pair } from './token-model.ts';
+
+/** Server and model differ. */
+export class Disagreement extends Error {}
+
+const usernames = ['anna', 'ben', 'Čeněk'];
+const json = { 'content-type': 'application/json' };
+/** Far more than the second that is promised: a loaded machine is no disagreement. */
+const mostWaitMs = 20_000;
+const shortestSecret = 8;
+
+export class TokenWorld {
+  readonly model: TokenModel;
+  readonly clock: TestClock;
+  readonly database: TestDatabase;
+  readonly nodes: Testbed[] = [];
+  requests = 0;
+  readonly #kind: DatabaseKind;
+  readonly #settings: Record<string, string>;
+  #administrators: LoginResponse | undefined;
+  #passwords = 0;
+
+  static async start(kind: DatabaseKind, settings: ModelSettings): Promise<TokenWorld> {
+    const world = new TokenWorld(kind, await kind.createForServer(), settings);
+    try {
+      for (const place of [0, 1]) await world.startNode(place);
+      for (const username of usernames) await world.createUser(world.nodes[0]!, username);
+      return world;
+    } catch (error) {
+      await world.stop();
+      throw error;
+    }
+  }
+
+  private constructor(kind: DatabaseKind, database: TestDatabase, settings: ModelSettings) {
+    this.#kind = kind;
+    this.database = database;
+    this.clock = new TestClock();
+    this.model = new TokenModel(this.clock, settings);
+    // Failed logins are counted by a test of their own.
+    this.#settings = { LOGIN_THROTTLE: 'off', REFRESH_RETRY_SECONDS: String(settings.retrySeconds) };
+  }
+
+  async startNode(place: number): Promise<void> {
+    const { database, clock } = this;
+    this.nodes[place] = await Testbed.start(this.#kind, { database, clock, settings: this.#settings });
+  }
+
+  async stop(): Promise<void> {
+    for (const node of this.nodes) await node.stop();
+    await this.database.remove();
+  }
+
+  newPassword(): string {
+    return `walnut cabin ${++this.#passwords}`;
+  }
+
+  async createUser(node: Testbed, username: string): Promise<void> {
+    const password = this.newPassword();
+    const { data } = await this.asAdministrator<{ createUser: { user: { id: string } } }>(
+      node,
+      mutation('createUser', 'user{id}'),
+      { input: { username, password } },
+    );
+    const { id } = data!.createUser.user;
+    this.model.users.push({ id, username, password, isDisabled: false, isDeleted: false });
+  }
+
+  /** The body is JSON unless it is bytes already. */
+  async post(
+    node: Testbed,
+    path: string,
+    body: unknown,
+    authorization?: string,
+    headers: Record<string, string> = json,
+  ): Promise<Answer> {
+    this.requests++;
+    const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+    const shown = authorization === undefined ? headers : { ...headers, authorization };
+    return node.postRaw(path, bytes, shown);
+  }
+
+  /** With a token pair of its own, which no random operation knows. */
+  async asAdministrator<Data>(
+    node: Testbed,
+    query: string,
+    variables: Record<string, unknown>,
+  ): Promise<GraphBody<Data>> {
+    const refreshed = this.#administrators && (await node.refresh(this.#administrators));
+    const pair = refreshed?.status === 200 ? refreshed.json<LoginResponse>() : await node.logIn();
+    this.#administrators = pair;
+    return (await node.query(query, pair.authToken, variables)).json<GraphBody<Data>>();
+  }
+
+  /** Answers with the pair, if there is one. `secrets` are what was sent and must not come back. */
+  compare(answer: Answer, expected: Expected, secrets: readonly string[] = []): Pair | undefined {
+    const seen = {
+      status: answer.status,
+      tokenExpired: answer.headers.get('token-expired'),
+      challenge: challengeOf(answer.headers.get('www-authenticate')),
+    };
+    const wanted = {
+      status: expected.status,
+      tokenExpired: expected.isExpired ? 'true' : null,
+      challenge: expected.challenge ?? null,
+    };
+    this.same('the answer', seen, wanted);
+    if (expected.pair) return this.#comparePair(answer, expected);
+    for (const secret of secrets) {
+      if (secret.length >= shortestSecret && answer.text.includes(secret)) {
+        throw new Disagreement(`The answer repeats what was sent: ${answer.text}`);
+      }
+    }
+    return undefined;
+  }
+
+  same(what: string, seen: unknown, wanted: unknown): void {
+    const [one, other] = [JSON.stringify(seen), JSON.stringify(wanted)];
+    if (one !== other) throw new Disagreement(`${what} is ${one}; the model says ${other}.`);
+  }
+
+  /** What one node has ended is soon known to all: waits for it. */
+  async settle(wereGood: readonly string[]): Promise<void> {
+    const ended = wereGood.filter((authToken) => this.model.verify(authToken).status !== 204);
+    for (const node of this.nodes) {
+      for (const authToken of ended) {
+        const start = performance.now();
+        while ((await this.post(node, '/login/verify', { authToken })).status !== 400) {
+          if (performance.now() - start > mostWaitMs) {
+            throw new Disagreement('A session that was ended goes on at another node.');
+          }
+        }
+      }
+    }
+  }
+
+  /** All that a verification would find good. */
+  goodAuthTokens(): string[] {
+    const all = this.model.sessions.flatMap(({ authTokens }) => authTokens);
+    return all.filter((token) => this.model.isGood(token)).map(({ text }) => text);
+  }
+
+  /** What a login has begun. */
+  startSession(user: ModelUser, pair: Pair): void {
+    const { sid, sub } = claimsOf(pair.authToken);
+    this.same('the subject of the token', sub, user.id);
+    this.model.start(user, sid, pair);
+  }
+
+  #comparePair(answer: Answer, { pair, expiresIn }: Expected): Pair {
+    const { authToken, refreshToken, ...rest } = answer.json<LoginResponse>();
+    this.same('what is beside the tokens', rest, { expires_in: expiresIn });
+    if (typeof pair === 'object') {
+      this.same('the repeated pair', { authToken, refreshToken }, pair);
+      return pair;
+    }
+    const isKnown = this.model.sessions.some(
+      ({ authTokens, refreshTokens }) =>
+        authTokens.some(({ text }) => text === authToken) ||
+        refreshTokens.some(({ text }) => text === refreshToken),
+    );
+    const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(refreshToken);
+    this.same('the new pair', { isKnown, isUuid }, { isKnown: false, isUuid: true });
+    return { authToken, refreshToken };
+  }
+}
+
+function challengeOf(header: string | null): string | null {
+  if (header === null) return null;
+  if (header === 'Bearer realm="espalier"') return 'plain';
+  return /^Bearer realm="espalier", error="(\w+)", error_description="[^"]+"$/.exec(header)?.[1] ?? header;
+}
+
+function claimsOf(authToken: string): { sid: string; sub: string } {
+  return JSON.parse(Buffer.from(authToken.split('.')[1]!, 'base64url').toString()) as {
+    sid: string;
+    sub: string;
+  };
+}
