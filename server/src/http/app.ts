@@ -16,7 +16,7 @@ import { listen, type Listening } from './listening.ts';
 import { LiveConnections, type LiveTimes } from './live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
-import { stopListening, type StopSettings } from './stop.ts';
+import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
 
@@ -40,6 +40,7 @@ export interface AppOptions {
   };
   /** For tests that cannot wait. */
   readonly liveTimes?: LiveTimes;
+  readonly stopTimes?: StopTimes;
 }
 
 export interface App {
@@ -60,6 +61,7 @@ export async function createApp({
   tls,
   settings,
   liveTimes,
+  stopTimes,
 }: AppOptions): Promise<App> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
@@ -125,7 +127,8 @@ export async function createApp({
     },
     async stop() {
       isStopping = true;
-      await stopListening(listening, { settings, connections, live, log });
+      const times = stopTimes && { times: stopTimes };
+      await stopListening(listening, { settings, connections, live, log, ...times });
       await app.close();
     },
   };

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { lookup } from 'node:dns/promises';
 import type { Server } from 'node:http';
-import { createServer, type AddressInfo, type Server as Port, type Socket } from 'node:net';
+import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
 
 export interface Listening {
   readonly address: AddressInfo;
@@ -15,8 +15,9 @@ export interface Listening {
 export async function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },
+  findAddresses = addressesOf,
 ): Promise<Listening> {
-  const addresses = await addressesOf(host);
+  const addresses = await findAddresses(host);
   await listenOn(server, port, addresses[0]!);
   const address = server.address() as AddressInfo;
   const ports: Port[] = [server];
@@ -35,7 +36,8 @@ export async function listen(
   return {
     address,
     async close() {
-      await Promise.all(ports.map((each) => new Promise((resolve) => each.close(resolve))));
+      // Not as an HTTP server closes: that would cut answers that are still being sent.
+      await Promise.all(ports.map((each) => new Promise((done) => Port.prototype.close.call(each, done))));
     },
   };
 }

@@ -15,23 +15,27 @@ export interface EndTimes {
   readonly endWithinMs: number;
 }
 
+interface Exchange {
+  readonly response: ServerResponse;
+  /** Of the connection, when the request was there, or its head: more than that may be the next request. */
+  bytesRead: number;
+}
+
 interface Silence {
-  readonly bytes: number;
+  readonly bytesRead: number;
   readonly since: number;
 }
 
 export class OpenConnections {
-  readonly #server: Server;
   /** Every one: with those that still agree on TLS, and those that became WebSockets. */
   readonly #all = new Set<Socket>();
-  /** Those that speak HTTP, with the answer to the last request of each. */
-  readonly #answers = new Map<Socket, ServerResponse | undefined>();
+  /** Those that speak HTTP, with the last request of each. */
+  readonly #exchanges = new Map<Socket, Exchange | undefined>();
   /** Those that still agree on TLS, by the client's address and port: the secured socket is another object. */
   readonly #securing = new Map<string, Socket>();
   #isLastRequest = false;
 
   constructor(server: Server, isTls: boolean) {
-    this.#server = server;
     server.on('connection', (socket: Socket) => {
       const address = isTls ? addressOf(socket) : '';
       this.#all.add(socket);
@@ -43,41 +47,50 @@ export class OpenConnections {
     });
     server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
       if (isTls) this.#securing.delete(addressOf(socket));
-      this.#answers.set(socket, undefined);
-      socket.once('close', () => this.#answers.delete(socket));
+      this.#exchanges.set(socket, undefined);
+      socket.once('close', () => this.#exchanges.delete(socket));
     });
     // Before the request is handled, which may write the head of its answer at once.
     server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
       if (this.#isLastRequest) response.shouldKeepAlive = false;
-      if (this.#answers.has(socket)) this.#answers.set(socket, response);
+      if (this.#exchanges.has(socket)) {
+        this.#exchanges.set(socket, { response, bytesRead: socket.bytesRead });
+      }
     });
-    server.on('upgrade', ({ socket }: IncomingMessage) => this.#answers.delete(socket));
+    server.on('upgrade', ({ socket }: IncomingMessage) => this.#exchanges.delete(socket));
   }
 
-  /** From now on every request is told that it was the last of its connection. */
+  /** Every request that comes from now on, or is still coming, is told that it was the last of its connection. */
   announceEnd(): void {
     this.#isLastRequest = true;
+    for (const exchange of this.#exchanges.values()) {
+      if (exchange && !exchange.response.req.complete) exchange.response.shouldKeepAlive = false;
+    }
   }
 
   /**
    * Ends each when it has got its answer. To be called when no new ones come any more; `allGone` says when none is left.
    * Answers with how many requests were cut.
    */
-  async end(allGone: Promise<unknown>, { lookEveryMs, mostSilentMs, endWithinMs }: EndTimes): Promise<number> {
+  async end(
+    allGone: Promise<unknown>,
+    { lookEveryMs, mostSilentMs, endWithinMs }: EndTimes,
+  ): Promise<number> {
     const silences = new Map<Socket, Silence>();
     let cut = 0;
+    // Not by `closeIdleConnections`: to Node an answer is done when it was given, and not when it was sent.
     const look = () => {
-      this.#server.closeIdleConnections();
+      for (const socket of this.#idle()) socket.destroy();
       for (const socket of this.#awaited()) {
-        if (!isSilent(socket, silences, mostSilentMs)) continue;
-        if (socket.bytesRead > 0) cut++;
+        if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
+        cut++;
         socket.destroy();
       }
     };
     look();
     const timer = setInterval(look, lookEveryMs);
     const deadline = setTimeout(() => {
-      for (const response of this.#answers.values()) if (response && !isDone(response)) cut++;
+      for (const exchange of this.#exchanges.values()) if (exchange && !isDone(exchange)) cut++;
       for (const socket of this.#all) socket.destroy();
     }, endWithinMs);
     await allGone;
@@ -86,27 +99,37 @@ export class OpenConnections {
     return cut;
   }
 
+  /** Those of which nothing has come that is not answered. */
+  *#idle(): Iterable<Socket> {
+    for (const socket of this.#securing.values()) if (socket.bytesRead === 0) yield socket;
+    for (const [socket, exchange] of this.#exchanges) {
+      const isWorkedOn = exchange?.response.req.complete && !isDone(exchange);
+      if (isWorkedOn) exchange.bytesRead = socket.bytesRead;
+      else if (socket.bytesRead === (exchange?.bytesRead ?? 0) && (!exchange || isDone(exchange)))
+        yield socket;
+    }
+  }
+
   /** Those whose client has to send something before there is anything to do. */
   *#awaited(): Iterable<Socket> {
     yield* this.#securing.values();
-    for (const [socket, response] of this.#answers) {
-      if (!response || isDone(response) || !response.req.complete) yield socket;
+    for (const [socket, exchange] of this.#exchanges) {
+      if (!exchange || isDone(exchange) || !exchange.response.req.complete) yield socket;
     }
   }
 }
 
-function isDone(response: ServerResponse): boolean {
+/** All of it has left the process. */
+function isDone({ response }: Exchange): boolean {
   return response.writableFinished || response.destroyed;
 }
 
-/** Who has never sent anything is silent at once. */
 function isSilent(socket: Socket, silences: Map<Socket, Silence>, mostSilentMs: number): boolean {
-  const { bytesRead: bytes } = socket;
-  if (bytes === 0) return true;
+  const { bytesRead } = socket;
   const now = performance.now();
   const before = silences.get(socket);
-  if (before?.bytes !== bytes) silences.set(socket, { bytes, since: now });
-  return before?.bytes === bytes && now - before.since >= mostSilentMs;
+  if (before?.bytesRead !== bytesRead) silences.set(socket, { bytesRead, since: now });
+  return before?.bytesRead === bytesRead && now - before.since >= mostSilentMs;
 }
 
 function addressOf({ remoteAddress, remotePort }: Socket): string {

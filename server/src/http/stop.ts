@@ -21,24 +21,27 @@ export interface StopOptions {
   readonly connections: OpenConnections;
   readonly live: LiveConnections;
   readonly log: Logger;
+  readonly times?: StopTimes;
 }
 
-export type StopTimes = Omit<EndTimes, 'endWithinMs'>;
+export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
+  readonly pause: (ms: number) => Promise<unknown>;
+}
 
-const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000 };
+const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
 
 export async function stopListening(
   listening: Listening | undefined,
-  { settings, connections, live, log }: StopOptions,
+  { settings, connections, live, log, times = usualTimes }: StopOptions,
 ): Promise<void> {
   connections.announceEnd();
-  await delay(settings.stopDelaySeconds * 1000);
+  if (settings.stopDelaySeconds > 0) await times.pause(settings.stopDelaySeconds * 1000);
   // Right after those that came were taken, and before anything else is done: who is still in line would be turned away.
   await nextRound();
   const allGone = listening?.close() ?? Promise.resolve();
   const endWithinMs = settings.stopSeconds * 1000;
   const [cut] = await Promise.all([
-    connections.end(allGone, { ...usualTimes, endWithinMs }),
+    connections.end(allGone, { ...times, endWithinMs }),
     live.close(endWithinMs),
   ]);
   if (cut > 0) log.warn({ requests: cut }, 'requests that did not end in time were cut');
