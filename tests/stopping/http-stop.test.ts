@@ -58,11 +58,17 @@ describe('when the service stops', () => {
   });
 
   test('a connection that waits for its next request is closed at once', async () => {
-    const { app } = await startApp();
+    const { app, request } = await startApp();
     const connection = await RawConnection.open(app.url);
     assert.equal((await connection.exchange(get('/livez')))?.status, 200);
+    // In pieces, as long bodies come.
+    app.open = () => dataOf('there');
+    connection.send(request.slice(0, -5));
+    await roundTrip(app);
+    assert.equal((await connection.exchange(request.slice(-5)))?.status, 200);
     await app.stop();
     assert.equal(await connection.read(), undefined);
+    assert.deepEqual(cutLines(app), []);
   });
 
   for (const [what, part] of [

@@ -8,9 +8,7 @@ const addresses = ['127.0.0.1', '127.0.0.2'];
 describe('listening', () => {
   test('a name with two addresses is served on both, by one server', async () => {
     const server = createServer((_, response) => void response.end('here'));
-    const listening = await listen(server, { host: 'localhost', port: 0 }, () =>
-      Promise.resolve(addresses),
-    );
+    const listening = await listen(server, { host: 'localhost', port: 0 }, () => Promise.resolve(addresses));
     const { address } = listening;
     assert.equal(address.address, addresses[0]);
     const headers = { connection: 'close' };
@@ -29,9 +27,7 @@ describe('listening', () => {
       waiting.push(response);
       onRequest();
     });
-    const listening = await listen(server, { host: 'localhost', port: 0 }, () =>
-      Promise.resolve(addresses),
-    );
+    const listening = await listen(server, { host: 'localhost', port: 0 }, () => Promise.resolve(addresses));
     const { address } = listening;
     const allThere = new Promise<void>((resolve) => (onRequest = () => waiting.length === 2 && resolve()));
     const asking = addresses.map((host) => fetch(`http://${host}:${address.port}`));

@@ -16,8 +16,9 @@ export interface EndTimes {
 }
 
 interface Exchange {
-  readonly response: ServerResponse;
-  /** Of the connection, when the request was there, or its head: more than that may be the next request. */
+  /** None before the first request. */
+  readonly response: ServerResponse | undefined;
+  /** Of the connection, when the request was there: what came after it is of the next one. */
   bytesRead: number;
 }
 
@@ -30,7 +31,7 @@ export class OpenConnections {
   /** Every one: with those that still agree on TLS, and those that became WebSockets. */
   readonly #all = new Set<Socket>();
   /** Those that speak HTTP, with the last request of each. */
-  readonly #exchanges = new Map<Socket, Exchange | undefined>();
+  readonly #exchanges = new Map<Socket, Exchange>();
   /** Those that still agree on TLS, by the client's address and port: the secured socket is another object. */
   readonly #securing = new Map<string, Socket>();
   #isLastRequest = false;
@@ -47,15 +48,18 @@ export class OpenConnections {
     });
     server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
       if (isTls) this.#securing.delete(addressOf(socket));
-      this.#exchanges.set(socket, undefined);
+      this.#exchanges.set(socket, { response: undefined, bytesRead: socket.bytesRead });
       socket.once('close', () => this.#exchanges.delete(socket));
     });
     // Before the request is handled, which may write the head of its answer at once.
-    server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { socket, headers } = request;
       if (this.#isLastRequest) response.shouldKeepAlive = false;
-      if (this.#exchanges.has(socket)) {
-        this.#exchanges.set(socket, { response, bytesRead: socket.bytesRead });
-      }
+      if (!this.#exchanges.has(socket)) return;
+      const exchange: Exchange = { response, bytesRead: socket.bytesRead };
+      this.#exchanges.set(socket, exchange);
+      const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+      if (hasBody) request.once('end', () => (exchange.bytesRead = socket.bytesRead));
     });
     server.on('upgrade', ({ socket }: IncomingMessage) => this.#exchanges.delete(socket));
   }
@@ -63,8 +67,8 @@ export class OpenConnections {
   /** Every request that comes from now on, or is still coming, is told that it was the last of its connection. */
   announceEnd(): void {
     this.#isLastRequest = true;
-    for (const exchange of this.#exchanges.values()) {
-      if (exchange && !exchange.response.req.complete) exchange.response.shouldKeepAlive = false;
+    for (const { response } of this.#exchanges.values()) {
+      if (response && !response.req.complete) response.shouldKeepAlive = false;
     }
   }
 
@@ -83,14 +87,14 @@ export class OpenConnections {
       for (const socket of this.#idle()) socket.destroy();
       for (const socket of this.#awaited()) {
         if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
-        cut++;
+        if (this.#exchanges.has(socket)) cut++;
         socket.destroy();
       }
     };
     look();
     const timer = setInterval(look, lookEveryMs);
     const deadline = setTimeout(() => {
-      for (const exchange of this.#exchanges.values()) if (exchange && !isDone(exchange)) cut++;
+      for (const exchange of this.#exchanges.values()) if (!isDone(exchange)) cut++;
       for (const socket of this.#all) socket.destroy();
     }, endWithinMs);
     await allGone;
@@ -103,10 +107,7 @@ export class OpenConnections {
   *#idle(): Iterable<Socket> {
     for (const socket of this.#securing.values()) if (socket.bytesRead === 0) yield socket;
     for (const [socket, exchange] of this.#exchanges) {
-      const isWorkedOn = exchange?.response.req.complete && !isDone(exchange);
-      if (isWorkedOn) exchange.bytesRead = socket.bytesRead;
-      else if (socket.bytesRead === (exchange?.bytesRead ?? 0) && (!exchange || isDone(exchange)))
-        yield socket;
+      if (isDone(exchange) && socket.bytesRead === exchange.bytesRead) yield socket;
     }
   }
 
@@ -114,14 +115,14 @@ export class OpenConnections {
   *#awaited(): Iterable<Socket> {
     yield* this.#securing.values();
     for (const [socket, exchange] of this.#exchanges) {
-      if (!exchange || isDone(exchange) || !exchange.response.req.complete) yield socket;
+      if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
     }
   }
 }
 
-/** All of it has left the process. */
+/** All of the answer has left the process, or none is due. */
 function isDone({ response }: Exchange): boolean {
-  return response.writableFinished || response.destroyed;
+  return !response || response.writableFinished || response.destroyed;
 }
 
 function isSilent(socket: Socket, silences: Map<Socket, Silence>, mostSilentMs: number): boolean {
