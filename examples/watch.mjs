@@ -82,6 +82,8 @@ const watch = () => {
   socket.onclose = async ({ code, reason }) => {
     console.log(`The connection was closed: ${code} ${reason}`);
     await applying;
+    // A server that stops tells how far it has told us.
+    cursor = /cursor=(\S+)$/.exec(reason)?.[1] ?? cursor;
     await new Promise((resolve) => setTimeout(resolve, 1000));
     // 4403: the auth token is not good any more.
     if (code === 4403) await refresh().catch(() => undefined);

@@ -101,6 +101,8 @@ for (const kind of databaseKinds) {
       isBroken = false;
       await nextWith(200);
       assert.equal((await bed.query('{folder{name}}', authToken)).status, 200);
+      const asked = bed.logLines.map((line) => JSON.parse(line) as { level: number; route?: string });
+      assert.ok(asked.every(({ level, route }) => route !== '/readyz' || level <= 20));
       const told = bed.logLines.filter((line) => line.includes('the database '));
       assert.equal(told.length, 2);
       assert.match(told[0]!, /"level":40.*db-7\.internal.*does not answer/);

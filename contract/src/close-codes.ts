@@ -8,7 +8,11 @@ export interface SocketClose {
 
 export const closeCodes = {
   TERMINATED: { code: 1000, reason: 'Normal closure', when: 'The client asked for it' },
-  GOING_AWAY: { code: 1001, reason: 'Going away', when: 'The service stops; connect again' },
+  GOING_AWAY: {
+    code: 1001,
+    reason: 'Going away',
+    when: 'The service stops; connect again. For a socket with subscriptions the reason is `Going away; cursor=…`: everything up to that cursor was told to all of them',
+  },
   TOO_LARGE: { code: 1009, reason: '', when: 'A frame over 64 KiB' },
   UNAVAILABLE: {
     code: 1013,
@@ -56,5 +60,11 @@ export const closeCodes = {
     when: 'The service failed; the cause is in its log',
   },
 } as const satisfies Record<string, SocketClose>;
+
+/** With the cursor up to which all subscriptions of the socket were told everything, if there is one. */
+export function goingAwayReason(cursor: string | undefined): string {
+  const { reason } = closeCodes.GOING_AWAY;
+  return cursor === undefined ? reason : `${reason}; cursor=${cursor}`;
+}
 
 export type CloseName = keyof typeof closeCodes;

@@ -2,6 +2,7 @@
 // Plain JavaScript that any Node can read: an old one is told what to do instead of failing on what it cannot load.
 
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 // A clone runs from its sources, a published package holds only what was built from them.
 const source = new URL('../src/cli/espalier.ts', import.meta.url);
@@ -17,6 +18,12 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
         : 'Install a newer Node from https://nodejs.org/'),
   );
   process.exit(1);
+}
+
+if (isClone) {
+  // What Node makes of the TypeScript is kept: it halves the time of a start.
+  const { enableCompileCache } = await import('node:module');
+  enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/espalier', import.meta.url)));
 }
 
 if (isClone && !process.execArgv.includes('--conditions=espalier-source')) {

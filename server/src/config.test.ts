@@ -67,6 +67,8 @@ test('without any setting, every one has its documented default, and none can be
     tlsKeyFile: undefined,
     trustProxy: false,
     corsOrigins: [],
+    stopSeconds: 10,
+    stopDelaySeconds: 0,
     logLevel: 'info',
   });
 });

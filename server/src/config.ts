@@ -330,6 +330,22 @@ export const settingsTable = {
     default: '',
     parse: origins,
   }),
+  stopSeconds: setting({
+    name: 'STOP_SECONDS',
+    about:
+      'How long requests in flight may take to finish when the server is told to stop; what is not done by then is cut.',
+    accepts: 'a whole number from 1 to 3600',
+    default: '10',
+    parse: wholeNumber(1, 3_600),
+  }),
+  stopDelaySeconds: setting({
+    name: 'STOP_DELAY_SECONDS',
+    about:
+      'How long the port stays open before that, with `/readyz` at 503, so that load balancers turn to other nodes first. Behind one that asks every two seconds: 5.',
+    accepts: 'a whole number from 0 to 600',
+    default: '0',
+    parse: wholeNumber(0, 600),
+  }),
   logLevel: setting({
     name: 'LOG_LEVEL',
     about: 'How much is logged, as JSON lines on standard error.',

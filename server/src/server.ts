@@ -33,6 +33,8 @@ export interface ServerOptions {
   /** Told at once, before the port is taken: the password is kept nowhere else, and listening may fail. */
   readonly onNewAdministrator?: (administrator: NewAdministrator) => void;
   readonly onStatement?: DatabaseOptions['onStatement'];
+  /** Ends the start before anything is listened for. */
+  readonly signal?: AbortSignal;
   /** For tests: no timer does the housekeeping. */
   readonly isSweptByHand?: boolean;
 }
@@ -46,6 +48,8 @@ export interface RunningServer {
 }
 
 const sweepEveryMs = 10_000;
+/** How long the end may take once every request has been answered or cut. */
+const restWithinMs = 2_000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { settings, clock, log, version, onStatement } = options;
@@ -57,6 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   let feed: JournalFeed | undefined;
   try {
+    options.signal?.throwIfAborted();
     const passwords = createPasswords();
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
@@ -115,7 +120,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
     const app = await createApp({ sessions, keys, graph, clock, log, version, isReady, tls, settings });
-    await listen(() => app.listen({ host: settings.host, port: settings.port }), settings);
+    options.signal?.throwIfAborted();
+    const address = await listen(() => app.listen(settings), settings);
 
     const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
     const sweep = async () => {
@@ -132,16 +138,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         ];
 
     return {
-      url: baseUrl(settings, app.server.address() as AddressInfo),
+      url: baseUrl(settings, address),
       async sweep() {
         await keys.reread();
         await sweep();
       },
       async close() {
-        await app.close();
-        await Promise.all(repeated.map((each) => each.stop()));
-        feed?.close();
-        await database.close();
+        await app.stop();
+        const stopRest = async () => {
+          await Promise.all(repeated.map((each) => each.stop()));
+          feed?.close();
+          await database.close();
+        };
+        const isDone = await endsWithin(restWithinMs, stopRest());
+        if (!isDone) log.warn('the database still works on something, and is left to it');
       },
     };
   } catch (error) {
@@ -176,9 +186,20 @@ function repeat(work: () => Promise<void>, everyMs: number, onError: (error: unk
   };
 }
 
-async function listen(start: () => Promise<unknown>, { host, port }: Settings): Promise<void> {
+/** Whatever the database does: a transaction that is not committed by the end never was. */
+async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
   try {
-    await start();
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function listen<T>(start: () => Promise<T>, { host, port }: Settings): Promise<T> {
+  try {
+    return await start();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {

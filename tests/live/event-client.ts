@@ -13,6 +13,8 @@ export class EventClient {
   #text = '';
   /** Comments are counted, not told. */
   comments = 0;
+  /** Where to go on, if the server has said so at the end. */
+  cursor: string | undefined;
 
   static async open(url: string, body: unknown, headers: Record<string, string> = {}): Promise<EventClient> {
     const abort = new AbortController();
@@ -44,6 +46,7 @@ export class EventClient {
       const block = this.#text.slice(0, end);
       this.#text = this.#text.slice(end + 2);
       if (block === ':') this.comments++;
+      else if (block.startsWith(': cursor=')) this.cursor = block.slice(': cursor='.length);
       else return toEvent(block);
     }
   }

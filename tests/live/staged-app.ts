@@ -1,11 +1,10 @@
 /** The HTTP side alone, on a real port: the graph and the sessions behind it do what a test tells them to. */
 
-import type { AddressInfo } from 'node:net';
 import type { GraphRequest } from '@espalier/contract';
 import { pino } from 'pino';
 import type { GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import type { Viewer } from '../../server/src/graph/viewer.ts';
-import { createApp, type AppOptions } from '../../server/src/http/app.ts';
+import { createApp, type App, type AppOptions } from '../../server/src/http/app.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import type { Sessions } from '../../server/src/sessions/sessions.ts';
 import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
@@ -17,6 +16,11 @@ type Opened = GraphResult | GraphStream;
 /** Nobody waits long: a look every few milliseconds, a beat every few looks. */
 export const shortTimes = { lookEveryMs: 5, beatEveryMs: 20, endWithinMs: 200 };
 
+export interface StagedOptions extends Partial<Omit<AppOptions, 'settings'>> {
+  readonly settings?: Partial<AppOptions['settings']>;
+  readonly host?: string;
+}
+
 export class StagedApp {
   readonly clock = new TestClock();
   readonly url: string;
@@ -27,9 +31,9 @@ export class StagedApp {
   readonly endedSessions = new Set<string>();
   /** As long as not, nobody can say whether a token is good. */
   knowsKeys = true;
-  readonly #app: Awaited<ReturnType<typeof createApp>>;
+  readonly #app: App;
 
-  static async start(options: Partial<AppOptions> = {}): Promise<StagedApp> {
+  static async start({ settings, host, ...options }: StagedOptions = {}): Promise<StagedApp> {
     const staged: { current?: StagedApp } = {};
     const stage = () => staged.current!;
     const write = (line: string) => {
@@ -60,21 +64,23 @@ export class StagedApp {
         corsOrigins: [],
         maxSubscriptions: 5,
         maxConnections: 1_000,
-        ...options.settings,
+        stopSeconds: 10,
+        stopDelaySeconds: 0,
+        ...settings,
       },
     });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    staged.current = new StagedApp(app);
+    const { address, port } = await app.listen({ port: 0, host: host ?? '127.0.0.1' });
+    staged.current = new StagedApp(app, `${options.tls ? 'https' : 'http'}://${address}:${port}`);
     return staged.current;
   }
 
-  private constructor(app: Awaited<ReturnType<typeof createApp>>) {
+  private constructor(app: App, url: string) {
     this.#app = app;
-    this.url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+    this.url = url;
   }
 
   stop(): Promise<void> {
-    return this.#app.close();
+    return this.#app.stop();
   }
 
   /** A token that says whose it is, of which session, and for how many seconds from now. */
@@ -110,6 +116,8 @@ export class StagedStream implements GraphStream {
   asked = 0;
   isOver = false;
   #failure: unknown;
+  /** Where the client may go on. */
+  cursor: string | undefined;
 
   give(...data: unknown[]): void {
     this.#answers.push(...data.map(dataOf));
@@ -142,6 +150,10 @@ export class StagedStream implements GraphStream {
     this.#answers.length = 0;
     this.end();
     return Promise.resolve({ done: true, value: undefined });
+  }
+
+  cursorAfter(): string | undefined {
+    return this.cursor;
   }
 
   [Symbol.asyncIterator](): this {

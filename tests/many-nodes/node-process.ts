@@ -14,6 +14,8 @@ export interface NodeOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Kills it, if it does not serve yet. */
   readonly signal?: AbortSignal;
+  /** A module that is loaded before the program. */
+  readonly preload?: string;
 }
 
 const program = join(import.meta.dirname, '../../server/bin/espalier.js');
@@ -34,6 +36,11 @@ export class NodeProcess {
   log = '';
   #url = '';
 
+  /** Does not wait until it serves. */
+  static launch(options: NodeOptions): NodeProcess {
+    return new NodeProcess(options);
+  }
+
   /** Answers when it serves; one that does not is an error with what it said. */
   static async start(options: NodeOptions): Promise<NodeProcess> {
     const node = new NodeProcess(options);
@@ -49,7 +56,7 @@ export class NodeProcess {
     }
   }
 
-  private constructor({ databaseUrl, settings }: NodeOptions) {
+  private constructor({ databaseUrl, settings, preload }: NodeOptions) {
     const given = {
       PORT: '0',
       DATABASE_URL: databaseUrl,
@@ -63,6 +70,7 @@ export class NodeProcess {
       Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
     const flags = ['--conditions=espalier-source', `--import=${endWithParent}`];
+    if (preload) flags.push(`--import=${preload}`);
     this.#process = spawn(process.execPath, [...flags, program, 'serve'], {
       cwd: tmpdir(),
       env: {
@@ -94,6 +102,26 @@ export class NodeProcess {
     return this.#process.exitCode;
   }
 
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
+  }
+
+  /** Waits until it has ended, and kills it if it does not. */
+  async ended(): Promise<void> {
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), stopWithinMs);
+    await this.#ended;
+    clearTimeout(late);
+  }
+
+  /** Waits until it has printed or logged something. */
+  async says(text: string): Promise<void> {
+    const { stdout, stderr } = this.#process;
+    while (!(this.output + this.log).includes(text)) {
+      await Promise.race([once(stdout!, 'data'), once(stderr!, 'data'), this.#ended]);
+      if (this.hasEnded && !(this.output + this.log).includes(text)) throw new Error(`Never said: ${text}`);
+    }
+  }
+
   /** Lets it do nothing for a while, as a machine that is overloaded or moved does. */
   async freeze(ms: number): Promise<void> {
     this.#process.kill('SIGSTOP');
@@ -109,10 +137,8 @@ export class NodeProcess {
 
   /** Lets it finish what it does. Answers whether it ended by itself. */
   async stop(): Promise<boolean> {
-    const late = setTimeout(() => this.#process.kill('SIGKILL'), stopWithinMs);
-    this.#process.kill('SIGTERM');
-    await this.#ended;
-    clearTimeout(late);
+    this.signal('SIGTERM');
+    await this.ended();
     return this.#process.exitCode === 0;
   }
 

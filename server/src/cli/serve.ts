@@ -1,29 +1,35 @@
 /** `espalier serve`: runs the server until it is told to stop, and says where everything is. */
 
 import { isIPv4 } from 'node:net';
-import { pino } from 'pino';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino, type Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { describeFlags, parseFlags } from './flags.ts';
+import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
 
 export async function serve(args: string[]): Promise<void> {
+  const stop = catchStopSignals();
   const { settings, warnings } = settingsOfProcess(parseFlags(args));
   warnings.forEach(warn);
   warnIfExposed(settings);
   warnIfReadable(settings);
   warnIfUnsealed(settings);
+  const log = openLog(settings);
+  endOnBug(log);
   let administrator: NewAdministrator | undefined;
-  const server = await startServer({
+  const starting = startServer({
     settings,
     clock: systemClock,
-    log: pino({ level: settings.logLevel }, pino.destination(2)),
+    log,
     version: version(),
+    signal: stop.signal,
     onNewAdministrator: (created) => {
       administrator = created;
       console.log(welcome(created, settings));
@@ -34,10 +40,38 @@ export async function serve(args: string[]): Promise<void> {
       }
     },
   });
-  // Before it is told how to stop it: the signal may come at once.
-  stopOnSignal(server);
-  console.log(addresses(server, settings));
-  console.log(howToTry(server, administrator));
+  const server = await unlessStopped(starting, stop, settings);
+  if (server) {
+    console.log(addresses(server, settings));
+    console.log(howToTry(server, administrator));
+    await stop.asked;
+    await server.close();
+  }
+  console.log('Stopped.');
+  // Whatever is still waited for has been left.
+  process.exit(0);
+}
+
+/** Undefined if a signal came first: the start is given up before it listens, and waited for only so long. */
+async function unlessStopped(
+  starting: Promise<RunningServer>,
+  { signal, asked }: StopSignal,
+  { stopSeconds }: Settings,
+): Promise<RunningServer | undefined> {
+  const isLate = asked.then(() => delay(stopSeconds * 1000, undefined));
+  try {
+    return await Promise.race([starting, isLate]);
+  } catch (error) {
+    if (error === signal.reason) return undefined;
+    throw error;
+  }
+}
+
+function openLog({ logLevel }: Settings): Logger {
+  const destination = pino.destination(2);
+  // A terminal that was closed takes no more lines: no reason to die before the requests are finished.
+  destination.on('error', () => undefined);
+  return pino({ level: logLevel }, destination);
 }
 
 function warn(text: string): void {
@@ -112,25 +146,6 @@ Log in, and read the top of the tree:
   curl -s ${url}/graphql -H "Authorization: Bearer $TOKEN" ${json} -d '{"query":"{folder{name folders{edges{node{name}}}}}"}'
 
 Stop with Ctrl-C.`;
-}
-
-/** The first signal lets what is in flight finish; the second does not wait. */
-function stopOnSignal(server: RunningServer): void {
-  let isStopping = false;
-  const stop = () => {
-    if (isStopping) process.exit(1);
-    isStopping = true;
-    console.log('\nStopping; a second Ctrl-C does not wait for requests in flight.');
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
-  };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
 }
 
 export function serveHelp(): string {

@@ -172,12 +172,9 @@ export function createGate() {
         throw error;
       }));
     },
-    close(): void {
-      for (const client of shared)
-        void client?.then(
-          (each) => each.end(),
-          () => undefined,
-        );
+    async close(): Promise<void> {
+      const ending = shared.map(async (client) => (await client)?.end());
+      await Promise.allSettled(ending);
     },
   };
 }

@@ -7,7 +7,7 @@ export interface Listener {
   watch(onCommit: () => void): void;
   /** This process has committed something itself. */
   tell(): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface ListenerOptions {
@@ -61,11 +61,11 @@ export function openListener({ config, channel, keepsSessions }: ListenerOptions
       if (keepsSessions) void listen();
       else timer = setInterval(tell, lookEveryMs).unref();
     },
-    close() {
+    async close() {
       watching.length = 0;
       clearInterval(timer);
       closing.abort();
-      void client?.end().catch(() => undefined);
+      await client?.end().catch(() => undefined);
     },
   };
 }

@@ -228,9 +228,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   async function close(): Promise<void> {
-    listener.close();
-    gate.close();
-    await Promise.all(Object.values(lanes).map((lane) => lane.end()));
+    const lanesEnd = Object.values(lanes).map((lane) => lane.end());
+    await Promise.all([listener.close(), gate.close(), ...lanesEnd]);
   }
 
   return {

@@ -44,6 +44,8 @@ export interface WatchedPlace {
 /** Ends at once when it is told to return, even while a change is awaited. */
 export interface FolderStream extends AsyncIterableIterator<FolderChange, void> {
   return(): Promise<IteratorResult<FolderChange, void>>;
+  /** Everything up to here was given, and the change after the last of it asked for. */
+  readonly toldUpTo: JournalPlace;
 }
 
 export interface ChangePage {
@@ -105,8 +107,12 @@ async function beforeOldest(reader: Reader, head: JournalPlace): Promise<Journal
 /** What comes after a place; it goes on until it is told to return. */
 export function watchFolders(services: WatchServices, options: WatchOptions): FolderStream {
   const stopping = new AbortController();
-  const changes = new FolderWatch(services, options, stopping.signal).changes();
+  const watch = new FolderWatch(services, options, stopping.signal);
+  const changes = watch.changes();
   const stream: FolderStream = {
+    get toldUpTo() {
+      return watch.toldUpTo;
+    },
     next: () => changes.next(),
     return: () => {
       stopping.abort();
@@ -132,12 +138,14 @@ class FolderWatch {
   /** What the changes that were sent so far were seen with. */
   #standing: Standing;
   #watched: WatchedFolder | undefined;
+  toldUpTo: JournalPlace;
 
   constructor(services: WatchServices, options: WatchOptions, signal: AbortSignal) {
     this.#services = services;
     this.#signal = signal;
     this.#under = options.under;
     this.#after = options.after;
+    this.toldUpTo = options.after;
     this.#maxBacklog = options.maxBacklog;
     this.#standing = options.standing;
   }
@@ -149,6 +157,7 @@ class FolderWatch {
     let place: JournalPlace = isKnown ? this.#after : head;
     this.#watched = await watchedAt(database, access, place.number, this.#under);
     if (!isKnown) yield resyncAt(place);
+    this.toldUpTo = place;
 
     let { timesReplaced } = feed;
     for (;;) {
@@ -170,6 +179,7 @@ class FolderWatch {
           if (this.#signal.aborted) return;
         }
         place = entry;
+        this.toldUpTo = entry;
         // Too much has happened while these were sent: look again.
         if (feed.last - place.number > this.#maxBacklog) break;
       }
@@ -180,6 +190,7 @@ class FolderWatch {
         place = latest.place;
         this.#watched = await watchedAt(database, latest.access, place.number, this.#under);
         yield resyncAt(place);
+        this.toldUpTo = place;
       }
     }
   }

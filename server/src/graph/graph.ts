@@ -12,6 +12,8 @@ import {
 import { toGraphCode, type GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue, type Reading } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
+import { toJournalCursor } from '../journal/journal-cursor.ts';
+import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
 import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
@@ -47,6 +49,8 @@ export interface GraphOptions extends GraphServices {
 export interface GraphStream extends AsyncIterableIterator<GraphResult, undefined> {
   /** Ends it at once, even while an answer is awaited: that one comes as done. */
   return(): Promise<IteratorResult<GraphResult, undefined>>;
+  /** Where whoever has been sent its answers up to this one may go on; undefined for what has no cursor. */
+  cursorAfter(last: GraphResult | undefined): string | undefined;
 }
 
 export interface GraphLimits {
@@ -179,8 +183,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     }
     const changes = source as FolderStream;
     const end = { done: true, value: undefined } as const;
+    /** The last answer, until the next is asked for: that one is asked for when this one was sent. */
+    let given: { result: GraphResult; place: JournalPlace } | undefined;
     const stream: GraphStream = {
       async next() {
+        given = undefined;
         const next = await changes.next();
         if (next.done) return end;
         const change = next.value;
@@ -198,11 +205,16 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
         // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
         const trouble = troubleIn(answered.errors);
         if (trouble) throw trouble;
-        return { done: false, value: toResult(answered, query) };
+        given = { result: toResult(answered, query), place: change.place };
+        return { done: false, value: given.result };
       },
       async return() {
         await changes.return();
         return end;
+      },
+      cursorAfter(last) {
+        const isSent = given !== undefined && given.result === last;
+        return toJournalCursor(isSent ? given!.place : changes.toldUpTo);
       },
       [Symbol.asyncIterator]: () => stream,
     };

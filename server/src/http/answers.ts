@@ -2,7 +2,14 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { statusOf, toGraphCode, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
+import {
+  endpoints,
+  statusOf,
+  toGraphCode,
+  type Endpoint,
+  type Problem,
+  type RefusalCode,
+} from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
@@ -41,6 +48,8 @@ function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, 
   };
   if (code === 'INTERNAL') log.error(facts, 'request failed');
   else if (cause !== undefined) log.warn(facts, message);
+  // Asked every second or two; that it has changed is logged once, by whoever saw it.
+  else if (request.routeOptions.config.endpoint === endpoints.readyz) log.debug(facts, 'not ready');
   else log.info(facts, 'request refused');
 }
 

@@ -15,9 +15,11 @@ import { addGraphRoute } from './graph-route.ts';
 import { addGraphSocket, isUpgrade } from './graph-socket.ts';
 import { addIntrospection } from './introspection.ts';
 import { addKeySet } from './key-set.ts';
+import { listen, type Listening } from './listening.ts';
 import { LiveConnections, type LiveTimes } from './live-connections.ts';
+import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
-import { watchSilentConnections } from './silent-connections.ts';
+import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
 
@@ -32,7 +34,7 @@ export interface AppOptions {
   readonly isReady: () => Promise<boolean>;
   /** For https; without it, plain http. */
   readonly tls: TlsFiles | undefined;
-  readonly settings: {
+  readonly settings: StopSettings & {
     /** Without a slash at its end. */
     readonly basePath: string;
     readonly trustProxy: boolean | number | string[];
@@ -43,6 +45,12 @@ export interface AppOptions {
   };
   /** For tests that cannot wait. */
   readonly liveTimes?: LiveTimes;
+  readonly stopTimes?: StopTimes;
+}
+
+export interface App {
+  listen(at: { host: string; port: number }): Promise<Listening['address']>;
+  stop(): Promise<void>;
 }
 
 const requestTimeoutMs = 120_000;
@@ -59,7 +67,8 @@ export async function createApp({
   tls,
   settings,
   liveTimes,
-}: AppOptions): Promise<FastifyInstance> {
+  stopTimes,
+}: AppOptions): Promise<App> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
   const app = fastify({
@@ -70,8 +79,6 @@ export async function createApp({
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     requestTimeout: requestTimeoutMs,
     exposeHeadRoutes: false,
-    // What still comes over open connections while the service stops is served, and told that it was the last.
-    return503OnClosing: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
     ...(tls ? { https: { ...tls, ...upgrading } } : { http: upgrading }),
@@ -100,32 +107,39 @@ export async function createApp({
     });
   }
 
-  const connections = new LiveConnections({ log, maxConnections, ...(liveTimes && { times: liveTimes }) });
-  const endSilentConnections = watchSilentConnections(app.server, tls !== undefined);
+  const live = new LiveConnections({ log, maxConnections, ...(liveTimes && { times: liveTimes }) });
+  const connections = new OpenConnections(app.server, tls !== undefined);
+  let listening: Listening | undefined;
   let isStopping = false;
-  // Before the port is closed: that would wait for them.
-  app.addHook('preClose', async () => {
-    isStopping = true;
-    await connections.close();
-    endSilentConnections();
-  });
 
   await app.register(
     (routes, _, done) => {
-      const live = { graph, sessions, clock, log, connections };
+      const services = { graph, sessions, clock, log, connections: live };
       const document = openApiDocument({ url: basePath || '/', version });
       addProbes(routes, { isReady, isStopping: () => isStopping });
       addTokenRoutes(routes, sessions);
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
-      addGraphRoute(routes, live);
-      addGraphSocket(routes, live, { nextRequestId, ...settings });
+      addGraphRoute(routes, services);
+      addGraphSocket(routes, services, { nextRequestId, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);
       done();
     },
     { prefix: basePath },
   );
-  return app;
+  await app.ready();
+  return {
+    async listen(at) {
+      listening = await listen(app.server, at);
+      return listening.address;
+    },
+    async stop() {
+      isStopping = true;
+      const times = stopTimes && { times: stopTimes };
+      await stopListening(listening, { settings, connections, live, log, ...times });
+      await app.close();
+    },
+  };
 }
 
 /** The route, never the URL: a query string may hold anything. */

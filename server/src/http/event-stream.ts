@@ -50,6 +50,7 @@ class EventStream extends Readable implements LiveConnection {
   readonly #presence: Presence;
   readonly #services: LiveServices & { requestId: string };
   #isPulling = false;
+  #last: GraphResult | undefined;
   #isOver = false;
 
   constructor(stream: GraphStream, viewer: Viewer, services: LiveServices & { requestId: string }) {
@@ -71,10 +72,13 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   /** Without `complete`: a client takes that for the end of the subscription, and would not come back. */
-  end(): void {
-    if (this.#isOver) return;
+  end(): boolean {
+    if (this.#isOver) return true;
+    const cursor = this.#stream.cursorAfter(this.#last);
     this.#stop();
+    if (cursor !== undefined) this.push(`: cursor=${cursor}\n\n`);
     this.push(null);
+    return true;
   }
 
   terminate(): void {
@@ -101,6 +105,7 @@ class EventStream extends Readable implements LiveConnection {
     if (done) return this.#finish();
     const event = nextEvent(value.body);
     this.#isPulling = false;
+    this.#last = value;
     this.push(event);
   }
 

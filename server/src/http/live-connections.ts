@@ -20,8 +20,8 @@ export interface LiveConnection {
   look(): void;
   /** Every few seconds: is anybody there? */
   beat(): void;
-  /** The service stops. */
-  end(): void;
+  /** The service stops: ends it, unless something is still due that is worth waiting for. Answers whether it did. */
+  end(mustEnd: boolean): boolean;
   /** Without further words. */
   terminate(): void;
 }
@@ -29,7 +29,7 @@ export interface LiveConnection {
 export interface LiveTimes {
   readonly lookEveryMs: number;
   readonly beatEveryMs: number;
-  /** How long a connection may take to end. */
+  /** How long a connection may take to go once it was ended. */
   readonly endWithinMs: number;
 }
 
@@ -41,6 +41,8 @@ export interface LiveOptions {
 }
 
 const usualTimes: LiveTimes = { lookEveryMs: 250, beatEveryMs: 12_000, endWithinMs: 2_000 };
+/** While the service stops. */
+const endEveryMs = 20;
 
 export class LiveConnections {
   /** With the number of looks since the connection came, so that the beats are spread over time. */
@@ -63,7 +65,7 @@ export class LiveConnections {
 
   add(connection: LiveConnection): void {
     this.#looks.set(connection, 0);
-    if (this.#isClosing) connection.end();
+    if (this.#isClosing) connection.end(true);
   }
 
   remove(connection: LiveConnection): void {
@@ -90,32 +92,49 @@ export class LiveConnections {
     else this.#ofUsers.delete(userId);
   }
 
-  /** Resolves when all are gone; those that do not go by themselves are terminated. */
-  async close(): Promise<void> {
+  /** Resolves when all are gone. Those that take too long are ended, and those that do not go then are terminated. */
+  async close(withinMs: number): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);
-    for (const connection of [...this.#looks.keys()]) connection.end();
+    const mustEndAt = performance.now() + Math.max(0, withinMs - this.#times.endWithinMs);
+    const endedAt = new Map<LiveConnection, number>();
+    const endAll = () => {
+      const now = performance.now();
+      for (const connection of [...this.#looks.keys()]) {
+        const ended = endedAt.get(connection);
+        this.#try(connection, () => {
+          if (ended === undefined) connection.look();
+          if (ended === undefined && connection.end(now >= mustEndAt)) endedAt.set(connection, now);
+          if (ended !== undefined && now - ended >= this.#times.endWithinMs) connection.terminate();
+        });
+      }
+    };
+    endAll();
     if (this.#looks.size === 0) return;
     const empty = new Promise<void>((resolve) => (this.#onEmpty = resolve));
-    const deadline = setTimeout(() => {
-      for (const connection of [...this.#looks.keys()]) connection.terminate();
-    }, this.#times.endWithinMs);
+    const timer = setInterval(endAll, endEveryMs);
     await empty;
-    clearTimeout(deadline);
+    clearInterval(timer);
   }
 
   #lookAtAll(): void {
     const looksPerBeat = Math.round(this.#times.beatEveryMs / this.#times.lookEveryMs);
     for (const [connection, looks] of this.#looks) {
       this.#looks.set(connection, looks + 1);
-      try {
+      this.#try(connection, () => {
         connection.look();
         if ((looks + 1) % looksPerBeat === 0) connection.beat();
-      } catch (err) {
-        // One broken connection must not take the others with it.
-        this.#log.error({ err }, 'a live connection failed');
-        connection.terminate();
-      }
+      });
+    }
+  }
+
+  /** One broken connection must not take the others with it. */
+  #try(connection: LiveConnection, work: () => void): void {
+    try {
+      work();
+    } catch (err) {
+      this.#log.error({ err }, 'a live connection failed');
+      connection.terminate();
     }
   }
 }

@@ -3,7 +3,7 @@
  * ends. Whatever is wrong ends it with a code of the contract's list.
  */
 
-import { closeCodes, type CloseName } from '@espalier/contract';
+import { closeCodes, goingAwayReason, type CloseName } from '@espalier/contract';
 import type { RawData, WebSocket } from 'ws';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
@@ -41,6 +41,8 @@ export class SocketConnection implements LiveConnection {
   readonly #operations: SocketOperations;
   readonly #openedAt: number;
   #phase: 'opened' | 'admitting' | 'acknowledged' | 'closed' = 'opened';
+  /** The service stops: nothing more is begun. */
+  #isEnding = false;
   #presence: Presence | undefined;
   /** What the older dialect may send before the acknowledgement. */
   readonly #waiting: ClientMessage[] = [];
@@ -83,8 +85,15 @@ export class SocketConnection implements LiveConnection {
     this.#peer.beat();
   }
 
-  end(): void {
-    this.#close('GOING_AWAY');
+  /** What was begun is answered first. With a cursor, if one is right for every subscription. */
+  end(mustEnd: boolean): boolean {
+    this.#isEnding = true;
+    const isDue = this.#phase === 'acknowledged' && this.#operations.isAnswerDue;
+    const { cursors } = this.#operations;
+    if (!mustEnd && (isDue || cursors.size > 1)) return false;
+    const [cursor] = cursors.size === 1 ? cursors : [];
+    this.#close('GOING_AWAY', goingAwayReason(cursor));
+    return true;
   }
 
   terminate(): void {
@@ -171,6 +180,7 @@ export class SocketConnection implements LiveConnection {
   #operate(message: ClientMessage & { kind: 'start' | 'stop' }): void {
     const { id } = message;
     if (message.kind === 'stop') return this.#operations.stop(id);
+    if (this.#isEnding) return;
     const presence = this.#presence!;
     if (presence.isOver) return this.#close('INVALID_AUTH_TOKEN');
     if (this.#operations.has(id)) {

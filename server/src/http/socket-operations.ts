@@ -26,6 +26,8 @@ interface Operation {
   readonly id: string;
   readonly request: GraphRequest;
   stream?: GraphStream;
+  /** What was sent of the stream last. */
+  last?: GraphResult;
   /** Nothing more of it is sent. */
   isOver: boolean;
 }
@@ -42,6 +44,17 @@ export class SocketOperations {
 
   has(id: string): boolean {
     return this.#open.has(id);
+  }
+
+  /** Whether an answer is on its way that comes only once. */
+  get isAnswerDue(): boolean {
+    return [...this.#open.values()].some(({ stream }) => !stream);
+  }
+
+  /** Where the client may go on with each of its subscriptions; several, as long as they have not come equally far. */
+  get cursors(): ReadonlySet<string> {
+    const found = [...this.#open.values()].map(({ stream, last }) => stream?.cursorAfter(last));
+    return new Set(found.filter((cursor) => cursor !== undefined));
   }
 
   start(id: string, request: GraphRequest, viewer: Viewer): void {
@@ -82,6 +95,7 @@ export class SocketOperations {
       // It may have been stopped meanwhile.
       if (operation.isOver as boolean) return;
       if (done) return this.#complete(operation);
+      operation.last = value;
       await this.#sendResult(operation.id, value.body);
     }
   }

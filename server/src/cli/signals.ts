@@ -1,0 +1,36 @@
+/** How the process ends: by a signal that asks it to stop, by a second one that does not wait, or by a bug. */
+
+import { constants } from 'node:os';
+import type { Logger } from 'pino';
+
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export interface StopSignal {
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** Resolves with the first signal. */
+  readonly asked: Promise<void>;
+}
+
+/** The first signal asks to stop; the second ends the process at once, with 128 and its number as shells do it. */
+export function catchStopSignals(): StopSignal {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  for (const name of stopSignals) {
+    process.on(name, () => {
+      if (signal.aborted) process.exit(128 + constants.signals[name]);
+      console.log('\nStopping; a second Ctrl-C or signal does not wait for requests in flight.');
+      stopping.abort();
+    });
+  }
+  return { signal, asked };
+}
+
+/** What nobody expected leaves the process in a state that nobody knows: a supervisor starts it anew. */
+export function endOnBug(log: Logger): void {
+  process.on('uncaughtException', (err: unknown, origin) => {
+    log.fatal({ err, origin }, 'this should not have happened; the process ends');
+    process.exit(1);
+  });
+}

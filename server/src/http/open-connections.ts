@@ -1,0 +1,138 @@
+/**
+ * The connections of the HTTP server, and how they end when the service stops. Node by itself waits for each of them:
+ * for one that never asked anything, for a request that never comes to its end, for an answer that nobody reads.
+ */
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+export interface EndTimes {
+  /** Those that wait for their next request are ended at every look. */
+  readonly lookEveryMs: number;
+  /** How long a client may be silent with half of a request sent. */
+  readonly mostSilentMs: number;
+  /** What is not done by then is cut. */
+  readonly endWithinMs: number;
+}
+
+interface Exchange {
+  /** None before the first request. */
+  readonly response: ServerResponse | undefined;
+  /** Of the connection, when the request was there: what came after it is of the next one. */
+  bytesRead: number;
+}
+
+interface Silence {
+  readonly bytesRead: number;
+  readonly since: number;
+}
+
+export class OpenConnections {
+  /** Every one: with those that still agree on TLS, and those that became WebSockets. */
+  readonly #all = new Set<Socket>();
+  /** Those that speak HTTP, with the last request of each. */
+  readonly #exchanges = new Map<Socket, Exchange>();
+  /** Those that still agree on TLS, by the client's address and port: the secured socket is another object. */
+  readonly #securing = new Map<string, Socket>();
+  #isLastRequest = false;
+
+  constructor(server: Server, isTls: boolean) {
+    server.on('connection', (socket: Socket) => {
+      const address = isTls ? addressOf(socket) : '';
+      this.#all.add(socket);
+      if (isTls) this.#securing.set(address, socket);
+      socket.once('close', () => {
+        this.#all.delete(socket);
+        if (this.#securing.get(address) === socket) this.#securing.delete(address);
+      });
+    });
+    server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+      if (isTls) this.#securing.delete(addressOf(socket));
+      this.#exchanges.set(socket, { response: undefined, bytesRead: socket.bytesRead });
+      socket.once('close', () => this.#exchanges.delete(socket));
+    });
+    // Before the request is handled, which may write the head of its answer at once.
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      const { socket, headers } = request;
+      if (this.#isLastRequest) response.shouldKeepAlive = false;
+      if (!this.#exchanges.has(socket)) return;
+      const exchange: Exchange = { response, bytesRead: socket.bytesRead };
+      this.#exchanges.set(socket, exchange);
+      const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+      if (hasBody) request.once('end', () => (exchange.bytesRead = socket.bytesRead));
+    });
+    server.on('upgrade', ({ socket }: IncomingMessage) => this.#exchanges.delete(socket));
+  }
+
+  /** Every request that comes from now on, or is still coming, is told that it was the last of its connection. */
+  announceEnd(): void {
+    this.#isLastRequest = true;
+    for (const { response } of this.#exchanges.values()) {
+      if (response && !response.req.complete) response.shouldKeepAlive = false;
+    }
+  }
+
+  /**
+   * Ends each when it has got its answer. To be called when no new ones come any more; `allGone` says when none is left.
+   * Answers with how many requests were cut.
+   */
+  async end(
+    allGone: Promise<unknown>,
+    { lookEveryMs, mostSilentMs, endWithinMs }: EndTimes,
+  ): Promise<number> {
+    const silences = new Map<Socket, Silence>();
+    let cut = 0;
+    // Not by `closeIdleConnections`: to Node an answer is done when it was given, and not when it was sent.
+    const look = () => {
+      for (const socket of this.#idle()) socket.destroy();
+      for (const socket of this.#awaited()) {
+        if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
+        if (this.#exchanges.has(socket)) cut++;
+        socket.destroy();
+      }
+    };
+    look();
+    const timer = setInterval(look, lookEveryMs);
+    const deadline = setTimeout(() => {
+      for (const exchange of this.#exchanges.values()) if (!isDone(exchange)) cut++;
+      for (const socket of this.#all) socket.destroy();
+    }, endWithinMs);
+    await allGone;
+    clearInterval(timer);
+    clearTimeout(deadline);
+    return cut;
+  }
+
+  /** Those of which nothing has come that is not answered. */
+  *#idle(): Iterable<Socket> {
+    for (const socket of this.#securing.values()) if (socket.bytesRead === 0) yield socket;
+    for (const [socket, exchange] of this.#exchanges) {
+      if (isDone(exchange) && socket.bytesRead === exchange.bytesRead) yield socket;
+    }
+  }
+
+  /** Those whose client has to send something before there is anything to do. */
+  *#awaited(): Iterable<Socket> {
+    yield* this.#securing.values();
+    for (const [socket, exchange] of this.#exchanges) {
+      if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
+    }
+  }
+}
+
+/** All of the answer has left the process, or none is due. */
+function isDone({ response }: Exchange): boolean {
+  return !response || response.writableFinished || response.destroyed;
+}
+
+function isSilent(socket: Socket, silences: Map<Socket, Silence>, mostSilentMs: number): boolean {
+  const { bytesRead } = socket;
+  const now = performance.now();
+  const before = silences.get(socket);
+  if (before?.bytesRead !== bytesRead) silences.set(socket, { bytesRead, since: now });
+  return before?.bytesRead === bytesRead && now - before.since >= mostSilentMs;
+}
+
+function addressOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}

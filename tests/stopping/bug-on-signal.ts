@@ -1,0 +1,8 @@
+/** Loaded into a node before its program: signals make it fail as a bug would. */
+
+process.on('SIGUSR2', () => {
+  throw new Error('a bug that was thrown');
+});
+process.on('SIGWINCH', () => {
+  void Promise.reject(new Error('a bug that was rejected'));
+});

@@ -1,0 +1,193 @@
+/** What becomes of the connections of HTTP when the service stops: each is finished, or cut in time. */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import { describe, test } from 'node:test';
+import { generate } from 'selfsigned';
+import type { GraphResult } from '../../server/src/graph/graph.ts';
+import { dataOf, eventually, StagedApp, type StagedOptions } from '../live/staged-app.ts';
+import { RawConnection } from '../raw-connection.ts';
+
+const never = 3_600;
+/** Nobody is silent for too long, nor is anything cut. */
+const patient = { lookEveryMs: 5, mostSilentMs: never * 1000, pause: () => Promise.resolve() };
+const impatient = { ...patient, mostSilentMs: 0 };
+
+function query(authToken: string, body = '{"query":"{a}"}'): string {
+  const head = ['POST /graphql HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
+  const own = [`Authorization: Bearer ${authToken}`, `Content-Length: ${body.length}`];
+  return [...head, ...own, '', body].join('\r\n');
+}
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const isKept = (head: string) => !/^connection: close/im.test(head);
+
+/** Its queries are answered when the test says so. */
+async function startApp(options: StagedOptions = {}) {
+  const app = await StagedApp.start({ stopTimes: patient, ...options });
+  const waiting: ((answer: GraphResult) => void)[] = [];
+  app.open = () => new Promise<GraphResult>((resolve) => waiting.push(resolve));
+  const asked = (count: number) => eventually(() => waiting.length === count, `${count} requests are there`);
+  return { app, waiting, asked, request: query(app.token('ann')) };
+}
+
+/** What was sent before over other connections is there by then. */
+async function roundTrip({ url }: StagedApp): Promise<void> {
+  const connection = await RawConnection.open(url);
+  await connection.exchange(get('/livez'));
+  connection.close();
+}
+
+const cutLines = ({ logLines }: StagedApp) =>
+  logLines.map((line) => JSON.parse(line) as { requests?: number }).flatMap(({ requests }) => requests ?? []);
+
+describe('when the service stops', () => {
+  test('a request in flight is answered, and its connection is closed though it could be kept', async () => {
+    const { app, waiting, asked, request } = await startApp();
+    const connection = await RawConnection.open(app.url);
+    connection.send(request);
+    await asked(1);
+    const stopped = app.stop();
+    waiting[0]!(dataOf('late'));
+    assert.equal((await connection.read())?.body, '{"data":"late"}');
+    assert.equal(await connection.read(), undefined);
+    await stopped;
+    assert.deepEqual(cutLines(app), []);
+  });
+
+  test('a connection that waits for its next request is closed at once', async () => {
+    const { app, request } = await startApp();
+    const connection = await RawConnection.open(app.url);
+    assert.equal((await connection.exchange(get('/livez')))?.status, 200);
+    // In pieces, as long bodies come.
+    app.open = () => dataOf('there');
+    connection.send(request.slice(0, -5));
+    await roundTrip(app);
+    assert.equal((await connection.exchange(request.slice(-5)))?.status, 200);
+    await app.stop();
+    assert.equal(await connection.read(), undefined);
+    assert.deepEqual(cutLines(app), []);
+  });
+
+  for (const [what, part] of [
+    ['head', 20],
+    ['body', -5],
+  ] as const) {
+    test(`a request of which half of the ${what} was sent is served if the rest comes`, async () => {
+      const { app, waiting, asked, request } = await startApp();
+      const connection = await RawConnection.open(app.url);
+      connection.send(request.slice(0, part));
+      await roundTrip(app);
+      const stopped = app.stop();
+      connection.send(request.slice(part));
+      await asked(1);
+      waiting[0]!(dataOf('whole'));
+      const answer = await connection.read();
+      assert.deepEqual([answer?.body, isKept(answer!.head)], ['{"data":"whole"}', false]);
+      await stopped;
+      assert.deepEqual(cutLines(app), []);
+    });
+
+    test(`a request of which half of the ${what} was sent is cut if nothing more comes`, async () => {
+      const { app, request } = await startApp({ stopTimes: impatient });
+      const fresh = await RawConnection.open(app.url);
+      fresh.send(request.slice(0, part));
+      const used = await RawConnection.open(app.url);
+      assert.equal((await used.exchange(get('/livez')))?.status, 200);
+      used.send(request.slice(0, part));
+      await roundTrip(app);
+      await app.stop();
+      assert.equal(await fresh.read(), undefined);
+      assert.equal(await used.read(), undefined);
+      assert.deepEqual(cutLines(app), [2]);
+    });
+  }
+
+  test('a request that is worked on for too long is cut, and it is logged how many were', async () => {
+    const { app, asked, request } = await startApp({ settings: { stopSeconds: 0.05 }, stopTimes: impatient });
+    const connections = await Promise.all([1, 2, 3].map(() => RawConnection.open(app.url)));
+    for (const connection of connections) connection.send(request);
+    await asked(3);
+    await app.stop();
+    for (const connection of connections) assert.equal(await connection.read(), undefined);
+    assert.deepEqual(cutLines(app), [3]);
+  });
+
+  test('a long answer is sent to its end, however slowly it is read', async () => {
+    const { app, waiting, asked, request } = await startApp();
+    const { hostname, port } = new URL(app.url);
+    const client = connect(Number(port), hostname);
+    client.write(request);
+    await asked(1);
+    waiting[0]!(dataOf('x'.repeat(2 ** 25)));
+    await once(client, 'readable');
+    const stopped = app.stop();
+    let length = 0;
+    for await (const chunk of client) {
+      length += (chunk as Buffer).length;
+      await new Promise(setImmediate);
+    }
+    assert.ok(length > 2 ** 25, `only ${length} bytes came`);
+    await stopped;
+    assert.deepEqual(cutLines(app), []);
+  });
+
+  test('an answer that its client does not read does not hold the stop', async () => {
+    const { app, waiting, asked, request } = await startApp({ settings: { stopSeconds: 0.05 } });
+    const { hostname, port } = new URL(app.url);
+    const client = connect(Number(port), hostname);
+    client.on('error', () => undefined);
+    client.write(request);
+    await asked(1);
+    waiting[0]!(dataOf('x'.repeat(2 ** 25)));
+    await app.stop();
+    assert.deepEqual(cutLines(app), [1]);
+    client.destroy();
+  });
+
+  test('the port stays open for the delay, is not ready, and asks everybody to leave', async () => {
+    let endDelay = () => {};
+    const pause = () => new Promise<void>((resolve) => (endDelay = resolve));
+    const { app, waiting, asked, request } = await startApp({
+      settings: { stopDelaySeconds: 5 },
+      stopTimes: { ...patient, pause },
+    });
+    const idle = await RawConnection.open(app.url);
+    assert.ok(isKept((await idle.exchange(get('/readyz')))!.head));
+    const stopped = app.stop();
+    const ready = await (await RawConnection.open(app.url)).exchange(get('/readyz'));
+    assert.deepEqual([ready?.status, isKept(ready!.head)], [503, false]);
+    for (const connection of [idle, await RawConnection.open(app.url)]) {
+      waiting.length = 0;
+      connection.send(request);
+      await asked(1);
+      waiting[0]!(dataOf('served'));
+      const answer = await connection.read();
+      assert.deepEqual([answer?.body, isKept(answer!.head)], ['{"data":"served"}', false]);
+      assert.equal(await connection.read(), undefined);
+    }
+    endDelay();
+    await stopped;
+    await assert.rejects(RawConnection.open(app.url), /ECONNREFUSED/);
+  });
+
+  test('over TLS it waits neither for who says nothing nor for who does not come to terms', async () => {
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+    const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
+    const { app } = await startApp({ tls, stopTimes: impatient });
+    const { hostname, port } = new URL(app.url);
+    const mute = connect(Number(port), hostname).on('error', () => undefined);
+    const halfway = connect(Number(port), hostname).on('error', () => undefined);
+    halfway.write(Buffer.from([22, 3, 1]));
+    const silent = connectSecurely({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    silent.on('error', () => undefined);
+    await Promise.all([once(mute, 'connect'), once(halfway, 'connect'), once(silent, 'secureConnect')]);
+    const closed = [mute, halfway, silent].map(
+      (socket) => new Promise((resolve) => socket.resume().on('close', resolve)),
+    );
+    await app.stop();
+    await Promise.all(closed);
+  });
+});

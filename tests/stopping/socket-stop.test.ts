@@ -1,0 +1,129 @@
+/** What becomes of sockets and event streams when the service stops: what was begun is answered, and then they close. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { GraphResult } from '../../server/src/graph/graph.ts';
+import { EventClient } from '../live/event-client.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { dataOf, eventually, StagedApp, StagedStream } from '../live/staged-app.ts';
+import { RawConnection } from '../raw-connection.ts';
+
+const goneWith = (cursor: string) => ({ code: 1001, reason: `Going away; cursor=${cursor}` });
+const gone = { code: 1001, reason: 'Going away' };
+
+async function subscribe(app: StagedApp, client: SocketClient, id: string): Promise<StagedStream> {
+  const stream = new StagedStream();
+  app.open = () => stream;
+  client.start(id, 'subscription{a}');
+  await eventually(() => stream.asked === 1, 'the subscription runs');
+  return stream;
+}
+
+describe('a socket of a service that stops', () => {
+  for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
+    test(`is told where to go on (${protocol})`, async () => {
+      const app = await StagedApp.start();
+      const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
+      (await subscribe(app, client, '1')).cursor = 'here';
+      (await subscribe(app, client, '2')).cursor = 'here';
+      await app.stop();
+      assert.deepEqual(await client.closed(), goneWith('here'));
+      assert.deepEqual(client.unread, []);
+    });
+  }
+
+  test('is not closed before its subscriptions have come equally far', async () => {
+    const app = await StagedApp.start();
+    const client = await SocketClient.connect(app.url, app.token('ann'));
+    const ahead = await subscribe(app, client, '1');
+    const behind = await subscribe(app, client, '2');
+    Object.assign(ahead, { cursor: 'b' });
+    Object.assign(behind, { cursor: 'a' });
+    const stopped = app.stop();
+    client.send({ type: 'ping' });
+    assert.equal((await client.next()).type, 'pong');
+    behind.give('late');
+    assert.deepEqual((await client.next()).payload, { data: 'late' });
+    behind.cursor = 'b';
+    assert.deepEqual(await client.closed(), goneWith('b'));
+    await stopped;
+  });
+
+  test('is closed without a cursor in the end, if none is right for all', async () => {
+    const app = await StagedApp.start({ settings: { stopSeconds: 0.2 } });
+    const client = await SocketClient.connect(app.url, app.token('ann'));
+    (await subscribe(app, client, '1')).cursor = 'b';
+    (await subscribe(app, client, '2')).cursor = 'a';
+    await app.stop();
+    assert.deepEqual(await client.closed(), gone);
+  });
+
+  test('gets the answer to what was begun, and nothing more is begun', async () => {
+    const app = await StagedApp.start();
+    const client = await SocketClient.connect(app.url, app.token('ann'));
+    const asked: ((answer: GraphResult) => void)[] = [];
+    app.open = () => new Promise<GraphResult>((resolve) => asked.push(resolve));
+    client.start('1', 'mutation{a}');
+    await eventually(() => asked.length === 1, 'it is begun');
+    const stopped = app.stop();
+    await assert.rejects(async () => {
+      for (;;) (await RawConnection.open(app.url)).close();
+    }, /ECONNRE(FUSED|SET)/);
+    client.start('2', 'mutation{a}');
+    client.send({ type: 'ping' });
+    assert.equal((await client.next()).type, 'pong');
+    assert.equal(asked.length, 1);
+    asked[0]!(dataOf('done'));
+    assert.deepEqual(await client.next(), { id: '1', type: 'next', payload: { data: 'done' } });
+    assert.deepEqual(await client.next(), { id: '1', type: 'complete' });
+    assert.deepEqual(await client.closed(), gone);
+    await stopped;
+  });
+
+  test('is closed in time, whatever was begun', async () => {
+    const app = await StagedApp.start({ settings: { stopSeconds: 0.2 } });
+    const client = await SocketClient.connect(app.url, app.token('ann'));
+    let isAsked = false;
+    app.open = () => {
+      isAsked = true;
+      return new Promise(() => undefined);
+    };
+    client.start('1', 'mutation{a}');
+    await eventually(() => isAsked, 'it is begun');
+    await app.stop();
+    assert.deepEqual(await client.closed(), gone);
+  });
+
+  test('is closed at the end of its token even then', async () => {
+    const app = await StagedApp.start();
+    const client = await SocketClient.connect(app.url, app.token('ann', 600));
+    app.open = () => new Promise(() => undefined);
+    client.start('1', 'mutation{a}');
+    client.send({ type: 'ping' });
+    assert.equal((await client.next()).type, 'pong');
+    const stopped = app.stop();
+    app.clock.advanceSeconds(601);
+    assert.deepEqual(await client.closed(), { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
+    await stopped;
+  });
+});
+
+describe('an event stream of a service that stops', () => {
+  test('ends without complete, and a comment tells where to go on', async () => {
+    const app = await StagedApp.start();
+    const stream = new StagedStream();
+    stream.cursor = 'here';
+    app.open = () => stream;
+    const client = await EventClient.open(
+      app.url,
+      { query: 'subscription{a}' },
+      { authorization: `Bearer ${app.token('ann')}` },
+    );
+    stream.give('last');
+    assert.deepEqual(await client.next(), { event: 'next', data: { data: 'last' } });
+    const stopped = app.stop();
+    assert.deepEqual(await client.rest(), []);
+    assert.equal(client.cursor, 'here');
+    await stopped;
+  });
+});
