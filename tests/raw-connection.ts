@@ -51,6 +51,10 @@ export class RawConnection {
     }
   }
 
+  get isOpen(): boolean {
+    return !this.#socket.readableEnded && !this.#socket.closed;
+  }
+
   close(): void {
     this.#socket.destroy();
   }

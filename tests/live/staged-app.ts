@@ -27,6 +27,15 @@ export class StagedApp {
   knowsKeys = true;
   readonly #app: Awaited<ReturnType<typeof createApp>>;
 
+  static readonly settings: AppOptions['settings'] = {
+    basePath: '',
+    trustProxy: false,
+    corsOrigins: [],
+    maxSubscriptions: 5,
+    maxConnections: 1_000,
+    maxImportFolders: 100_000,
+  };
+
   static async start(options: Partial<AppOptions> = {}): Promise<StagedApp> {
     const staged: { current?: StagedApp } = {};
     const stage = () => staged.current!;
@@ -47,14 +56,7 @@ export class StagedApp {
       tls: undefined,
       liveTimes: shortTimes,
       ...options,
-      settings: {
-        basePath: '',
-        trustProxy: false,
-        corsOrigins: [],
-        maxSubscriptions: 5,
-        maxConnections: 1_000,
-        ...options.settings,
-      },
+      settings: { ...StagedApp.settings, ...options.settings },
     });
     await app.listen({ port: 0, host: '127.0.0.1' });
     staged.current = new StagedApp(app);
@@ -64,6 +66,10 @@ export class StagedApp {
   private constructor(app: Awaited<ReturnType<typeof createApp>>) {
     this.#app = app;
     this.url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  }
+
+  get openConnections(): number {
+    return (this.#app.server as unknown as { _connections: number })._connections;
   }
 
   stop(): Promise<void> {
@@ -87,6 +93,7 @@ function stagedSessions(stage: () => StagedApp): Partial<Sessions> {
       }
       return { userId, sessionId, expiresAt: Number(expiresAt) };
     },
+    logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600 }),
     isEnded: ({ sessionId }) => stage().endedSessions.has(sessionId),
   };
 }

@@ -10,10 +10,14 @@ import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { answerBrokenRequest, answerError } from './answers.ts';
+import { refuseOtherMethods } from './endpoint-route.ts';
 import { addGraphRoute } from './graph-route.ts';
 import { addGraphSocket, isUpgrade } from './graph-socket.ts';
+import { guard, type GuardOptions } from './http-guard.ts';
+import { serverOptions, usualTimes, type HttpTimes } from './http-times.ts';
 import { LiveConnections, type LiveTimes } from './live-connections.ts';
 import { addProbes } from './probes.ts';
+import { securedResponse } from './secured-response.ts';
 import { watchSilentConnections } from './silent-connections.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
@@ -35,13 +39,14 @@ export interface AppOptions {
     readonly corsOrigins: readonly string[];
     readonly maxSubscriptions: number;
     readonly maxConnections: number;
+    readonly maxImportFolders: number;
   };
   /** For tests that cannot wait. */
   readonly liveTimes?: LiveTimes;
+  readonly httpTimes?: HttpTimes;
+  /** For tests that cannot bring a crowd. */
+  readonly crowd?: Pick<GuardOptions, 'mostConnections' | 'load' | 'pressureLimits'>;
 }
-
-const requestTimeoutMs = 120_000;
-const upgrading = { shouldUpgradeCallback: isUpgrade };
 
 export async function createApp({
   sessions,
@@ -53,22 +58,32 @@ export async function createApp({
   tls,
   settings,
   liveTimes,
+  httpTimes: times = usualTimes,
+  crowd,
 }: AppOptions): Promise<FastifyInstance> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
+  const Response = securedResponse(tls !== undefined);
+  const http = {
+    ...serverOptions(times),
+    ServerResponse: Response,
+    shouldUpgradeCallback: isUpgrade,
+  };
   const app = fastify({
     // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
     logger: false,
     genReqId: nextRequestId,
     rewriteUrl: ({ url = '/' }) => foldSlashes(pathOf(url)),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
-    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: times.keepAliveMs,
+    // Only a bound for what slow-bodies.ts would have let pass.
+    requestTimeout: times.headersMs + 2 * times.longestBodyMs,
     exposeHeadRoutes: false,
     // What still comes over open connections while the service stops is served, and told that it was the last.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
-    ...(tls ? { https: { ...tls, ...upgrading } } : { http: upgrading }),
+    ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
 
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
@@ -78,6 +93,7 @@ export async function createApp({
       `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
     );
   });
+  const pressure = guard(app, { times, log, nextRequestId, ...crowd });
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
@@ -109,10 +125,11 @@ export async function createApp({
       const live = { graph, sessions, clock, log, connections };
       const document = openApiDocument({ url: basePath || '/', version });
       addProbes(routes, { isReady, isStopping: () => isStopping });
-      addTokenRoutes(routes, sessions);
-      addGraphRoute(routes, live);
-      addGraphSocket(routes, live, { nextRequestId, ...settings });
+      addTokenRoutes(routes, sessions, pressure);
+      addGraphRoute(routes, live, { pressure, times, ...settings });
+      addGraphSocket(routes, live, { nextRequestId, Response, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);
+      refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
       done();
     },
     { prefix: basePath },
