@@ -53,6 +53,10 @@ export class RawConnection {
     }
   }
 
+  get isOpen(): boolean {
+    return !this.#socket.readableEnded && !this.#socket.closed;
+  }
+
   close(): void {
     this.#socket.destroy();
   }

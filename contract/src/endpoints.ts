@@ -158,7 +158,7 @@ export const endpoints = {
         when: 'AT missing, of a wrong scheme, invalid or expired',
       },
       NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
-      TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB' },
+      TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB, or of more than two million values' },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: overloaded,
     },

@@ -33,6 +33,17 @@ export class StagedApp {
   knowsKeys = true;
   readonly #app: App;
 
+  static readonly settings: AppOptions['settings'] = {
+    basePath: '',
+    trustProxy: false,
+    corsOrigins: [],
+    maxSubscriptions: 5,
+    maxConnections: 1_000,
+    maxImportFolders: 100_000,
+    stopSeconds: 10,
+    stopDelaySeconds: 0,
+  };
+
   static async start({ settings, host, ...options }: StagedOptions = {}): Promise<StagedApp> {
     const staged: { current?: StagedApp } = {};
     const stage = () => staged.current!;
@@ -58,16 +69,7 @@ export class StagedApp {
       tls: undefined,
       liveTimes: shortTimes,
       ...options,
-      settings: {
-        basePath: '',
-        trustProxy: false,
-        corsOrigins: [],
-        maxSubscriptions: 5,
-        maxConnections: 1_000,
-        stopSeconds: 10,
-        stopDelaySeconds: 0,
-        ...settings,
-      },
+      settings: { ...StagedApp.settings, ...settings },
     });
     const { address, port } = await app.listen({ port: 0, host: host ?? '127.0.0.1' });
     staged.current = new StagedApp(app, `${options.tls ? 'https' : 'http'}://${address}:${port}`);
@@ -77,6 +79,10 @@ export class StagedApp {
   private constructor(app: App, url: string) {
     this.#app = app;
     this.url = url;
+  }
+
+  get openConnections(): number {
+    return (this.#app.server as unknown as { _connections: number })._connections;
   }
 
   stop(): Promise<void> {
@@ -100,6 +106,7 @@ function stagedSessions(stage: () => StagedApp): Partial<Sessions> {
       }
       return { userId, sessionId, keyId: '', expiresAt: Number(expiresAt) };
     },
+    logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600 }),
     isEnded: ({ sessionId }) => stage().endedSessions.has(sessionId),
   };
 }

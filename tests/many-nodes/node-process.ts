@@ -93,6 +93,10 @@ export class NodeProcess {
     return this.#url;
   }
 
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
   get hasEnded(): boolean {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }

@@ -1,6 +1,6 @@
 /** Turns a refusal into an answer: its status by the endpoint, its form by the endpoint, and never a stack. */
 
-import { STATUS_CODES } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   endpoints,
@@ -16,6 +16,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
 import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
+import { apiHeaderLines } from './secured-response.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,6 +29,11 @@ const realm = 'Bearer realm="espalier"';
 
 /** For Fastify's error handler: anything that was thrown. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+  if (isGone(error, request)) {
+    log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
+    reply.hijack();
+    return;
+  }
   const refusal = toRefusal(error);
   logRefusal(refusal, request, log);
   drainBody(request.raw, () => {
@@ -35,6 +41,12 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
     if (request.raw.readableEnded) reply.removeHeader('connection');
     answerRefusal(refusal, request, reply);
   });
+}
+
+/** The connection ended while the body was on its way, or an answer: there is nobody to tell. */
+function isGone(error: unknown, { raw }: FastifyRequest): boolean {
+  const { code } = error as { code?: unknown };
+  return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
 }
 
 function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, log: Logger): void {
@@ -87,28 +99,50 @@ function problemText(status: number, code: RefusalCode, detail: string, requestI
   return JSON.stringify(problem);
 }
 
-/** For what is not even HTTP, so that there is no request to answer: the connection ends with it. */
+/** While what still comes of a broken request is passed over, so that its sender can read the answer. */
+const lingerMs = 2_000;
+
+const complaints: Readonly<Record<number, string>> = {
+  400: 'This is not a request that can be read.',
+  408: 'The request was not sent in time.',
+  431: 'The address and the headers of the request are too long.',
+};
+
+/** For what is not even HTTP, or does not come, so that there is no request to answer: the connection ends with it. */
 export function answerBrokenRequest(
-  { code }: { readonly code?: string },
+  { code = '' }: { readonly code?: string },
   socket: Socket,
   requestId: string,
 ): void {
-  if (code === 'ECONNRESET' || !socket.writable) {
+  // More of what was answered already.
+  if (socket.writableEnded && !socket.destroyed) return;
+  const isUnheard = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
+  if (isUnheard || !socket.writable) {
     socket.destroy();
     return;
   }
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const body = problemText(status, 'BAD_INPUT', 'This is not a request that can be read.', requestId);
+  const body = problemText(status, 'BAD_INPUT', complaints[status]!, requestId);
   socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      `Content-Type: ${problemMediaType}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      'Connection: close',
-      '',
-      body,
-    ].join('\r\n'),
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${apiHeaderLines}` +
+      `content-type: ${problemMediaType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
   );
+  // What comes too late must not be done after all.
+  if (status === 408) socket.destroySoon();
+  else setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+/** RFC 9110 §10.1.1: nobody here knows another expectation than 100-continue. */
+export function answerExpectation(_: IncomingMessage, response: ServerResponse, requestId: string): void {
+  const body = problemText(417, 'BAD_INPUT', 'Expect can only be 100-continue.', requestId);
+  response
+    .writeHead(417, {
+      'content-type': problemMediaType,
+      'content-length': Buffer.byteLength(body),
+      connection: 'close',
+    })
+    .end(body);
 }
 
 /** RFC 6750 §3.1: only who sent a bearer token is told what is wrong with it. */

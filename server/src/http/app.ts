@@ -11,14 +11,18 @@ import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
 import { answerBrokenRequest, answerError } from './answers.ts';
+import { refuseOtherMethods } from './endpoint-route.ts';
 import { addGraphRoute } from './graph-route.ts';
 import { addGraphSocket, isUpgrade } from './graph-socket.ts';
+import { guard, type GuardOptions } from './http-guard.ts';
+import { serverOptions, usualTimes, type HttpTimes } from './http-times.ts';
 import { addIntrospection } from './introspection.ts';
 import { addKeySet } from './key-set.ts';
 import { listen, type Listening } from './listening.ts';
 import { LiveConnections, type LiveTimes } from './live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
+import { securedResponse } from './secured-response.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
@@ -42,19 +46,21 @@ export interface AppOptions {
     readonly introspectionClient?: string | undefined;
     readonly maxSubscriptions: number;
     readonly maxConnections: number;
+    readonly maxImportFolders: number;
   };
   /** For tests that cannot wait. */
   readonly liveTimes?: LiveTimes;
   readonly stopTimes?: StopTimes;
+  readonly httpTimes?: HttpTimes;
+  /** For tests that cannot bring a crowd. */
+  readonly crowd?: Pick<GuardOptions, 'mostConnections' | 'load' | 'pressureLimits'>;
 }
 
 export interface App {
+  readonly server: FastifyInstance['server'];
   listen(at: { host: string; port: number }): Promise<Listening['address']>;
   stop(): Promise<void>;
 }
-
-const requestTimeoutMs = 120_000;
-const upgrading = { shouldUpgradeCallback: isUpgrade };
 
 export async function createApp({
   sessions,
@@ -67,21 +73,31 @@ export async function createApp({
   tls,
   settings,
   liveTimes,
+  httpTimes: times = usualTimes,
   stopTimes,
+  crowd,
 }: AppOptions): Promise<App> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
+  const Response = securedResponse(tls !== undefined);
+  const http = {
+    ...serverOptions(times),
+    ServerResponse: Response,
+    shouldUpgradeCallback: isUpgrade,
+  };
   const app = fastify({
     // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
     logger: false,
     genReqId: nextRequestId,
     rewriteUrl: ({ url = '/' }) => foldSlashes(pathOf(url)),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
-    requestTimeout: requestTimeoutMs,
+    keepAliveTimeout: times.keepAliveMs,
+    // Only a bound for what slow-bodies.ts would have let pass.
+    requestTimeout: times.headersMs + 2 * times.longestBodyMs,
     exposeHeadRoutes: false,
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
-    ...(tls ? { https: { ...tls, ...upgrading } } : { http: upgrading }),
+    ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
 
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
@@ -91,6 +107,7 @@ export async function createApp({
       `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
     );
   });
+  const pressure = guard(app, { times, log, nextRequestId, ...crowd });
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
@@ -117,18 +134,20 @@ export async function createApp({
       const services = { graph, sessions, clock, log, connections: live };
       const document = openApiDocument({ url: basePath || '/', version });
       addProbes(routes, { isReady, isStopping: () => isStopping });
-      addTokenRoutes(routes, sessions);
+      addTokenRoutes(routes, sessions, pressure);
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
-      addGraphRoute(routes, services);
-      addGraphSocket(routes, services, { nextRequestId, ...settings });
+      addGraphRoute(routes, services, { pressure, times, ...settings });
+      addGraphSocket(routes, services, { nextRequestId, Response, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);
+      refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
       done();
     },
     { prefix: basePath },
   );
   await app.ready();
   return {
+    server: app.server,
     async listen(at) {
       listening = await listen(app.server, at);
       return listening.address;

@@ -26,4 +26,6 @@ export function drainBody(request: IncomingMessage, next: () => void): void {
     next();
   };
   request.on('data', onData).on('end', finish).on('close', finish).on('error', finish);
+  // It was paused, if somebody had begun to read it.
+  request.resume();
 }

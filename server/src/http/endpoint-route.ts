@@ -1,10 +1,24 @@
 /** Puts an endpoint of the contract on the app: its limit, its refusals, and 405 for the methods it does not take. */
 
 import type { Endpoint } from '@espalier/contract';
-import type { FastifyInstance, HTTPMethods, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
+import type {
+  FastifyInstance,
+  HTTPMethods,
+  RouteHandlerMethod,
+  RouteOptions,
+  RouteShorthandOptions,
+} from 'fastify';
 import { Refusal } from '../refusal.ts';
 
-const methods: readonly HTTPMethods[] = ['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT'];
+const methods: readonly (HTTPMethods & string)[] = [
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+];
 
 export function addEndpoint(
   app: FastifyInstance,
@@ -16,11 +30,18 @@ export function addEndpoint(
   const bodyLimit = endpoint.request?.limitBytes;
   const route = { url: endpoint.path, config: { endpoint }, ...(bodyLimit && { bodyLimit }) };
   app.route({ ...options, ...route, method: [...allow], handler });
+  refuseOtherMethods(app, route, allow);
+}
 
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  route: Pick<RouteOptions, 'url' | 'config'>,
+  allow: readonly string[],
+): void {
   const refuse = () => {
     throw new Refusal('METHOD_NOT_ALLOWED', `This address takes ${allow.join(' and ')} only.`, { allow });
   };
-  const others = methods.filter((method) => !allow.some((allowed) => allowed === method));
+  const others = methods.filter((method) => !allow.includes(method));
   // Before the body is read: it does not matter what it is.
   app.route({ ...route, method: others, onRequest: refuse, handler: refuse });
 }

@@ -1,7 +1,9 @@
 /** `/graphql` over HTTP, by https://graphql.github.io/graphql-over-http/draft/ */
 
+import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { endpoints } from '@espalier/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify';
 import { whenDone } from '../database/database.ts';
 import type { GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
@@ -10,9 +12,12 @@ import { requiredBearer, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { answerEvents } from './event-stream.ts';
 import { toGraphRequest } from './graph-request.ts';
+import type { HttpTimes } from './http-times.ts';
 import { readJsonObject } from './json-body.ts';
+import { holdAsItComes, holdBody } from './large-bodies.ts';
 import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
+import type { Pressure } from './pressure.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,14 +25,47 @@ declare module 'fastify' {
   }
 }
 
-export function addGraphRoute(app: FastifyInstance, services: LiveServices): void {
+export interface GraphRouteOptions {
+  readonly pressure: Pressure;
+  readonly times: HttpTimes;
+  readonly maxImportFolders: number;
+}
+
+/** A folder has five fields and properties; an import that names more than so many for each is none. */
+const valuesPerFolder = 20;
+const leastValues = 2_000_000;
+const mostNames = 200_000;
+/** The system's own buffers take a shorter answer, whether it is read or not. */
+const longAnswer = 64 * 1024;
+
+export function addGraphRoute(
+  app: FastifyInstance,
+  services: LiveServices,
+  { pressure, times, maxImportFolders }: GraphRouteOptions,
+): void {
   const { graph, sessions } = services;
+  const bodyLimits = {
+    values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
+    names: mostNames,
+  };
   app.decorateRequest('viewer', null);
 
   // Before the body is read: a stranger cannot make the service take in 32 MiB.
-  const onRequest = (request: FastifyRequest, _: FastifyReply, done: () => void) => {
+  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
     request.viewer = viewerOf(requiredBearer(request), sessions);
+    pressure.checkGraph();
+    holdBody(request, reply, pressure);
     done();
+  };
+  const preParsing: preParsingHookHandler = (request, reply, payload, done) =>
+    request.headers['transfer-encoding'] === undefined
+      ? done(null, payload)
+      : done(null, holdAsItComes(request, reply, payload as Readable, pressure));
+
+  const answer = (reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType) => {
+    const body = JSON.stringify(result.body);
+    if (body.length > longAnswer) limitStall(reply.raw, times.stalledAnswerMs);
+    return answerResult(reply, result, body, mediaType);
   };
 
   addEndpoint(
@@ -45,25 +83,28 @@ export function addGraphRoute(app: FastifyInstance, services: LiveServices): voi
       const isGet = request.method === 'GET';
       const viewer = request.viewer!;
       const limits = { queriesOnly: isGet };
-      const graphRequest = toGraphRequest(isGet ? urlParameters(request) : readJsonObject(request));
+      const graphRequest = toGraphRequest(
+        isGet ? urlParameters(request) : readJsonObject(request, bodyLimits),
+      );
       if (!takesEvents) {
-        const result = graph.run(graphRequest, viewer, limits);
-        return whenDone(result, (done) => answerResult(reply, done, mediaType!));
+        const result = pressure.count(graph.run(graphRequest, viewer, limits));
+        return whenDone(result, (done) => answer(reply, done, mediaType!));
       }
       // Whoever takes both gets events only from a subscription.
-      return whenDone(graph.open(graphRequest, viewer, limits), (opened) =>
+      return whenDone(pressure.count(graph.open(graphRequest, viewer, limits)), (opened) =>
         mediaType && !('next' in opened)
-          ? answerResult(reply, opened, mediaType)
+          ? answer(reply, opened, mediaType)
           : answerEvents(reply, opened, viewer, services),
       );
     },
-    { onRequest },
+    { onRequest, preParsing },
   );
 }
 
 function answerResult(
   reply: FastifyReply,
-  { isExecuted, body, retryAfterSeconds }: GraphResult,
+  { isExecuted, retryAfterSeconds }: GraphResult,
+  body: string,
   mediaType: GraphMediaType,
 ): FastifyReply {
   const isUnavailable = retryAfterSeconds !== undefined;
@@ -73,7 +114,14 @@ function answerResult(
     .code(isUnavailable ? 503 : usual)
     .header('content-type', `${mediaType}; charset=utf-8`)
     .header('cache-control', 'no-store')
-    .send(JSON.stringify(body));
+    .send(body);
+}
+
+/** Nobody may make the service keep what they do not read. */
+function limitStall(response: ServerResponse, stalledMs: number): void {
+  response.setTimeout(stalledMs, () => response.destroy());
+  // Before Node sets the time until the next request; one that has come already may take long.
+  response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
 function urlParameters({ url }: FastifyRequest): Record<string, unknown> {

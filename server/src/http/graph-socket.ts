@@ -3,7 +3,7 @@
  * through the router, and what is refused is answered as everywhere.
  */
 
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -19,6 +19,8 @@ import { isAllowedOrigin } from './socket-origin.ts';
 
 export interface GraphSocketOptions {
   readonly nextRequestId: () => string;
+  /** As the server makes them. */
+  readonly Response: typeof ServerResponse;
   readonly corsOrigins: readonly string[];
   readonly maxSubscriptions: number;
 }
@@ -38,7 +40,7 @@ const closeWithinMs = 5_000;
 export function addGraphSocket(
   app: FastifyInstance,
   services: LiveServices,
-  { nextRequestId, corsOrigins, maxSubscriptions }: GraphSocketOptions,
+  { nextRequestId, Response, corsOrigins, maxSubscriptions }: GraphSocketOptions,
 ): void {
   const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
@@ -75,7 +77,7 @@ export function addGraphSocket(
     // Node before 24.9 does not ask which wishes to upgrade are granted, and brings all of them.
     if (!isUpgrade(request)) return refuse(socket);
     upgrades.set(request, { socket, head });
-    const response = new ServerResponse(request);
+    const response = new Response(request);
     response.shouldKeepAlive = false;
     response.assignSocket(socket);
     response.on('finish', () => socket.destroySoon());

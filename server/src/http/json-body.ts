@@ -9,6 +9,7 @@ import {
 } from '@espalier/contract';
 import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
+import { excessOf, type ValueLimits } from './body-values.ts';
 import { isUtf8Charset } from './media-types.ts';
 
 interface RequestBodies {
@@ -31,7 +32,7 @@ export function readBody<Name extends keyof RequestBodies>(
   return object as unknown as RequestBodies[Name];
 }
 
-export function readJsonObject(request: FastifyRequest): Record<string, unknown> {
+export function readJsonObject(request: FastifyRequest, limits?: ValueLimits): Record<string, unknown> {
   if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
   }
@@ -41,11 +42,23 @@ export function readJsonObject(request: FastifyRequest): Record<string, unknown>
       'The body must be sent as it is, without a Content-Encoding.',
     );
   }
-  const value = parseJson(request.body as Buffer | undefined);
+  const body = request.body as Buffer | undefined;
+  if (limits && body && body.length > leastCountedBytes) checkValues(body, limits);
+  const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Refusal('BAD_INPUT', 'The body must be a JSON object.');
   }
   return value as Record<string, unknown>;
+}
+
+/** A shorter body is parsed in milliseconds, whatever it holds. */
+const leastCountedBytes = 2 ** 20;
+
+function checkValues(body: Buffer, limits: ValueLimits): void {
+  const excess = excessOf(body, limits);
+  if (!excess) return;
+  const what = { values: 'values', names: 'different names of members' }[excess];
+  throw new Refusal('TOO_LARGE', `The body holds more than ${limits[excess]} ${what}. Send it in parts.`);
 }
 
 export function isEmptyBody(request: FastifyRequest): boolean {

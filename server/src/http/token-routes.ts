@@ -9,12 +9,18 @@ import { clientOf } from './client-of.ts';
 import { drainBody } from './drain-body.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
+import type { Pressure } from './pressure.ts';
 
-export function addTokenRoutes(app: FastifyInstance, sessions: Sessions): void {
-  addEndpoint(app, endpoints.login, async (request, reply) => {
+export function addTokenRoutes(app: FastifyInstance, sessions: Sessions, pressure: Pressure): void {
+  const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const credentials = readBody(request, 'Credentials');
     return answerPair(reply, await sessions.logIn(credentials, clientOf(request)));
-  });
+  };
+  const checkPressure = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
+    pressure.checkLogin();
+    done();
+  };
+  addEndpoint(app, endpoints.login, logIn, { onRequest: checkPressure });
 
   addEndpoint(app, endpoints.refresh, async (request, reply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');

@@ -1,0 +1,36 @@
+/** The short form of `npm run measure:slow-clients`: a crowd of slow clients keeps nobody from being served. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { usualTimes } from '../../server/src/http/http-times.ts';
+import { dataOf, StagedApp } from '../live/staged-app.ts';
+import { RawConnection } from '../raw-connection.ts';
+
+const slowClients = 200;
+const requests = 100;
+
+test('200 slow clients keep nobody from being served, and are all cut in the end', async () => {
+  const app = await StagedApp.start({
+    httpTimes: { ...usualTimes, headersMs: 3_000, bodyMs: 1_000, checkEveryMs: 100 },
+  });
+  app.open = () => dataOf({ ok: true });
+  const half = 'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  const starts = ['', 'GET /li', `${half}X-Slow: `, `${half}Content-Length: 100\r\n\r\n{"user`];
+  const slow = await Promise.all(Array.from({ length: slowClients }, () => RawConnection.open(app.url)));
+  const ends = slow.map((connection, place) => connection.exchange(starts[place % starts.length]!));
+
+  const served = Array.from({ length: requests }, async (_, place) => {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${app.token(`person${place}`)}`,
+      },
+      body: JSON.stringify({ query: '{folder{name}}' }),
+    });
+    return response.text();
+  });
+  assert.deepEqual(new Set(await Promise.all(served)), new Set(['{"data":{"ok":true}}']));
+  assert.deepEqual(new Set((await Promise.all(ends)).map((answer) => answer?.status)), new Set([408]));
+  await app.stop();
+});
