@@ -8,6 +8,7 @@ import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { describeFlags, parseFlags } from './flags.ts';
+import { logDestination } from './log-destination.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
@@ -21,7 +22,7 @@ export async function serve(args: string[]): Promise<void> {
   const server = await startServer({
     settings,
     clock: systemClock,
-    log: pino({ level: settings.logLevel }, pino.destination(2)),
+    log: pino({ level: settings.logLevel }, logDestination()),
     version: version(),
     onNewAdministrator: (created) => {
       administrator = created;
