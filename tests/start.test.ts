@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,12 @@ class Program {
   errors = '';
   readonly #ended: Promise<unknown>;
 
-  constructor(folder: string, args: string[], environment: Record<string, string> = {}) {
+  constructor(
+    folder: string,
+    args: string[],
+    environment: Record<string, string> = {},
+    errors: number | 'pipe' = 'pipe',
+  ) {
     this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
       cwd: folder,
       env: {
@@ -39,6 +44,7 @@ class Program {
         ESPALIER_PORT: '0',
         ...environment,
       },
+      stdio: ['ignore', 'pipe', errors],
     });
     noteSettings(environment);
     this.#ended = once(this.#process, 'close').then(() => {
@@ -46,7 +52,7 @@ class Program {
       keepLog(this.errors);
     });
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
-    this.#process.stderr!.on('data', (text: Buffer) => (this.errors += text.toString()));
+    this.#process.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()));
   }
 
   async untilRunning(): Promise<string> {
@@ -55,6 +61,11 @@ class Program {
       assert.equal(this.#process.exitCode, null, this.errors);
     }
     return /API +(\S+)/.exec(this.output)![1]!;
+  }
+
+  /** As a program does that reads the first lines only. */
+  closeOutput(): void {
+    this.#process.stdout!.destroy();
   }
 
   async end(signal?: NodeJS.Signals): Promise<Ended> {
@@ -73,8 +84,8 @@ describe('espalier serve', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const start = (args: string[] = [], environment: Record<string, string> = {}) =>
-    (started = new Program(folder, ['serve', ...args], environment));
+  const start = (args: string[] = [], environment: Record<string, string> = {}, errors?: number) =>
+    (started = new Program(folder, ['serve', ...args], environment, errors));
   const run = (args: string[], environment: Record<string, string> = {}) =>
     (started = new Program(folder, args, environment)).end();
 
@@ -144,7 +155,10 @@ describe('espalier serve', () => {
         taken.close();
         assert.equal(code, 1);
         assert.match(output, /Password +\S+/);
-        assert.match(errors, new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`));
+        assert.match(
+          withoutHasteWarning(errors),
+          new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`),
+        );
       });
 
       test('several first starts at once make one installation, and all of them serve it', async () => {
@@ -194,6 +208,16 @@ describe('espalier serve', () => {
     assert.ok(existsSync(join(folder, 'espalier-data/espalier.db')));
     assert.equal(statSync(join(folder, 'espalier-data/espalier.db')).mode & 0o777, 0o600);
     assert.equal(statSync(join(folder, 'espalier-data')).mode & 0o777, 0o700);
+    assert.equal((await server.end('SIGTERM')).code, 0);
+  });
+
+  test('a log that cannot be written, and an output that nobody reads, keep nobody from being served', async () => {
+    const full = openSync('/dev/full', 'w');
+    const server = start([], { ESPALIER_LOG_LEVEL: 'trace' }, full);
+    closeSync(full);
+    const url = await server.untilRunning();
+    server.closeOutput();
+    for (let time = 0; time < 10; time++) assert.equal((await fetch(`${url}/readyz`)).status, 200);
     assert.equal((await server.end('SIGTERM')).code, 0);
   });
 

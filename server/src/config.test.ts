@@ -146,6 +146,31 @@ test('a bad database URL is shown without its password', () => {
   assert.doesNotMatch(message, /hunter2/);
 });
 
+test('a database URL whose password is not encoded is refused, before it is taken for something that is shown', () => {
+  for (const sign of ['/', '?', '#']) {
+    const url = `postgres://me:12${sign}hunter2@db.example/tree`;
+    const message = startErrorOf({ ESPALIER_DATABASE_URL: url });
+    assert.match(message, /not usable: it takes .* percent-encoded\.$/);
+    assert.doesNotMatch(message, /hunter2/);
+  }
+  for (const url of ['postgres://me:p%2Fw@[::1]:5432/tree?options=a@b', 'postgresql:///tree?host=/run/pg']) {
+    assert.equal(settingsFrom({ ESPALIER_DATABASE_URL: url }).databaseUrl, url);
+  }
+});
+
+test('a value and the file of it, given in the same way, are one too many', () => {
+  assert.equal(
+    startErrorOf({}, { 'database-url': 'sqlite:a.db', 'database-url-file': 'url' }),
+    '--database-url and --database-url-file are both given: take one of them.',
+  );
+  assert.equal(
+    startErrorOf({ ESPALIER_ADMIN_PASSWORD: 'hunter2', ESPALIER_ADMIN_PASSWORD_FILE: 'secret' }),
+    'ESPALIER_ADMIN_PASSWORD and ESPALIER_ADMIN_PASSWORD_FILE are both given: take one of them.',
+  );
+  const byFlag = settingsFrom({ ESPALIER_DATABASE_URL_FILE: 'missing' }, { 'database-url': 'sqlite:a.db' });
+  assert.equal(byFlag.databaseUrl, 'sqlite:a.db');
+});
+
 test('a flag that is given as empty is a bad value, not a setting left out', () => {
   assert.match(startErrorOf({}, { port: '' }), /^--port is "", which is not usable/);
   assert.match(startErrorOf({}, { 'admin-username': '' }), /^--admin-username is "", which is not usable/);

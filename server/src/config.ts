@@ -5,7 +5,16 @@
 
 import { readFileSync } from 'node:fs';
 import { nearestName } from './nearest-name.ts';
-import { basePath, oneOf, origins, text, trustedProxies, wholeNumber, yesOrNo } from './setting-values.ts';
+import {
+  basePath,
+  databaseUrl,
+  oneOf,
+  origins,
+  text,
+  trustedProxies,
+  wholeNumber,
+  yesOrNo,
+} from './setting-values.ts';
 import { withoutPassword } from './shown-url.ts';
 import { StartError } from './start-error.ts';
 
@@ -57,11 +66,11 @@ export const settingsTable = {
     name: 'DATABASE_URL',
     about:
       'Where the data is kept: a file, which is created with its folder if missing, or an empty database of a PostgreSQL server.',
-    accepts: 'sqlite: followed by the path of a file, or postgres://user:password@host:port/database',
+    accepts:
+      'sqlite: followed by the path of a file, or postgres://user:password@host:port/database with special characters of the password percent-encoded',
     default: 'sqlite:./espalier-data/espalier.db',
     mayBeFile: true,
-    parse: (given) =>
-      /^sqlite:(?!:memory:).+$/.test(given) || /^postgres(ql)?:\/\/./.test(given) ? given : undefined,
+    parse: databaseUrl,
   }),
   databaseConnections: setting({
     name: 'DATABASE_CONNECTIONS',
@@ -442,6 +451,8 @@ function givenText(
 ): { source: string; text: string } | undefined {
   const variable = environmentName(each);
   const flag = flagName(each);
+  requireOne([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
+  requireOne([variable, environment[variable]], [`${variable}_FILE`, environment[`${variable}_FILE`]]);
   if (!each.isSecret && flags[flag] !== undefined) return { source: `--${flag}`, text: flags[flag] };
   if (each.mayBeFile) {
     const byFlag = flags[`${flag}-file`];
@@ -452,6 +463,12 @@ function givenText(
   const text = environment[variable];
   // An empty variable counts as not set, as shells and compose files produce them.
   return text && !isServiceLink(variable, text) ? { source: variable, text } : undefined;
+}
+
+/** Whoever gives both may mean either. */
+function requireOne(...given: [name: string, value: string | undefined][]): void {
+  if (!given.every(([, value]) => value)) return;
+  throw new StartError(`${given.map(([name]) => name).join(' and ')} are both given: take one of them.`);
 }
 
 function fileText(source: string, path: string): { source: string; text: string } {

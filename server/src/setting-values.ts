@@ -24,6 +24,16 @@ export function oneOf<Choice extends string>(
   return (given) => choices.find((choice) => choice === given.toLowerCase());
 }
 
+/**
+ * In one of PostgreSQL, a sign that is not where it belongs is of a password that is not encoded: the rest of it would be
+ * taken for a host or the name of a database, and shown.
+ */
+export function databaseUrl(given: string): string | undefined {
+  const isFile = /^sqlite:(?!:memory:).+$/.test(given);
+  const isServer = /^postgres(ql)?:\/\/(?=.)[^/?#]*(\/[^?#@]*)?(\?\w+=[^#]*)?$/.test(given);
+  return isFile || isServer ? given : undefined;
+}
+
 /** Without a slash at its end; a dot or two would be folded away by clients. */
 export function basePath(given: string): string | undefined {
   return given && /^(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(given) ? given.replace(/\/$/, '') : undefined;

@@ -1,6 +1,6 @@
 /**
- * Nodes on a database file are killed at random moments under load, and nothing that was acknowledged may be lost:
- * `npm run crashes -- --kills N --seed N --nodes N --log FILE`. Each start must be ready within two seconds.
+ * A node on a database file is killed at random moments under load, and nothing that was acknowledged may be lost:
+ * `npm run crashes -- --kills N --seed N --log FILE`. Each start must be ready within two seconds.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,6 @@ const readyWithinMs = 2_000;
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '100' },
-    nodes: { type: 'string', default: '1' },
     seed: { type: 'string' },
     log: { type: 'string' },
   },
@@ -24,7 +23,7 @@ process.once('SIGINT', () => (isInterrupted = true));
 console.log(`seed ${seed}`);
 const { violations, tally, logLines } = await runCrashes({
   kills: Number(values.kills),
-  nodes: Number(values.nodes),
+  nodes: 1,
   seed,
   onProgress: (text) => console.error(text),
   isOver: () => isInterrupted,

@@ -2,13 +2,14 @@
 
 import { isIPv4 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino, type Logger } from 'pino';
+import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { describeFlags, parseFlags } from './flags.ts';
+import { logDestination } from './log-destination.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
@@ -21,7 +22,7 @@ export async function serve(args: string[]): Promise<void> {
   warnIfExposed(settings);
   warnIfReadable(settings);
   warnIfUnsealed(settings);
-  const log = openLog(settings);
+  const log = pino({ level: settings.logLevel }, logDestination());
   endOnBug(log);
   let administrator: NewAdministrator | undefined;
   const starting = startServer({
@@ -65,13 +66,6 @@ async function unlessStopped(
     if (error === signal.reason) return undefined;
     throw error;
   }
-}
-
-function openLog({ logLevel }: Settings): Logger {
-  const destination = pino.destination(2);
-  // A terminal that was closed takes no more lines: no reason to die before the requests are finished.
-  destination.on('error', () => undefined);
-  return pino({ level: logLevel }, destination);
 }
 
 function warn(text: string): void {
