@@ -70,22 +70,22 @@ export function createFairTurns(): FairTurns {
   }
 
   function wait<T>(userId: string, work: () => PromiseOrValue<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const next: Begin = () => {
-        try {
-          const result = begin(work);
-          resolve(result);
-          return isPromise(result);
-        } catch (error) {
-          reject(error as Error);
-          return false;
-        }
-      };
-      const line = lines.get(userId);
-      if (line) line.push(next);
-      else lines.set(userId, [next]);
-      serveSoon();
-    });
+    const done = Promise.withResolvers<T>();
+    const next: Begin = () => {
+      try {
+        const result = begin(work);
+        done.resolve(result);
+        return isPromise(result);
+      } catch (error) {
+        done.reject(error);
+        return false;
+      }
+    };
+    const line = lines.get(userId);
+    if (line) line.push(next);
+    else lines.set(userId, [next]);
+    serveSoon();
+    return done.promise;
   }
 
   return {
