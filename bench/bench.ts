@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { live } from './live.ts';
 import { summarise, type Measure, type Scenario } from './scenario.ts';
 import { sizing } from './sizing.ts';
+import { storm } from './storm.ts';
 import { toTable } from './table.ts';
 
 interface Outcome {
@@ -13,7 +14,7 @@ interface Outcome {
   readonly measures: readonly Measure[];
 }
 
-const scenarios: readonly Scenario[] = [live, sizing];
+const scenarios: readonly Scenario[] = [live, sizing, storm];
 const mostMinutes = 10;
 
 const usage = 'Usage: npm run bench -- [scenario …] [--sockets 5000] [--people 50] [--rounds 7] [--json]';

@@ -43,8 +43,8 @@ async function runTests(given: readonly string[]): Promise<number> {
       '--conditions=espalier-source',
       '--test',
       '--test-timeout=180000',
-      // Much of a test is waiting: for a disk, a database, another process.
-      `--test-concurrency=${2 * availableParallelism()}`,
+      // Part of a test is waiting: for a disk, a database, another process.
+      `--test-concurrency=${availableParallelism() + 1}`,
       ...Object.entries(reporters).flatMap(([reporter, destination]) => [
         `--test-reporter=${reporter}`,
         `--test-reporter-destination=${destination}`,

@@ -90,9 +90,9 @@ export function noteSecretsIn(text: string): void {
 export function noteSettings(settings: Readonly<Record<string, string | undefined>>): void {
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) continue;
-    if (/_PASSWORD$/.test(name)) recordOfProcess()?.note({ kind: 'password', value: value });
-    if (/_KEY$/.test(name)) recordOfProcess()?.note({ kind: 'master key', value: value });
-    if (/_CLIENT$/.test(name)) recordOfProcess()?.note({ kind: 'password of a client', value: value });
+    if (/_PASSWORD$/.test(name)) recordOfProcess()?.note({ kind: 'password', value });
+    if (/_KEY$/.test(name)) recordOfProcess()?.note({ kind: 'master key', value });
+    if (/_CLIENT$/.test(name)) recordOfProcess()?.note({ kind: 'password of a client', value });
     if (/_URL$/.test(name) && URL.canParse(value)) {
       const { password } = new URL(value);
       recordOfProcess()?.note({ kind: 'password of a database', value: decodeURIComponent(password) });
@@ -119,7 +119,9 @@ function watchClients(tell: (text: string) => void): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the socket below
   const plainSend = WebSocket.prototype.send as (this: WebSocket, ...args: unknown[]) => void;
   WebSocket.prototype.send = function (this: WebSocket, ...args: unknown[]) {
-    tell(textOf(args[0]));
+    const text = textOf(args[0]);
+    // Both ends of all sockets are here: most of what they send is answers.
+    if (/authorization/i.test(text)) tell(text);
     plainSend.apply(this, args);
   };
 }

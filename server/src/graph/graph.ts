@@ -23,6 +23,7 @@ import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { inOrderOfFields } from './error-order.ts';
+import { createFairTurns } from './fair-turns.ts';
 import { coded } from './graph-error.ts';
 import { createLongReads, takesLong } from './long-reads.ts';
 import { withLocations } from './locations.ts';
@@ -80,7 +81,8 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   const schema = createSchema();
   const documents = createDocuments(schema, services.limits);
   const elementFields = new ElementFields();
-  const longReads = createLongReads(services.database, services.accessBook);
+  const fairTurns = createFairTurns();
+  const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const turns = createTurns();
 
   return {
@@ -131,9 +133,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       isChange
         ? services.accessBook.accessOf(viewer.userId)
         : services.accessBook.accessFor(reading, viewer.userId);
-    return withContext(viewer, standing, (contextValue) =>
-      whenDone(tryExecute({ ...request, contextValue }), (done) =>
-        toResult(done, query, { isChanged: contextValue.isChanged }),
+    return fairTurns.take(viewer.userId, () =>
+      withContext(viewer, standing, (contextValue) =>
+        whenDone(tryExecute({ ...request, contextValue }), (done) =>
+          toResult(done, query, { isChanged: contextValue.isChanged }),
+        ),
       ),
     );
   }

@@ -7,6 +7,7 @@ import { visit, type DocumentNode } from 'graphql';
 import type { AccessBook, Standing } from '../access/access-book.ts';
 import type { Database, Reader } from '../database/database.ts';
 import { createPlaces, type Places } from '../places.ts';
+import type { FairTurns } from './fair-turns.ts';
 
 export interface LongReads {
   run<T>(userId: string, work: (reader: Reader, standing: Standing) => Promise<T>): Promise<T>;
@@ -28,7 +29,11 @@ export function takesLong(document: DocumentNode): boolean {
   return found;
 }
 
-export function createLongReads(database: Database, accessBook: AccessBook): LongReads {
+export function createLongReads(
+  database: Database,
+  accessBook: AccessBook,
+  turns: Pick<FairTurns, 'wait'>,
+): LongReads {
   const byPerson = new Map<string, Places>();
 
   return {
@@ -37,7 +42,9 @@ export function createLongReads(database: Database, accessBook: AccessBook): Lon
       byPerson.set(userId, places);
       try {
         return await places.use(() =>
-          database.snapshot(async (reader) => work(reader, await accessBook.accessIn(reader, userId))),
+          turns.wait(userId, () =>
+            database.snapshot(async (reader) => work(reader, await accessBook.accessIn(reader, userId))),
+          ),
         );
       } finally {
         if (places.areEmpty) byPerson.delete(userId);
