@@ -1,6 +1,7 @@
 /** Requests that once did what must not be, with what they did. They are tried before any other. */
 
 import type { HostileRequest } from './hostile-request.ts';
+import { bearer, written } from './http-requests.ts';
 
 export interface Finding {
   readonly title: string;
@@ -18,5 +19,24 @@ export const findings: readonly Finding[] = [
         ],
       },
     ],
+  },
+  {
+    title: 'a subscription whose only field is skipped was answered with 500',
+    requests: [
+      'subscription{folderChanges @skip(if: true){kind}}',
+      'subscription{... on Subscription @include(if: false){folderChanges{kind}}}',
+      'subscription{...F} fragment F on Subscription{folderChanges @include(if: false){kind}}',
+    ].map((query) => ({
+      kind: 'graph',
+      parts: [
+        written(
+          {
+            path: '/graphql',
+            headers: [bearer, 'Content-Type: application/json', 'Accept: text/event-stream'],
+          },
+          JSON.stringify({ query }),
+        ),
+      ],
+    })),
   },
 ];
