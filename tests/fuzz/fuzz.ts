@@ -5,12 +5,13 @@
 
 import { parseArgs } from 'node:util';
 import { databaseKinds } from '../databases.ts';
+import { requestsSubject } from '../hostile-input/requests-subject.ts';
 import { mirrorSubject } from '../live/mirror-subject.ts';
 import { treeSubject } from '../model/tree-subject.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { tokensSubject } from '../token-model/tokens-subject.ts';
 
-const subjects = [treeSubject, mirrorSubject, tokensSubject];
+const subjects = [treeSubject, mirrorSubject, tokensSubject, requestsSubject];
 const greatestSeed = 2 ** 31 - 1;
 
 const { chosen, seed: given, steps, minutes } = readOptions();

@@ -7,6 +7,7 @@ import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
 import { mutation, type GraphBody } from '../graph-bed.ts';
 import { withDatabase } from '../stored-rows.ts';
 import { kind, type OperationTable } from './operation-table.ts';
+import { refreshWith } from './token-operations.ts';
 import {
   headerChoice,
   authTokenOf,
@@ -61,11 +62,12 @@ export const houseOperations: OperationTable = {
       moment: fc.constantFrom(...Object.keys(boundaries), ...nearBoundaries, ...nearBoundaries),
       offMs: fc.constantFrom(-1, 0, 1),
     }),
-    (world, _, { session: place, moment, offMs }) => {
+    async (world, node, { session: place, moment, offMs }) => {
       const session = sessionAt(world.model, place);
       const at = session && boundaries[moment]!(session, world.model.retryMs);
-      const ms = at === undefined ? 0 : at + offMs - world.model.now;
-      return pass(world, Math.max(0, ms));
+      if (at === undefined || at + offMs <= world.model.now) return;
+      await pass(world, at + offMs - world.model.now);
+      await tryAt(world, node, session!, moment);
     },
   ),
 
@@ -172,6 +174,27 @@ export const houseOperations: OperationTable = {
     await world.startNode(place);
   }),
 };
+
+/** At the very moment, what it is about: otherwise something else would mostly come in between. */
+async function tryAt(
+  world: TokenWorld,
+  node: TokenWorld['nodes'][number],
+  { authTokens, refreshTokens }: ModelSession,
+  moment: string,
+): Promise<void> {
+  const { model } = world;
+  if (moment.endsWith('AuthTokenExpires') || moment === 'authTokenExpires') {
+    const { text } = authTokens.at(moment === 'authTokenExpires' ? -1 : -2)!;
+    const authorization = `Bearer ${text}`;
+    const answer = await world.post(node, '/graphql', { query: '{__typename}' }, authorization);
+    world.compare(answer, model.authorized(authorization), [text]);
+    return;
+  }
+  const old = refreshTokens.at(-2);
+  const given = moment === 'refreshTokenExpires' || !old ? refreshTokens.at(-1)! : old;
+  const withText = given.spent?.withText ?? authTokens.at(-1)!.text;
+  await refreshWith(world, node, `Bearer ${withText}`, given.text);
+}
 
 function later(moment: number | undefined, ms: number): number | undefined {
   return moment === undefined ? undefined : moment + ms;

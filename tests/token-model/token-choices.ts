@@ -72,8 +72,8 @@ export function authTokenOf(model: TokenModel, session: ModelSession, given: Hea
   const known = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
   const spentWith = known.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
   const older = which === 'older' ? known[place % (known.length || 1)] : undefined;
-  const text =
-    known.length === 0 ? 'not.a.token' : ((which === 'spent' ? spentWith : older) ?? known.at(-1)!).text;
+  if (known.length === 0) return noToken;
+  const { text } = (which === 'spent' ? spentWith : older) ?? known.at(-1)!;
   return damage ? authTokenDamage[damage](text, place) : text;
 }
 

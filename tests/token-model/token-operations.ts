@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { malformedBodies } from '../contract/malformed-bodies.ts';
 import type { GraphBody } from '../graph-bed.ts';
+import type { Testbed } from '../testbed.ts';
 import {
   authTokenOf,
   headerChoice,
@@ -79,11 +80,8 @@ export const clientOperations: OperationTable = {
   ),
 
   refresh: kind(30, pairChoice, async (world, node, given) => {
-    const { authorization, refreshToken, secrets } = pairOf(world, given);
-    const expected = world.model.refresh(authorization, refreshToken);
-    const answer = await world.post(node, '/login/refresh', { refreshToken }, authorization);
-    const pair = world.compare(answer, expected, secrets);
-    if (pair && expected.session) world.model.exchange(expected.session, tokenIn(authorization), pair);
+    const { authorization, refreshToken } = pairOf(world, given);
+    await refreshWith(world, node, authorization, refreshToken);
   }),
 
   /** Several at once, at both nodes: one of them wins, and the others get what a second attempt would. */
@@ -158,6 +156,18 @@ export const clientOperations: OperationTable = {
     world.compare(await world.post(node, '/logout', body), world.model.logOut(undefined, authToken), secrets);
   }),
 };
+
+export async function refreshWith(
+  world: TokenWorld,
+  node: Testbed,
+  authorization: string | undefined,
+  refreshToken: string,
+): Promise<void> {
+  const expected = world.model.refresh(authorization, refreshToken);
+  const answer = await world.post(node, '/login/refresh', { refreshToken }, authorization);
+  const pair = world.compare(answer, expected, [authorization ?? '', refreshToken]);
+  if (pair && expected.session) world.model.exchange(expected.session, tokenIn(authorization), pair);
+}
 
 function shown(world: TokenWorld, given: HeaderChoice, place = given.session) {
   const session = sessionAt(world.model, place);

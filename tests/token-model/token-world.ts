@@ -4,7 +4,14 @@ import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind, TestDatabase } from '../databases.ts';
 import { mutation, type GraphBody } from '../graph-bed.ts';
 import { Testbed, TestClock, type Answer } from '../testbed.ts';
-import { TokenModel, type Expected, type ModelSettings, type ModelUser, type Pair } from './token-model.ts';
+import {
+  TokenModel,
+  type AuthToken,
+  type Expected,
+  type ModelSettings,
+  type ModelUser,
+  type Pair,
+} from './token-model.ts';
 
 /** Server and model differ. */
 export class Disagreement extends Error {}
@@ -125,13 +132,18 @@ export class TokenWorld {
     if (one !== other) throw new Disagreement(`${what} is ${one}; the model says ${other}.`);
   }
 
-  /** What one node has ended is soon known to all: waits for it. */
-  async settle(wereGood: readonly string[]): Promise<void> {
-    const ended = wereGood.filter((authToken) => this.model.verify(authToken).status !== 204);
+  /**
+   * What a node has ended is over there at once, and so is what has expired anywhere; to the others it is soon known, and
+   * they are waited for. `here` is the node that was asked, if it was one.
+   */
+  async settle(wereGood: readonly AuthToken[], here: Testbed | undefined): Promise<void> {
+    const over = wereGood.filter((token) => !this.model.isGood(token));
     for (const node of this.nodes) {
-      for (const authToken of ended) {
+      for (const token of over) {
+        const isAtOnce = node === here || this.model.now >= token.expiresAt;
         const start = performance.now();
-        while ((await this.post(node, '/login/verify', { authToken })).status !== 400) {
+        while ((await this.post(node, '/login/verify', { authToken: token.text })).status !== 400) {
+          if (isAtOnce) throw new Disagreement('A token that is over is good.');
           if (performance.now() - start > mostWaitMs) {
             throw new Disagreement('A session that was ended goes on at another node.');
           }
@@ -141,9 +153,9 @@ export class TokenWorld {
   }
 
   /** All that a verification would find good. */
-  goodAuthTokens(): string[] {
+  goodAuthTokens(): AuthToken[] {
     const all = this.model.sessions.flatMap(({ authTokens }) => authTokens);
-    return all.filter((token) => this.model.isGood(token)).map(({ text }) => text);
+    return all.filter((token) => this.model.isGood(token));
   }
 
   /** What a login has begun. */

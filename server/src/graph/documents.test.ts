@@ -116,3 +116,23 @@ describe('the place of an error', () => {
     assert.equal(error!.locations!.length, 5);
   });
 });
+
+test('the root of a subscription cannot be left out', () => {
+  const subscriptions = createDocuments(
+    buildSchema('type Query { a: Int } type Subscription { told: Told } type Told { name: String }'),
+    limits,
+  );
+  const refused = [
+    'subscription{told @skip(if: true){name}}',
+    'subscription($b: Boolean!){told @include(if: $b){name}}',
+    'subscription{... on Subscription @include(if: false){told{name}}}',
+    'subscription{...F} fragment F on Subscription{told @skip(if: true){name}}',
+    'subscription{...F @skip(if: true)} fragment F on Subscription{told{name}}',
+  ];
+  for (const query of refused) {
+    const codes = subscriptions.check(query).errors?.map(({ extensions }) => extensions?.['code']);
+    assert.deepEqual(codes, ['GRAPHQL_VALIDATION_FAILED'], query);
+  }
+  assert.ok(subscriptions.check('subscription{told{name @skip(if: true)}}').document);
+  assert.ok(subscriptions.check('{a @skip(if: true)}').document);
+});

@@ -16,6 +16,7 @@ import type { Limits } from './price/limits.ts';
 import { parseWithoutText, withLocations } from './locations.ts';
 import { checkPrice } from './price/price.ts';
 import { measureSchema } from './price/schema-sizes.ts';
+import { unconditionalSubscriptionRoot } from './subscription-root.ts';
 import { tooExpensive, toFieldPath } from './price/too-expensive.ts';
 
 export type Checked =
@@ -57,7 +58,7 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
       const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
       checkPrice(schema, sizes, document, { fields, depth, schemaValues });
       checkComparisons(document);
-      const errors = validate(schema, document, undefined, { maxErrors: mostErrors });
+      const errors = validateAll(schema, document);
       if (errors.length === 0) return { document };
       const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
       return { errors: withLocations(shown, query) };
@@ -68,6 +69,12 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
       return { errors: [coded(new GraphQLError(refusal.message), 'TOO_EXPENSIVE', refusal.details.facts)] };
     }
   }
+}
+
+/** The root of a subscription first: the rules of graphql would stumble over a condition there. */
+function validateAll(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+  const ofRoot = validate(schema, document, [unconditionalSubscriptionRoot], { maxErrors: mostErrors });
+  return ofRoot.length > 0 ? ofRoot : validate(schema, document, undefined, { maxErrors: mostErrors });
 }
 
 function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): DocumentNode {

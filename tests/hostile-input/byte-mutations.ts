@@ -1,0 +1,103 @@
+/** Ways to damage a text of bytes, whatever it says. */
+
+import type { Random } from '../many-nodes/chaos/random.ts';
+
+type Mutation = (random: Random, text: string) => string;
+
+/** Numbers at which programs stumble. */
+export const oddNumbers = [
+  ...[
+    '0',
+    '-0',
+    '-1',
+    '1',
+    '00',
+    '+5',
+    '0x10',
+    '1e3',
+    '1.5',
+    ' 7',
+    '2147483647',
+    '2147483648',
+    '-2147483649',
+  ],
+  ...[
+    '4294967296',
+    '9007199254740993',
+    '18446744073709551616',
+    '99999999999999999999999',
+    '1e999',
+    'NaN',
+    '',
+  ],
+];
+
+/** Letters at which programs stumble, as bytes of UTF-8 or of nothing. */
+export const oddBytes = [
+  '\0',
+  '\n',
+  '\r',
+  '\r\n',
+  '\t',
+  '\x7f',
+  '\x80',
+  '\xff',
+  '\xc0\xaf',
+  '\xed\xa0\x80',
+  '%00',
+  '"',
+  '\\',
+  ':',
+  ';',
+  ' ',
+  '\xef\xbb\xbf',
+];
+
+const mutations: readonly Mutation[] = [
+  function flipBit(random, text) {
+    const at = random.below(text.length);
+    const flipped = String.fromCharCode(text.charCodeAt(at) ^ (1 << random.below(8)));
+    return text.slice(0, at) + flipped + text.slice(at + 1);
+  },
+  function truncate(random, text) {
+    return text.slice(0, random.below(text.length));
+  },
+  function leaveOut(random, text) {
+    const at = random.below(text.length);
+    return text.slice(0, at) + text.slice(at + 1 + random.below(8));
+  },
+  function repeat(random, text) {
+    const at = random.below(text.length);
+    const piece = text.slice(at, at + 1 + random.below(40));
+    return text.slice(0, at) + piece.repeat(1 + random.below(4)) + text.slice(at);
+  },
+  function insert(random, text) {
+    const at = random.below(text.length);
+    return text.slice(0, at) + random.pick(oddBytes) + text.slice(at);
+  },
+  function otherNumber(random, text) {
+    const numbers = [...text.matchAll(/\d+/g)];
+    if (numbers.length === 0) return text;
+    const { index, 0: old } = random.pick(numbers);
+    return text.slice(0, index) + random.pick(oddNumbers) + text.slice(index + old.length);
+  },
+  function shuffleBytes(random, text) {
+    const at = random.below(text.length);
+    const end = at + 2 + random.below(12);
+    return text.slice(0, at) + random.shuffled([...text.slice(at, end)]).join('') + text.slice(end);
+  },
+];
+
+/** Once, or a few times. */
+export function mutateBytes(random: Random, text: string): string {
+  let mutated = text;
+  do {
+    if (mutated.length > 0) mutated = random.pick(mutations)(random, mutated);
+  } while (random.chance(0.35));
+  return mutated;
+}
+
+/** The start of one and the end of another. */
+export function splice(random: Random, one: string, other: string): string {
+  return one.slice(0, random.below(one.length + 1)) + other.slice(random.below(other.length + 1));
+}

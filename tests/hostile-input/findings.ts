@@ -1,0 +1,42 @@
+/** Requests that once did what must not be, with what they did. They are tried before any other. */
+
+import type { HostileRequest } from './hostile-request.ts';
+import { bearer, written } from './http-requests.ts';
+
+export interface Finding {
+  readonly title: string;
+  readonly requests: readonly HostileRequest[];
+}
+
+export const findings: readonly Finding[] = [
+  {
+    title: 'a client that hangs up in the middle of a body was logged as a failure of the server',
+    requests: [
+      {
+        kind: 'http',
+        parts: [
+          'POST /login/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"authToken":',
+        ],
+      },
+    ],
+  },
+  {
+    title: 'a subscription whose only field is skipped was answered with 500',
+    requests: [
+      'subscription{folderChanges @skip(if: true){kind}}',
+      'subscription{... on Subscription @include(if: false){folderChanges{kind}}}',
+      'subscription{...F} fragment F on Subscription{folderChanges @include(if: false){kind}}',
+    ].map((query) => ({
+      kind: 'graph',
+      parts: [
+        written(
+          {
+            path: '/graphql',
+            headers: [bearer, 'Content-Type: application/json', 'Accept: text/event-stream'],
+          },
+          JSON.stringify({ query }),
+        ),
+      ],
+    })),
+  },
+];

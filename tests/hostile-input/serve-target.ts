@@ -1,0 +1,88 @@
+/** Runs as a child process: the server that gets a million hostile requests, and tells what became of it. */
+
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { answerParent } from '../../bench/parent.ts';
+import { readSettings, startServer, type RunningServer } from 'espalier';
+import { systemClock } from '../../server/src/clock.ts';
+import type { Credentials } from '../api-client.ts';
+
+export interface TargetInput {
+  /** For the database; removed at the end. */
+  readonly folder: string;
+  readonly warden: Credentials;
+}
+
+export interface Condition {
+  /** Of what is in use: garbage is collected before. */
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+  readonly unhandled: number;
+  /** The first lines that were logged as errors, and what was not handled. */
+  readonly faults: readonly string[];
+  readonly faultCount: number;
+}
+
+const mostFaults = 10;
+const mostCollections = 10;
+let server: RunningServer | undefined;
+let folder: string | undefined;
+let unhandled = 0;
+let faultCount = 0;
+const faults: string[] = [];
+
+process.on('unhandledRejection', onUnhandled).on('uncaughtException', onUnhandled);
+
+answerParent(
+  {
+    async start(input: TargetInput): Promise<string> {
+      folder = input.folder;
+      const environment = {
+        ESPALIER_PORT: '0',
+        ESPALIER_DATABASE_URL: `sqlite:${join(folder, 'espalier.db')}`,
+        ESPALIER_ADMIN_USERNAME: input.warden.username,
+        ESPALIER_ADMIN_PASSWORD: input.warden.password,
+        ESPALIER_LOGIN_THROTTLE: 'off',
+      };
+      server = await startServer({
+        settings: readSettings({ environment }).settings,
+        clock: systemClock,
+        log: pino({ level: 'error' }, { write: note }),
+        version: '0.0.0-test',
+      });
+      return server.url;
+    },
+
+    async condition(): Promise<Condition> {
+      const { heapUsed, external, rss } = await settledMemory();
+      return { heapBytes: heapUsed + external, residentBytes: rss, unhandled, faults, faultCount };
+    },
+  },
+  async () => {
+    await server?.close();
+    if (folder) rmSync(folder, { recursive: true, force: true });
+  },
+);
+
+/** Collects until there is no less: what was closed is let go over several turns. */
+async function settledMemory(): Promise<NodeJS.MemoryUsage> {
+  let least = process.memoryUsage();
+  for (let times = 0; times < mostCollections; times++) {
+    globalThis.gc!();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const now = process.memoryUsage();
+    if (now.heapUsed + now.external < least.heapUsed + least.external) least = now;
+  }
+  return least;
+}
+
+function onUnhandled(error: unknown): void {
+  unhandled++;
+  note(error instanceof Error ? (error.stack ?? error.message) : String(error));
+}
+
+function note(fault: string): void {
+  faultCount++;
+  if (faults.length < mostFaults) faults.push(fault);
+}

@@ -1,0 +1,66 @@
+/** How many requests of which kind were answered in which way. */
+
+import type { Answer } from './answers.ts';
+import type { HostileRequest } from './hostile-request.ts';
+
+const longestShown = 3_000;
+
+export class Tally {
+  readonly faults: string[] = [];
+  serverErrors = 0;
+  readonly #total: number;
+  readonly #start = performance.now();
+  readonly #counts = new Map<string, Map<string, number>>();
+  #requests = 0;
+
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  count({ kind }: HostileRequest, answers: readonly Answer[]): void {
+    this.#requests++;
+    // The last answer on a connection that is ended is that to our own last request.
+    for (const answer of answers) this.#add(kind, outcomeOf(answer));
+    if (answers.length === 0) this.#add(kind, 'no answer');
+    this.serverErrors += answers.filter(({ status }) => status >= 500).length;
+  }
+
+  countFault(request: HostileRequest, error: Error): void {
+    this.faults.push(`${error.message}\n${JSON.stringify(request).slice(0, longestShown)}`);
+  }
+
+  progress(): void {
+    const minutes = (performance.now() - this.#start) / 60_000;
+    const left = (minutes / this.#requests) * (this.#total - this.#requests);
+    process.stderr.write(`${this.summary}, ${this.faults.length} faults, ${left.toFixed(1)} minutes to go\n`);
+  }
+
+  get summary(): string {
+    const seconds = (performance.now() - this.#start) / 1000;
+    const rate = Math.round(this.#requests / seconds);
+    return `${this.#requests} requests, ${(seconds / 60).toFixed(1)} minutes, ${rate} a second`;
+  }
+
+  get table(): string {
+    return [...this.#counts]
+      .map(([kind, outcomes]) => {
+        const sorted = [...outcomes].sort(([one], [other]) => one.localeCompare(other));
+        return `${kind.padEnd(7)}${sorted.map(([outcome, count]) => `${outcome}: ${count}`).join('  ')}`;
+      })
+      .join('\n');
+  }
+
+  #add(kind: string, outcome: string): void {
+    const outcomes = this.#counts.get(kind) ?? new Map<string, number>();
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    this.#counts.set(kind, outcomes);
+  }
+}
+
+/** Of a socket, how it was closed; of a query, whether anything was wrong with it. */
+function outcomeOf({ status, body, closeCode }: Answer): string {
+  if (status === 101) return `101 ${closeCode ?? ''}`.trim();
+  if (status === 200 && body.startsWith('{"errors"')) return '200 with errors only';
+  if (status === 200 && body.includes('"errors":[')) return '200 with errors';
+  return String(status);
+}
