@@ -25,8 +25,8 @@ const mayImport = {
   'start-error.ts': [],
   'turns.ts': ['places.ts'],
   'nearest-name.ts': [],
-  'setting-values.ts': [],
-  'config.ts': ['nearest-name.ts', 'setting-values.ts', 'shown-url.ts', 'start-error.ts'],
+  settings: [],
+  'config.ts': ['nearest-name.ts', 'settings', 'shown-url.ts', 'start-error.ts'],
   database: ground,
   journal: [...ground, 'database'],
   accounts: [...ground, 'database', 'journal'],
@@ -38,7 +38,16 @@ const mayImport = {
   http: [...ground, 'database/database.ts', 'graph', 'sessions'],
   'first-start.ts': [...ground, ...domain],
   'server.ts': [...ground, 'config.ts', ...domain, 'graph', 'http', 'first-start.ts'],
-  cli: [...ground, 'config.ts', 'nearest-name.ts', ...domain, 'copy', 'first-start.ts', 'server.ts'],
+  cli: [
+    ...ground,
+    'config.ts',
+    'settings',
+    'nearest-name.ts',
+    ...domain,
+    'copy',
+    'first-start.ts',
+    'server.ts',
+  ],
 };
 
 const walls = Object.entries(mayImport).map(([part, others]) => ({

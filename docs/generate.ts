@@ -18,7 +18,7 @@ import {
   type Endpoint,
   type ObjectSchema,
 } from '@espalier/contract';
-import { environmentName, flagsOf, settingsTable, type Setting } from '../server/src/config.ts';
+import { environmentName, flagsOf, settingGroups } from '../server/src/config.ts';
 import { createSchema } from '../server/src/graph/schema.ts';
 
 const pages: Readonly<Record<string, () => string>> = {
@@ -40,14 +40,17 @@ for (const [path, write] of Object.entries(pages)) {
 }
 
 function configuration(): string {
-  const rows = Object.values<Setting<unknown>>(settingsTable).map((setting) => [
-    `\`${environmentName(setting)}\`${setting.mayBeFile ? ` or \`${environmentName(setting)}_FILE\`` : ''}`,
-    flagsOf(setting)
-      .map((flag) => `\`--${flag}\``)
-      .join(' or '),
-    setting.default ? `\`${setting.default}\`` : 'none',
-    `${setting.about} Takes ${setting.accepts}.`,
-  ]);
+  const groups = Object.entries(settingGroups).map(([title, settings]) => {
+    const rows = Object.values(settings).map((setting) => [
+      `\`${environmentName(setting)}\`${setting.mayBeFile ? ` or \`${environmentName(setting)}_FILE\`` : ''}`,
+      flagsOf(setting)
+        .map((flag) => `\`--${flag}\``)
+        .join(' or '),
+      setting.default ? `\`${setting.default}\`` : 'none',
+      `${setting.about} Takes ${setting.accepts}.`,
+    ]);
+    return `## ${title}\n\n${table(['Variable', 'Flag', 'Default', 'What it does'], rows)}`;
+  });
   return `<!-- Made by npm run generate. -->
 
 # Configuration
@@ -56,7 +59,7 @@ Every setting is an environment variable and a flag of \`espalier serve\`; a fla
 set. A value that cannot be used stops the start and says what would be accepted; an unknown \`ESPALIER_…\` variable is
 warned of. A secret is never a flag, because others could see it in the process list: give the path of a file instead.
 
-${table(['Variable', 'Flag', 'Default', 'What it does'], rows)}
+${groups.join('\n\n')}
 `;
 }
 

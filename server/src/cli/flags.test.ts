@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flagsOf, settingsTable, type Setting } from '../config.ts';
+import { flagsOf, settingsTable } from '../config.ts';
+import type { Setting } from '../settings/setting.ts';
 import { StartError } from '../start-error.ts';
 import { parseFlags } from './flags.ts';
 

@@ -1,6 +1,7 @@
 /** Settings as flags: --port 8080, --port=8080, --demo. */
 
-import { environmentName, flagsOf, settingsTable, type Setting } from '../config.ts';
+import { environmentName, flagsOf, settingsTable } from '../config.ts';
+import type { Setting } from '../settings/setting.ts';
 import { nearestName } from '../nearest-name.ts';
 import { UsageError } from '../start-error.ts';
 

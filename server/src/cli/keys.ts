@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
-import { databaseOptionsOf, settingsOfProcess, settingsTable, type Setting } from '../config.ts';
+import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { openUpToDate } from '../database/open-database.ts';
 import { changeInTurn } from '../journal/journal.ts';
@@ -10,6 +10,7 @@ import { retireSigningKey, rotateSigningKey, sealKeys, shownTime } from '../sess
 import { createKeySeal, type KeySeal } from '../sessions/key-seal.ts';
 import { readKeyRows, signingAt, type KeyRow } from '../sessions/signing-keys.ts';
 import { verifiesUntil } from '../sessions/sweep-keys.ts';
+import type { Setting } from '../settings/setting.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { describeFlags, parseFlags } from './flags.ts';
 

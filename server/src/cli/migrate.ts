@@ -1,10 +1,11 @@
 /** `espalier migrate`: brings the database up to date without starting the server, or shows what that would take. */
 
 import { systemClock } from '../clock.ts';
-import { databaseOptionsOf, settingsOfProcess, settingsTable, type Setting } from '../config.ts';
+import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { migrate as takeSteps, missingSteps, type Step } from '../database/migrations.ts';
 import { openAsItIs } from '../database/open-database.ts';
+import type { Setting } from '../settings/setting.ts';
 import { withoutPassword } from '../shown-url.ts';
 import { describeFlags, parseFlags } from './flags.ts';
 

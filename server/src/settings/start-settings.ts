@@ -1,0 +1,41 @@
+/** What the first start makes, and what is logged. */
+
+import { setting } from './setting.ts';
+import { oneOf, text, yesOrNo } from './setting-values.ts';
+
+const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+export const startSettings = {
+  adminUsername: setting({
+    name: 'ADMIN_USERNAME',
+    about: 'The administrator that the first start creates.',
+    accepts: 'a user name of 1 to 128 characters, without control characters',
+    default: 'admin',
+    mayBeFile: true,
+    parse: text,
+  }),
+  adminPassword: setting({
+    name: 'ADMIN_PASSWORD',
+    about:
+      'The password of that administrator. Without it, one is generated and shown once. Ignored after the first start.',
+    accepts: 'a password',
+    mayBeFile: true,
+    isSecret: true,
+    parse: text,
+  }),
+  demo: setting({
+    name: 'DEMO',
+    about: 'Adds a demonstration tree if there are no folders yet.',
+    accepts: 'true or false',
+    default: 'false',
+    isSwitch: true,
+    parse: yesOrNo,
+  }),
+  logLevel: setting({
+    name: 'LOG_LEVEL',
+    about: 'How much is logged, as JSON lines on standard error.',
+    accepts: `one of ${logLevels.join(', ')}`,
+    default: 'info',
+    parse: oneOf(logLevels),
+  }),
+};
