@@ -39,4 +39,20 @@ export const findings: readonly Finding[] = [
       ],
     })),
   },
+  {
+    title: 'a client that breaks off before its events are sent was logged as a failure of the server',
+    requests: Array.from({ length: 10 }, () => ({
+      kind: 'http',
+      parts: [
+        written(
+          {
+            path: '/graphql',
+            headers: [bearer, 'Content-Type: application/json', 'Accept: text/event-stream'],
+          },
+          '{"query":"subscription{folderChanges{kind}}"}',
+        ),
+        'NONSENSE\r\n\r\n',
+      ],
+    })),
+  },
 ];

@@ -160,7 +160,9 @@ function toRefusal(error: unknown): Refusal {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('TOO_LARGE');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Refusal('UNSUPPORTED_MEDIA_TYPE');
   if (code.startsWith('FST_ERR_') && statusCode < 500) return new Refusal('BAD_INPUT');
-  // Fastify's mark of a body that cannot be read to its end: the client has hung up, and nobody reads the answer.
+  // The client has hung up, and nobody reads the answer: in the middle of its body (the status is Fastify's mark of
+  // that), or before the first of its events was sent.
   if (code === 'ECONNRESET' && statusCode === 400) return new Refusal('BAD_INPUT');
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return new Refusal('BAD_INPUT');
   return new Refusal('INTERNAL', undefined, { cause: error });
 }
