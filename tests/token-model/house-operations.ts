@@ -1,7 +1,7 @@
 /** What else happens to tokens: time passes, people are changed, sessions ended, keys rotated, nodes restarted. */
 
 import fc from 'fast-check';
-import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
+import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
 import { mutation, type GraphBody } from '../graph-bed.ts';
@@ -166,6 +166,20 @@ export const houseOperations: OperationTable = {
       }),
     );
     // What timers do every few seconds, and long before the key signs.
+    for (const node of world.nodes) await node.sweep();
+    world.model.sweep();
+  }),
+  retireKey: kind(1, number, async (world, _, place) => {
+    const id = await withDatabase(world.database.url, (database) =>
+      database.transaction(async (transaction) => {
+        const rows = await readKeyRows(transaction);
+        const { id } = rows[place % rows.length]!;
+        const change = { seal: createKeySeal(undefined), now: world.clock.now(), isReplacedAtOnce: true };
+        await retireSigningKey(transaction, id, change);
+        return id;
+      }),
+    );
+    world.model.retireKey(id);
     for (const node of world.nodes) await node.sweep();
     world.model.sweep();
   }),

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from 'espalier';
+import { keyOf } from '../keys/key-of.ts';
 
 export interface ModelUser {
   readonly id: string;
@@ -86,6 +87,7 @@ export class TokenModel {
   readonly #clock: Clock;
   readonly #authTokens = new Map<string, AuthToken>();
   readonly #refreshTokens = new Map<string, RefreshToken>();
+  readonly #retiredKeys = new Set<string>();
 
   constructor(clock: Clock, { retrySeconds }: ModelSettings) {
     this.#clock = clock;
@@ -103,8 +105,13 @@ export class TokenModel {
     );
   }
 
-  isGood({ session, expiresAt }: AuthToken): boolean {
-    return this.now < expiresAt && !isOut(session);
+  isGood(token: AuthToken): boolean {
+    return this.now < token.expiresAt && !isOut(token.session) && !this.#isVoid(token);
+  }
+
+  /** What it signed is an auth token no more (docs/keys.md). */
+  retireKey(id: string): void {
+    this.#retiredKeys.add(id);
   }
 
   /** Its refresh token can be exchanged. */
@@ -196,9 +203,9 @@ export class TokenModel {
     if (spent.isForgotten) return refusedPlainly;
     const ageMs = this.now - spent.at;
     if (this.retryMs > 0 && ageMs <= this.retryMs && spent.withText === text) {
-      const { expiresAt } = this.#authTokens.get(spent.successor.authToken)!;
-      const expiresIn = Math.max(0, Math.floor((expiresAt - this.now) / 1000));
-      return { status: 200, pair: spent.successor, expiresIn };
+      const issued = this.#authTokens.get(spent.successor.authToken)!;
+      const expiresIn = Math.max(0, Math.floor((issued.expiresAt - this.now) / 1000));
+      if (!this.#isVoid(issued)) return { status: 200, pair: spent.successor, expiresIn };
     }
     if (ageMs > toleranceMs) session.isEnded = true;
     return refusedPlainly;
@@ -217,7 +224,12 @@ export class TokenModel {
   /** Only what was issued, to the letter, is an auth token; §5.1: the word Bearer, one space, the token. */
   #shownBy(authorization: string | undefined): AuthToken | undefined {
     const text = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
-    return text === undefined ? undefined : this.#authTokens.get(text);
+    const token = text === undefined ? undefined : this.#authTokens.get(text);
+    return token && this.#isVoid(token) ? undefined : token;
+  }
+
+  #isVoid({ text }: AuthToken): boolean {
+    return this.#retiredKeys.has(keyOf({ authToken: text }));
   }
 }
 
