@@ -3,6 +3,8 @@
  * meanwhile: what is answered to the one must not keep the other from looking at its watch.
  */
 
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../tests/api-client.ts';
@@ -45,6 +47,7 @@ interface Person extends Credentials {
 }
 
 const everyMs = 5;
+const agent = new Agent({ keepAlive: true });
 let url = '';
 let people: Person[] = [];
 let isAsking = false;
@@ -128,18 +131,22 @@ async function probe(kind: ProbeKind, person: Person): Promise<number> {
   }
 }
 
+/** Not by `fetch`, which gives up after five minutes: a storm may last longer where others work too. */
 async function post(
   path: string,
   body: unknown,
   authToken?: string,
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(url + path, {
+  const sending = request(url + path, {
     method: 'POST',
+    agent,
     headers: {
       'content-type': 'application/json',
       ...(authToken && { authorization: `Bearer ${authToken}` }),
     },
-    body: JSON.stringify(body),
   });
-  return { status: response.status, text: await response.text() };
+  sending.end(JSON.stringify(body));
+  const [response] = (await once(sending, 'response')) as [IncomingMessage];
+  const chunks = (await response.toArray()) as Buffer[];
+  return { status: response.statusCode!, text: Buffer.concat(chunks).toString() };
 }

@@ -68,7 +68,7 @@ class StormBench {
       queries: [] as Phase[],
     };
     for (let round = 0; round < Math.min(this.#options.rounds, mostRounds); round++) {
-      this.#options.note(`round ${round + 1}`);
+      this.#options.note(`round ${round + 1} begins`);
       phases.idle.push(await this.#phase(probes));
       // Whoever logs in now stands in the same line.
       const others = probes.filter((kind) => kind !== 'login');
@@ -105,6 +105,7 @@ class StormBench {
       await this.#crowd.ask<Burst>('burst', one);
       const { burst, longestPauseMs } = await this.#phase([], one);
       measures.push({ name: `${name}: answered alone`, unit: 'ms', values: [burst!.lastMs] });
+      this.#options.note(`${name}: ${burst!.lastMs.toFixed(0)} ms, pause ${longestPauseMs.toFixed(0)} ms`);
       measures.push({ name: `${name}: longest pause`, unit: 'ms', values: [longestPauseMs] });
     }
     return measures;
@@ -122,6 +123,11 @@ class StormBench {
     if (refused.length > 0)
       throw new Error(`Not everybody else was served: ${JSON.stringify(asked.statuses)}.`);
     if (burst?.errors[0]) throw new Error(`An expensive query was refused: ${burst.errors[0]}`);
+    const p95 = kinds.map((kind) => `${kind} ${percentile(asked.times[kind], 95).toFixed(0)} ms`);
+    if (p95.length > 0)
+      this.#options.note(
+        `p95 ${p95.join(', ')}; ${input ? `${input.count} sent besides, ${burst!.lastMs.toFixed(0)} ms` : 'idle'}`,
+      );
     return { ...asked, burst, longestPauseMs };
   }
 }

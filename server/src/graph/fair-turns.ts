@@ -8,6 +8,8 @@ import { isPromise, type PromiseOrValue } from '../database/database.ts';
 export interface FairTurns {
   /** Does it at once, if there is not much to do; else when it is this person's turn. */
   take<T>(userId: string, work: () => PromiseOrValue<T>): PromiseOrValue<T>;
+  /** The same for a change. Others need not rest from it: changes stand in a line of their own, and let others through. */
+  change<T>(userId: string, work: () => PromiseOrValue<T>): PromiseOrValue<T>;
   /** Does it when everybody else had a turn, in any case: for what takes long. */
   wait<T>(userId: string, work: () => PromiseOrValue<T>): Promise<T>;
 }
@@ -88,8 +90,11 @@ export function createFairTurns(): FairTurns {
     return done.promise;
   }
 
+  const isFree = () => spentMs < mostMs && lines.size === 0;
+
   return {
-    take: (userId, work) => (spentMs < mostMs && lines.size === 0 ? begin(work) : wait(userId, work)),
+    take: (userId, work) => (isFree() ? begin(work) : wait(userId, work)),
+    change: (userId, work) => (isFree() ? work() : wait(userId, work)),
     wait,
   };
 }

@@ -133,13 +133,13 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       isChange
         ? services.accessBook.accessOf(viewer.userId)
         : services.accessBook.accessFor(reading, viewer.userId);
-    return fairTurns.take(viewer.userId, () =>
+    const execution = () =>
       withContext(viewer, standing, (contextValue) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) =>
           toResult(done, query, { isChanged: contextValue.isChanged }),
         ),
-      ),
-    );
+      );
+    return isChange ? fairTurns.change(viewer.userId, execution) : fairTurns.take(viewer.userId, execution);
   }
 
   /** Waits for its turn before it takes anything from others, and then reads all of it at one moment. */
