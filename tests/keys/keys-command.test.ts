@@ -13,7 +13,7 @@ import { databaseKinds, type TestDatabase } from '../databases.ts';
 import { runEspalier } from '../espalier-command.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { withDatabase } from '../stored-rows.ts';
-import { Testbed, TestClock } from '../testbed.ts';
+import { administrator, Testbed, TestClock } from '../testbed.ts';
 import { keyOf } from './key-of.ts';
 
 interface Listed {
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
       const socket = await SocketClient.connect(bed!.url, pair.authToken);
       const { code, output } = await run('retire', old, '--at-once');
       assert.equal(code, 0);
-      const next = /The key (\S+) signs in its place/.exec(output)![1];
+      const next = /The key (\S+) signs instead/.exec(output)![1];
       assert.deepEqual(await socket.closed(), { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
       const answer = await bed!.query('{folder{name}}', pair.authToken);
       assert.equal(answer.status, 401);
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
       await bed!.stop();
 
       bed = undefined;
-      await assert.rejects(start(), /are sealed with a master key .* ESPALIER_MASTER_KEY_FILE\.$/);
+      await assert.rejects(start(), /are sealed with a master key .* ESPALIER_MASTER_KEY_FILE\. .*lost\.$/);
       const second = masterKeyFile('second');
       await assert.rejects(start({ MASTER_KEY_FILE: second }), /sealed with another master key/);
       assert.match(
@@ -135,6 +135,50 @@ for (const kind of databaseKinds) {
       assert.equal((await bed!.query('{folder{name}}', pair.authToken)).status, 200);
       assert.equal((await run('rotate', '--master-key-file', second)).code, 0);
       assert.ok((await listed()).every(({ sealedWith }) => sealedWith !== sealed!.sealedWith));
+    });
+
+    test('a node with an old master key cannot sign with a new key, but verifies with it and drops what is retired', async () => {
+      const first = masterKeyFile('before');
+      const second = masterKeyFile('after');
+      const old = await start({ MASTER_KEY_FILE: first });
+      const pair = await old.logIn();
+      await run('seal', '--master-key-file', second, '--old-master-key-file', first);
+      const { clock } = old;
+      const other = await Testbed.start(kind, { database, clock, settings: { MASTER_KEY_FILE: second } });
+      try {
+        await run('rotate', '--master-key-file', second);
+        await until(async () => (await shownKeys()).length === 2);
+        clock.advanceSeconds(500);
+        const next = await other.logIn();
+        assert.notEqual(keyOf(next), keyOf(pair));
+        assert.equal((await old.query('{folder{name}}', next.authToken)).status, 200);
+        assert.equal((await old.refresh(next)).status, 503);
+        assert.equal((await old.post('/login', administrator)).status, 503);
+        assert.equal((await other.refresh(next)).status, 200);
+        await run('retire', keyOf(pair), '--at-once', '--master-key-file', second);
+        await until(async () => (await old.query('{folder{name}}', pair.authToken)).status === 401);
+      } finally {
+        await other.stop();
+      }
+    });
+
+    test('with a lost master key all keys are retired under a new one; without any, nothing is stored unsealed', async () => {
+      await start({ MASTER_KEY_FILE: masterKeyFile('lost') });
+      const pair = await bed!.logIn();
+      await bed!.stop();
+      bed = undefined;
+      const [key] = await listed();
+      for (const args of [['--all'], [key!.id, '--at-once']]) {
+        const refused = await run('retire', ...args);
+        assert.equal(refused.code, 1);
+        assert.match(refused.errors, /none is given|no master key is given/);
+      }
+      assert.deepEqual(await listed(), [key]);
+      const fresh = masterKeyFile('fresh');
+      assert.equal((await run('retire', '--all', '--master-key-file', fresh)).code, 0);
+      await start({ MASTER_KEY_FILE: fresh });
+      assert.equal((await bed!.query('{folder{name}}', pair.authToken)).status, 401);
+      assert.equal((await bed!.post('/login', administrator)).status, 200);
     });
 
     test('a private key that somebody changed is not taken, and can be retired', async () => {
@@ -158,7 +202,8 @@ for (const kind of databaseKinds) {
       const before = await listed();
       for (const [args, expected, code] of [
         [['turn'], /takes list, rotate, retire or seal/, 2],
-        [['retire'], /takes the id of a key/, 2],
+        [['retire'], /takes the id of a key, or --all/, 2],
+        [['retire', 'x', '--all'], /takes the id of a key, or --all/, 2],
         [['rotate', '--at-once'], /There is no flag --at-once/, 2],
         [['list', 'all'], /all is not a flag/, 2],
         [['retire', 'x'], /There is no signing key x/, 1],

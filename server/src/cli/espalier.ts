@@ -28,6 +28,8 @@ const commands: Readonly<Record<string, Command>> = {
 
 /** Wrong usage exits with 2, whatever else stops a command with 1. */
 export async function main(args: string[]): Promise<void> {
+  // Whoever reads what is printed may leave: no reason to stop in the middle of something.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     await run(args);
   } catch (error) {

@@ -6,7 +6,13 @@ import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.t
 import type { Database } from '../database/database.ts';
 import { openUpToDate } from '../database/open-database.ts';
 import { changeInTurn } from '../journal/journal.ts';
-import { retireSigningKey, rotateSigningKey, sealKeys, shownTime } from '../sessions/change-keys.ts';
+import {
+  retireAllKeys,
+  retireSigningKey,
+  rotateSigningKey,
+  sealKeys,
+  shownTime,
+} from '../sessions/change-keys.ts';
 import { createKeySeal, type KeySeal } from '../sessions/key-seal.ts';
 import { readKeyRows, signingAt, type KeyRow } from '../sessions/signing-keys.ts';
 import { verifiesUntil } from '../sessions/sweep-keys.ts';
@@ -24,6 +30,7 @@ interface Asked {
   readonly given: readonly string[];
   readonly isJson: boolean;
   readonly isAtOnce: boolean;
+  readonly isAll: boolean;
   readonly oldMasterKeyFile: string | undefined;
 }
 
@@ -38,7 +45,9 @@ const { databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds } = settin
 const taken: readonly Setting<unknown>[] = [databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds];
 const tellsMore = 'espalier keys --help tells more.';
 
-export async function keys([action = 'list', ...args]: string[]): Promise<void> {
+export async function keys(given: string[]): Promise<void> {
+  const isNamed = given[0] !== undefined && !given[0].startsWith('-');
+  const [action, ...args] = isNamed ? (given as [string, ...string[]]) : (['list', ...given] as const);
   const act = Object.hasOwn(actions, action) ? actions[action]! : undefined;
   if (!act) throw new UsageError(`espalier keys takes list, rotate, retire or seal. ${tellsMore}`);
   const { asked, flags } = parse(action, args);
@@ -105,19 +114,47 @@ async function rotate({ database, seal }: Keys): Promise<void> {
 The keys before it go on verifying for as long as a session can need them. Nobody is logged out.`);
 }
 
-async function retire({ database, seal }: Keys, { given: [id], isAtOnce }: Asked): Promise<void> {
-  const { replacementId } = await changeInTurn(database, async (transaction) => {
-    const others = (await readKeyRows(transaction)).filter((row) => row.id !== id);
-    if (isAtOnce) requireSameSeal(others, seal);
+async function retire(keys: Keys, { given: [id], isAtOnce, isAll }: Asked): Promise<void> {
+  const { database, seal } = keys;
+  if (isAll) {
+    await retireAll(keys);
+    return;
+  }
+  const { hasSigned, replacementId } = await changeInTurn(database, async (transaction) => {
+    const rows = await readKeyRows(transaction);
+    if (isAtOnce) requireSameSeal(rows, seal, { retiredId: id! });
     return retireSigningKey(transaction, id!, { seal, now: systemClock.now(), isReplacedAtOnce: isAtOnce });
   });
-  console.log(`The key ${id} is retired: auth tokens that it signed are not accepted any more, within seconds on every node.
-Whoever holds one must log in again.`);
-  if (replacementId) {
-    console.log(
-      `The key ${replacementId} signs in its place. Other services that keep a copy of the public keys read it anew.`,
-    );
-  }
+  console.log(
+    hasSigned ? voidTokens(`The key ${id} is`) : `The key ${id} is retired. It had signed nothing.`,
+  );
+  if (replacementId) console.log(inItsPlace(replacementId));
+}
+
+/** Nothing need be opened: also for a master key that is lost. */
+async function retireAll({ database, seal }: Keys): Promise<void> {
+  const { count, replacementId } = await changeInTurn(database, async (transaction) => {
+    const rows = await readKeyRows(transaction);
+    if (seal.id === null && rows.some(({ sealedWith }) => sealedWith !== null)) {
+      throw new StartError(
+        'The keys are sealed, and no master key is given: the new one would be stored unsealed. Give one, the old or a new one, by ESPALIER_MASTER_KEY_FILE.',
+      );
+    }
+    return retireAllKeys(transaction, { seal, now: systemClock.now() });
+  });
+  console.log(voidTokens(count === 1 ? 'The only key is' : `All ${count} keys are`));
+  console.log(inItsPlace(replacementId));
+  if (seal.id)
+    console.log(`It is sealed with the master key ${seal.id}: from now on nodes start only with that.`);
+}
+
+function voidTokens(what: string): string {
+  return `${what} retired: auth tokens signed before are not accepted any more, within seconds on every node.
+Whoever holds one must log in again.`;
+}
+
+function inItsPlace(id: string): string {
+  return `The key ${id} signs instead. Other services that keep a copy of the public keys read it anew.`;
 }
 
 /** With the master key that is set now; what is sealed with the old one is opened with that. */
@@ -125,6 +162,7 @@ async function reseal({ database, seal }: Keys, { oldMasterKeyFile }: Asked): Pr
   const old = createKeySeal(oldMasterKeyFile === undefined ? undefined : readOldKey(oldMasterKeyFile));
   const count = await changeInTurn(database, async (transaction) => {
     const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== seal.id);
+    requireOld(rows, old);
     await sealKeys(transaction, rows, { from: old, to: seal });
     return rows.length;
   });
@@ -133,16 +171,31 @@ async function reseal({ database, seal }: Keys, { oldMasterKeyFile }: Asked): Pr
     console.log(`Nothing to do: every key is ${how}.`);
     return;
   }
-  console.log(`${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. From now on nodes start only with that.
-Backups of before hold the keys as they were: espalier keys rotate makes a new one.`);
+  console.log(`${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with that before the next key is made.
+Backups of before hold the keys as they were: then run espalier keys rotate.`);
 }
 
-/** A node with another master key, or none, could not read what this command stores. */
-function requireSameSeal(rows: readonly KeyRow[], seal: KeySeal): void {
-  rows.forEach((row) => seal.open(row));
+function requireOld(rows: readonly KeyRow[], old: KeySeal): void {
+  const other = rows.find(({ sealedWith }) => sealedWith !== null && sealedWith !== old.id);
+  if (!other) return;
+  throw new StartError(
+    old.id === null
+      ? `The keys are sealed with another master key (${other.sealedWith}). Give it by --old-master-key-file.`
+      : `The file of --old-master-key-file holds the master key ${old.id}, and the keys are sealed with ${other.sealedWith}.`,
+  );
+}
+
+/** A node with another master key, or none, could not sign with what this command stores. */
+function requireSameSeal(
+  rows: readonly KeyRow[],
+  seal: KeySeal,
+  { retiredId }: { readonly retiredId?: string } = {},
+): void {
+  // One that goes need not be whole, but tells which master key is in use.
+  for (const row of rows) if (row.id !== retiredId || row.sealedWith !== seal.id) seal.open(row);
   if (seal.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
     throw new StartError(
-      'The keys in the database are not sealed, and ESPALIER_MASTER_KEY is set. Start the nodes with it first, or run espalier keys seal.',
+      'The keys in the database are not sealed, and a master key is given. Start the nodes with it first, or run espalier keys seal.',
     );
   }
 }
@@ -160,22 +213,26 @@ function parse(action: string, args: string[]): { asked: Asked; flags: Record<st
   const take = (flag: string) => rest.includes(flag) && rest.splice(rest.indexOf(flag), 1).length > 0;
   const isJson = action === 'list' && take('--json');
   const isAtOnce = action === 'retire' && take('--at-once');
+  const isAll = action === 'retire' && take('--all');
   const oldFlag = '--old-master-key-file';
   const at = action === 'seal' ? rest.indexOf(oldFlag) : -1;
   const [, oldMasterKeyFile] = at < 0 ? [] : rest.splice(at, 2);
   if (at >= 0 && oldMasterKeyFile === undefined) throw new UsageError(`${oldFlag} needs a value.`);
   const given = action === 'retire' && rest[0] && !rest[0].startsWith('-') ? rest.splice(0, 1) : [];
-  if (action === 'retire' && given.length === 0) {
-    throw new UsageError(`espalier keys retire takes the id of a key; espalier keys list shows them.`);
+  if (action === 'retire' && (given.length === 0) !== isAll) {
+    throw new UsageError(
+      'espalier keys retire takes the id of a key, or --all. espalier keys list shows the ids.',
+    );
   }
   const flags = parseFlags(rest, { settings: taken, command: 'keys' });
-  return { asked: { given, isJson, isAtOnce, oldMasterKeyFile }, flags };
+  return { asked: { given, isJson, isAtOnce, isAll, oldMasterKeyFile }, flags };
 }
 
 export function keysHelp(): string {
   return `Usage: espalier keys [list] [--json]
        espalier keys rotate
        espalier keys retire <id> [--at-once]
+       espalier keys retire --all
        espalier keys seal [--old-master-key-file <path>]
 
 The keys that sign auth tokens. Works on the database directly, while servers run or not.
@@ -185,7 +242,8 @@ The keys that sign auth tokens. Works on the database directly, while servers ru
             ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS)
   retire    Takes a key away: what it signed is good no more, and whoever holds such a token must log in again.
             The key that signs is retired only with --at-once, which puts a new one in its place in the same moment:
-            for a key that others may have
+            for a key that others may have. With --all every key is replaced by a new one: for a database that others
+            may have, and for a master key that is lost
   seal      Seals the private keys in the database with ESPALIER_MASTER_KEY, or with another one than before: then the
             old one is in the file of --old-master-key-file. Without ESPALIER_MASTER_KEY they are stored unsealed
 

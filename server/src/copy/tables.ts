@@ -68,7 +68,7 @@ export const copiedTables: readonly CopiedTable[] = [
   {
     name: 'signing_keys',
     key: ['id'],
-    columns: ['id', 'private_key', 'created_at', 'signs_from', 'sealed_with'],
+    columns: ['id', 'private_key', 'created_at', 'signs_from', 'sealed_with', 'public_key'],
   },
   {
     name: 'folders',

@@ -202,9 +202,11 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: 'sealed signing keys, and what is known of each refresh',
-    statements: ({ text, integer }) => [
+    statements: ({ text, bytes, integer }) => [
       // Names the master key that it is sealed with; null if it is not.
       `alter table signing_keys add column sealed_with ${text}`,
+      // Who cannot open the private one can still verify; keys of before are filled in at the next start.
+      `alter table signing_keys add column public_key ${bytes}`,
       // Who exchanged the token, how often it came back since, and who brought it last.
       ...[
         `address ${text}`,

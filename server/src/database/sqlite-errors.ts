@@ -45,7 +45,9 @@ function whatIsWrong(code: string, file: string): string {
   // The change may turn out to be on the disk after a crash, or not.
   if (/FSYNC/.test(code)) return 'The disk of the database fails. Look before you try again.';
   if (code.startsWith('SQLITE_IOERR') && hasNoRoom(file)) return full;
-  return 'The database cannot be written right now. Try again later.';
+  return code.startsWith('SQLITE_CANTOPEN')
+    ? 'The database file cannot be opened right now. Try again later.'
+    : 'The database cannot be written right now. Try again later.';
 }
 
 const full = 'The disk of the database is full.';

@@ -32,7 +32,7 @@ function sizeOf(file: string): number {
 function createPrivately(given: string): string {
   try {
     const isNew = !statSync(given, { throwIfNoEntry: false });
-    const firstFolder = mkdirSync(dirname(given), { recursive: true, mode: 0o700 });
+    const firstFolder = makeFolder(dirname(given));
     closeSync(openSync(given, 'a', 0o600));
     const file = realpathSync(given);
     if (isNew) syncFolders(dirname(file), firstFolder ? dirname(realpathSync(firstFolder)) : dirname(file));
@@ -42,6 +42,19 @@ function createPrivately(given: string): string {
       cause,
     });
   }
+}
+
+/** Answers with the topmost that it made. Node's own recursion never ends where nothing can be made, as in /proc. */
+function makeFolder(folder: string): string | undefined {
+  if (statSync(folder, { throwIfNoEntry: false })) return undefined;
+  const above = folder === dirname(folder) ? undefined : makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process that starts here, too.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return above ?? folder;
 }
 
 /** That a file is in its folder is on the disk only then; SQLite does it for its side files. */

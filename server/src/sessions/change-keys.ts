@@ -3,7 +3,7 @@
  * verifying for as long as a session can need it: so nobody notices. Only who retires a key logs people out.
  */
 
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { record } from '../journal/journal.ts';
@@ -17,17 +17,33 @@ export interface KeyChange {
   readonly now: number;
 }
 
+interface NewKey extends KeyChange {
+  readonly signsFrom: number;
+}
+
+export interface Retired {
+  /** Otherwise nobody can hold a token of it. */
+  readonly hasSigned: boolean;
+  readonly replacementId?: string;
+}
+
 const insertKey = sql<KeyRow>`
-  insert into signing_keys (id, private_key, sealed_with, created_at, signs_from)
-  values (${'id'}, ${'privateKey'}, ${'sealedWith'}, ${'createdAt'}, ${'signsFrom'})`;
+  insert into signing_keys (id, private_key, public_key, sealed_with, created_at, signs_from)
+  values (${'id'}, ${'privateKey'}, ${'publicKey'}, ${'sealedWith'}, ${'createdAt'}, ${'signsFrom'})`;
 const updateSealed = sql<StoredKey>`
   update signing_keys set private_key = ${'privateKey'}, sealed_with = ${'sealedWith'} where id = ${'id'}`;
+const updatePublic = sql<{ id: string; publicKey: Uint8Array }>`
+  update signing_keys set public_key = ${'publicKey'} where id = ${'id'}`;
 const deleteKey = sql<{ id: string }>`delete from signing_keys where id = ${'id'}`;
 
 /** The first key signs at once, whatever clock asks: there is nobody yet who could not know it. Seals what is not. */
 export async function ensureSigningKey(transaction: Transaction, { seal, now }: KeyChange): Promise<void> {
   const rows = await readKeyRows(transaction);
   if (rows.length === 0) await storeNewKey(transaction, { seal, now, signsFrom: 0 });
+  // Before there was a column for it, nothing was sealed.
+  for (const { id, publicKey, privateKey } of rows) {
+    if (!publicKey) await transaction.run(updatePublic, { id, publicKey: publicPartOf(privateKey) });
+  }
   const unsealed = rows.filter(({ sealedWith }) => sealedWith === null);
   if (seal.id !== null) await sealKeys(transaction, unsealed, { from: seal, to: seal });
 }
@@ -45,7 +61,7 @@ export async function rotateSigningKey(
   }
   const signsFrom = now + publishingMs;
   const id = await storeNewKey(transaction, { seal, now, signsFrom });
-  await record(transaction, { kind: 'ROTATE_KEY', at: now, byUserId: null, after: { keyId: id, signsFrom } });
+  await recordNew(transaction, id, signsFrom, now);
   return { id, signsFrom };
 }
 
@@ -57,7 +73,7 @@ export async function retireSigningKey(
   transaction: Transaction,
   id: string,
   { seal, now, isReplacedAtOnce }: KeyChange & { readonly isReplacedAtOnce: boolean },
-): Promise<{ readonly replacementId?: string }> {
+): Promise<Retired> {
   const rows = await readKeyRows(transaction);
   const retired = rows.find((row) => row.id === id);
   if (!retired) throw new StartError(`There is no signing key ${id}. espalier keys list shows them.`);
@@ -67,10 +83,29 @@ export async function retireSigningKey(
       `The key ${id} signs now. Run espalier keys rotate, and retire it when the new key signs; or, if others may have it, run espalier keys retire ${id} --at-once.`,
     );
   }
+  const hasSigned = retired.signsFrom <= now;
   await removeKey(transaction, id, now);
-  if (!isSigning) return {};
+  if (!isSigning) return { hasSigned };
   // In its very place, so that it signs whatever a node's clock says.
-  return { replacementId: await storeNewKey(transaction, { seal, now, signsFrom: retired.signsFrom }) };
+  const replacementId = await replace(transaction, { seal, now, signsFrom: retired.signsFrom });
+  return { hasSigned, replacementId };
+}
+
+/** Every one, and none of them need be opened for it. */
+export async function retireAllKeys(
+  transaction: Transaction,
+  { seal, now }: KeyChange,
+): Promise<{ readonly count: number; readonly replacementId: string }> {
+  const rows = await readKeyRows(transaction);
+  const signsFrom = signingAt(rows, now)?.signsFrom ?? 0;
+  for (const { id } of rows) await removeKey(transaction, id, now);
+  return { count: rows.length, replacementId: await replace(transaction, { seal, now, signsFrom }) };
+}
+
+async function replace(transaction: Transaction, change: NewKey): Promise<string> {
+  const id = await storeNewKey(transaction, change);
+  await recordNew(transaction, id, change.now, change.now);
+  return id;
 }
 
 export async function removeKey(transaction: Transaction, id: string, now: number): Promise<void> {
@@ -87,16 +122,29 @@ export async function sealKeys(
   for (const row of rows) await transaction.run(updateSealed, to.seal(row.id, from.open(row)));
 }
 
+async function recordNew(
+  transaction: Transaction,
+  keyId: string,
+  signsFrom: number,
+  now: number,
+): Promise<void> {
+  const after = { keyId, signsFrom: shownTime(signsFrom) };
+  await record(transaction, { kind: 'ROTATE_KEY', at: now, byUserId: null, after });
+}
+
 export function shownTime(at: number): string {
   return new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-async function storeNewKey(
-  transaction: Transaction,
-  { seal, now, signsFrom }: KeyChange & { readonly signsFrom: number },
-): Promise<string> {
+async function storeNewKey(transaction: Transaction, { seal, now, signsFrom }: NewKey): Promise<string> {
   const id = randomUUID();
   const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' });
-  await transaction.run(insertKey, { ...seal.seal(id, privateKey), createdAt: now, signsFrom });
+  const publicKey = publicPartOf(privateKey);
+  await transaction.run(insertKey, { ...seal.seal(id, privateKey), publicKey, createdAt: now, signsFrom });
   return id;
+}
+
+function publicPartOf(privateKey: Uint8Array): Uint8Array {
+  const key = createPrivateKey({ key: Buffer.from(privateKey), format: 'der', type: 'pkcs8' });
+  return createPublicKey(key).export({ format: 'der', type: 'spki' });
 }

@@ -23,6 +23,7 @@ export interface KeySeal {
 }
 
 const idBytes = 6;
+const ifLost = 'docs/keys.md tells how it is changed, and what to do if it is lost.';
 
 export function createKeySeal(masterKey: string | undefined): KeySeal {
   if (masterKey === undefined) return noSeal;
@@ -39,7 +40,7 @@ export function createKeySeal(masterKey: string | undefined): KeySeal {
       throw new StartError(
         sealedWith === sealId
           ? `The signing key ${id} in the database has been changed by somebody: its seal is broken. Retire it: espalier keys retire ${id}`
-          : `The signing key ${id} in the database is sealed with another master key (${sealedWith}; ESPALIER_MASTER_KEY is ${sealId}). Give the one that it was sealed with; espalier keys seal changes it.`,
+          : `The signing key ${id} in the database is sealed with another master key (${sealedWith}; the given one is ${sealId}). Give the one that it was sealed with. ${ifLost}`,
       );
     },
   };
@@ -51,7 +52,7 @@ const noSeal: KeySeal = {
   open: ({ privateKey, sealedWith }) => {
     if (sealedWith === null) return privateKey;
     throw new StartError(
-      `The signing keys in the database are sealed with a master key (${sealedWith}). Give it by ESPALIER_MASTER_KEY or ESPALIER_MASTER_KEY_FILE.`,
+      `The signing keys in the database are sealed with a master key (${sealedWith}), and none is given. Give it by ESPALIER_MASTER_KEY_FILE. ${ifLost}`,
     );
   },
 };

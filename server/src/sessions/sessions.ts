@@ -129,15 +129,15 @@ export function createSessions({
     const refreshToken = newRefreshToken();
     const now = clock.now();
     const digest = digestOf(refreshToken);
-    const isStarted = await database.transaction(async (transaction) => {
-      if (!(await recordLogin(transaction, credentials, now))) return false;
+    return database.transaction(async (transaction) => {
+      if (!(await recordLogin(transaction, credentials, now))) return undefined;
       const { userId } = credentials;
       const expiresAt = refreshExpiry(now);
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
       await forgive(transaction);
-      return true;
+      // Here, too, no session is made if there is nothing to sign with.
+      return issue(userId, id, refreshToken);
     });
-    return isStarted ? issue(credentials.userId, id, refreshToken) : undefined;
   }
 
   async function refresh(old: TokenPair, client: Client): Promise<IssuedPair> {
@@ -200,7 +200,7 @@ export function createSessions({
     const { sessionId, userId } = spent;
     await takeTurn(transaction);
     await recordReplays(transaction, [{ ...used, times: 1 }]);
-    const details = { address, agent, spentAt: spent.spentAt };
+    const details = { address, agent, spentAt: new Date(spent.spentAt).toISOString() };
     await revokeById(transaction, sessionId, { because: 'replay', now, byUserId: null, details });
     return { theft: { sessionId, userId, address, agent } };
   }

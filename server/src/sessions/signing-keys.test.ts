@@ -10,6 +10,7 @@ import { clockSkewMs, openSigningKeys, publishingMs, type SigningKeys } from './
 interface KeyRow {
   readonly id: string;
   readonly privateKey: Uint8Array;
+  readonly publicKey: null;
   readonly sealedWith: null;
   readonly createdAt: number;
   readonly signsFrom: number;
@@ -20,6 +21,7 @@ const newRow = (signsFrom: number): KeyRow => ({
   signsFrom,
   createdAt: 0,
   sealedWith: null,
+  publicKey: null,
   privateKey: generateKeyPairSync('ed25519').privateKey.export({ format: 'der', type: 'pkcs8' }),
 });
 const kidOf = (token: string) =>

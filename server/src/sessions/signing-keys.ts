@@ -13,6 +13,7 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { PromiseOrValue, Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
 import type { KeySeal, StoredKey } from './key-seal.ts';
 
 export interface KeyTimes {
@@ -24,15 +25,21 @@ export interface KeyTimes {
 
 export interface SigningKey extends KeyTimes {
   readonly id: string;
-  readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
+  /** Undefined if this node cannot open it: it has another master key than whoever sealed it. */
+  readonly privateKey: KeyObject | undefined;
+}
+
+/** One that can sign. */
+export interface OpenKey extends SigningKey {
+  readonly privateKey: KeyObject;
 }
 
 export interface SigningKeys {
   /** All that verify, the newest first. Another list when there are others. */
   readonly all: readonly SigningKey[];
-  /** The one that signs now. */
-  readonly current: SigningKey;
+  /** The one that signs now; refused if this node cannot sign with it. */
+  readonly current: OpenKey;
   /** No key that is not among them can have signed anything yet. */
   readonly areAllKnown: boolean;
   /** For a timer. Afterwards all are known that were stored before. */
@@ -64,11 +71,14 @@ const areAllKnownForMs = publishingMs - clockSkewMs - longestCommitMs;
 /** Anybody can send tokens with keys that do not exist. */
 const rereadSoonEveryMs = 1_000;
 
-export type KeyRow = StoredKey & KeyTimes;
+export interface KeyRow extends StoredKey, KeyTimes {
+  /** Null for keys of before. */
+  readonly publicKey: Uint8Array | null;
+}
 
 const selectKeys = sql<object, KeyRow>`
-  select id, private_key as "privateKey", sealed_with as "sealedWith", created_at as "createdAt",
-    signs_from as "signsFrom"
+  select id, private_key as "privateKey", public_key as "publicKey", sealed_with as "sealedWith",
+    created_at as "createdAt", signs_from as "signsFrom"
   from signing_keys order by signs_from desc, created_at desc, id`;
 
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
@@ -85,8 +95,20 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
     if (rows.length === 0) throw new Error('There is no signing key.');
     all = sameKeys(all, rows)
       ? all
-      : rows.map((row) => all.find(({ id }) => id === row.id) ?? toKey(row, seal));
+      : rows.map((row) => all.find(({ id }) => id === row.id) ?? toKey(row, openLater));
     knownAt = asOf;
+  }
+
+  /** Another node may have another master key. What it does to the keys, this one learns all the same. */
+  function openLater(row: KeyRow): Uint8Array | undefined {
+    try {
+      return seal.open(row);
+    } catch (error) {
+      // A node that cannot sign need not start.
+      if (all.length === 0) throw error;
+      onError(error);
+      return undefined;
+    }
   }
 
   const readOnce = () => (reading ??= read().finally(() => (reading = undefined)));
@@ -97,7 +119,11 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
       return all;
     },
     get current() {
-      return signingAt(all, clock.now())!;
+      const key = signingAt(all, clock.now())!;
+      if (isOpen(key)) return key;
+      throw new Refusal('UNAVAILABLE', 'This node cannot sign auth tokens right now. Try again later.', {
+        retryAfterSeconds: 5,
+      });
     },
     get areAllKnown() {
       return stopwatch() - knownAt < areAllKnownForMs;
@@ -128,8 +154,16 @@ function sameKeys(keys: readonly SigningKey[], rows: readonly KeyRow[]): boolean
   return keys.length === rows.length && rows.every(({ id }, place) => keys[place]!.id === id);
 }
 
-function toKey(row: KeyRow, seal: KeySeal): SigningKey {
+function isOpen(key: SigningKey): key is OpenKey {
+  return key.privateKey !== undefined;
+}
+
+function toKey(row: KeyRow, open: (row: KeyRow) => Uint8Array | undefined): SigningKey {
   const { id, createdAt, signsFrom } = row;
-  const privateKey = createPrivateKey({ key: Buffer.from(seal.open(row)), format: 'der', type: 'pkcs8' });
-  return { id, createdAt, signsFrom, privateKey, publicKey: createPublicKey(privateKey) };
+  const opened = open(row);
+  const privateKey = opened && createPrivateKey({ key: Buffer.from(opened), format: 'der', type: 'pkcs8' });
+  const publicKey = row.publicKey
+    ? createPublicKey({ key: Buffer.from(row.publicKey), format: 'der', type: 'spki' })
+    : createPublicKey(privateKey!);
+  return { id, createdAt, signsFrom, privateKey, publicKey };
 }
