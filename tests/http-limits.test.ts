@@ -9,7 +9,12 @@ import { RawConnection } from './raw-connection.ts';
 
 const mebibyte = 2 ** 20;
 const query = '{folder{name}}';
-const noLimits: PressureLimits = { operations: 1e9, bodyBytes: 1e9, bodyBytesOfOne: 1e9 };
+const noLimits: PressureLimits = {
+  operations: 1e9,
+  operationsOfOne: 1e9,
+  bodyBytes: 1e9,
+  bodyBytesOfOne: 1e9,
+};
 const calm = { isMemoryShort: false, isBehind: false };
 
 /** A graph request as bytes, as somebody, with what else it may hold. */
@@ -125,6 +130,39 @@ describe('bodies at a time', () => {
     });
   }
 
+  test('what was announced and does not come takes no room from anybody', async () => {
+    const app = await StagedApp.start({ crowd: { load: calm, pressureLimits: limits } });
+    const silent = await Promise.all(Array.from({ length: 8 }, () => RawConnection.open(app.url)));
+    for (const [place, each] of silent.entries()) {
+      each.send(
+        `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token(`p${place}`)}\r\nContent-Length: ${2 * mebibyte}\r\n\r\n{`,
+      );
+    }
+    await eventually(() => app.openConnections >= 8, 'all are there');
+    assert.equal((await ask(app, padded(1.5 * mebibyte))).status, 200);
+    silent.forEach((each) => each.close());
+    await app.stop();
+  });
+
+  test('an answer that nobody reads takes room until it is sent or given up', async () => {
+    const app = await StagedApp.start({ crowd: { load: calm, pressureLimits: limits } });
+    // More than the system's own buffers take.
+    const long = dataOf({ text: 'x'.repeat(24 * mebibyte) });
+    app.open = (_, __, limits) => {
+      limits?.mayBegin?.();
+      return long;
+    };
+    const body = JSON.stringify({ query });
+    const deaf = await RawConnection.open(app.url, { reads: false });
+    deaf.send(
+      `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await eventually(async () => (await ask(app, body, 'ann')).status === 503, 'there is no room');
+    deaf.close();
+    await eventually(async () => (await ask(app, body, 'ann')).status === 200, 'there is room again');
+    await app.stop();
+  });
+
   test('what a client that leaves had sent is not held any longer', async () => {
     const app = await StagedApp.start({ crowd: { load: calm, pressureLimits: limits } });
     for (let count = 0; count < 5; count++) {
@@ -174,6 +212,35 @@ describe('too much work', () => {
     assert.deepEqual(new Set(statuses), new Set([200]));
     app.open = () => dataOf({});
     assert.equal((await ask(app, padded(1))).status, 200);
+    await app.stop();
+  });
+
+  test('nobody takes all places: others find one', async () => {
+    const app = await StagedApp.start({
+      crowd: { load: calm, pressureLimits: { ...noLimits, operations: 4, operationsOfOne: 2 } },
+    });
+    const answers: ((result: GraphResult) => void)[] = [];
+    app.open = () => new Promise((resolve) => answers.push(resolve));
+    const asked = ['ann', 'ann', 'bob'].map((userId) => ask(app, padded(1), userId));
+    await eventually(() => answers.length === 3, 'all are at work');
+    await assertShed(await ask(app, padded(1), 'ann'));
+    answers.forEach((answer) => answer(dataOf({})));
+    for (const each of asked) assert.equal((await each).status, 200);
+    await app.stop();
+  });
+
+  test('a connection with many unanswered requests is ended', async () => {
+    const app = await StagedApp.start();
+    const get = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+    const modest = await RawConnection.open(app.url);
+    modest.send(get.repeat(32));
+    for (let count = 0; count < 32; count++) assert.equal((await modest.read())?.status, 200);
+    const greedy = await RawConnection.open(app.url);
+    greedy.send(get.repeat(1_000));
+    let answers = 0;
+    while (await greedy.read()) answers++;
+    assert.ok(answers <= 32, String(answers));
+    modest.close();
     await app.stop();
   });
 

@@ -15,21 +15,23 @@ export class RawConnection {
   #received = '';
   #wake: () => void = () => undefined;
 
-  static async open(url: string): Promise<RawConnection> {
+  static async open(url: string, { reads = true }: { reads?: boolean } = {}): Promise<RawConnection> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.setNoDelay(true);
     await once(socket, 'connect');
-    return new RawConnection(socket);
+    return new RawConnection(socket, reads);
   }
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, reads: boolean) {
     this.#socket = socket;
     socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
-      this.#received += text;
-      this.#wake();
-    });
+    if (reads) {
+      socket.on('data', (text: string) => {
+        this.#received += text;
+        this.#wake();
+      });
+    }
     socket.on('error', () => undefined);
     socket.on('close', () => this.#wake());
   }

@@ -124,12 +124,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const address = await listen(() => app.listen(settings), settings);
 
     const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
-    const sweep = async () => {
-      await sessions.sweep();
-      await sweepKeys();
-      await sweepTrash(database, clock.now(), settings.trashDays);
-      await pruneJournal(database, clock.now(), settings);
-    };
+    const sweep = () =>
+      runEach([
+        () => sessions.sweep(),
+        sweepKeys,
+        () => sweepTrash(database, clock.now(), settings.trashDays),
+        () => pruneJournal(database, clock.now(), settings),
+      ]);
     const repeated = options.isSweptByHand
       ? []
       : [
@@ -159,6 +160,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await database.close();
     throw database.explain(error);
   }
+}
+
+/** All of them, also when one fails; rejects with what failed first. */
+async function runEach(works: readonly (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const work of works) await work().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** One after the other; the last is waited for. */

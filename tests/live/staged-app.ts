@@ -2,7 +2,7 @@
 
 import type { GraphRequest } from '@espalier/contract';
 import { pino } from 'pino';
-import type { GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
+import type { GraphLimits, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import type { Viewer } from '../../server/src/graph/viewer.ts';
 import { createApp, type App, type AppOptions } from '../../server/src/http/app.ts';
 import { Refusal } from '../../server/src/refusal.ts';
@@ -26,7 +26,8 @@ export class StagedApp {
   readonly url: string;
   readonly logLines: string[] = [];
   /** Tests put their own in. */
-  open: (request: GraphRequest, viewer: Viewer) => Opened | Promise<Opened> = () => dataOf({});
+  open: (request: GraphRequest, viewer: Viewer, limits?: GraphLimits) => Opened | Promise<Opened> = () =>
+    dataOf({});
   admit: (viewer: Viewer) => void | Promise<void> = () => undefined;
   readonly endedSessions = new Set<string>();
   /** As long as not, nobody can say whether a token is good. */
@@ -57,9 +58,10 @@ export class StagedApp {
       sessions: stagedSessions(stage) as Sessions,
       graph: {
         isSubscription: ({ query }) => query.startsWith('subscription'),
-        open: (request, viewer) => stage().open(request, viewer),
-        run: (request, viewer) => stage().open(request, viewer) as GraphResult,
+        open: (request, viewer, limits) => stage().open(request, viewer, limits),
+        run: (request, viewer, limits) => stage().open(request, viewer, limits) as GraphResult,
         admit: (viewer) => stage().admit(viewer),
+        inTurn: (_, work) => Promise.resolve().then(work),
       },
       keys: { all: [] } as unknown as SigningKeys,
       clock,
@@ -169,9 +171,9 @@ export class StagedStream implements GraphStream {
 }
 
 /** Waits for something that will be so soon. */
-export async function eventually(isSo: () => boolean, what: string): Promise<void> {
+export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 10_000;
-  while (!isSo()) {
+  while (!(await isSo())) {
     if (performance.now() > deadline) throw new Error(`Never: ${what}.`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -56,7 +56,9 @@ export interface GraphStream extends AsyncIterableIterator<GraphResult, undefine
 
 export interface GraphLimits {
   /** Mutations are refused. */
-  readonly queriesOnly: boolean;
+  readonly queriesOnly?: boolean;
+  /** Asked when its turn has come; what is thrown is the answer, and nothing was begun. */
+  readonly mayBegin?: (() => void) | undefined;
 }
 
 export interface Graph {
@@ -68,6 +70,8 @@ export interface Graph {
     viewer: Viewer,
     limits?: GraphLimits,
   ): PromiseOrValue<GraphResult | GraphStream>;
+  /** Does what takes long beside the graph, such as reading a long request, when it is this viewer's turn. */
+  inTurn<T>(viewer: Viewer, work: () => T): Promise<T>;
   /** Whether a request that can be run is answered with a stream. */
   isSubscription(request: GraphRequest): boolean;
   /** Refuses a viewer who can no longer log in. */
@@ -96,6 +100,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       if (refused) return refused;
       return operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation);
     },
+    inTurn: ({ userId }, work) => fairTurns.wait(userId, work),
     isSubscription({ query, operationName }) {
       const { document } = documents.check(query);
       return (
@@ -121,11 +126,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
     }
     const request = { schema, document, operationName, variableValues: variables };
-    return { operation: { kind, query, viewer, request } };
+    return { operation: { kind, query, viewer, request, mayBegin: limits?.mayBegin } };
   }
 
   function runOnce(operation: Operation): PromiseOrValue<GraphResult> {
-    const { kind, query, viewer, request } = operation;
+    const { kind, query, viewer, request, mayBegin } = operation;
     if (kind === OperationTypeNode.QUERY && takesLong(request.document)) return runLong(operation);
     // What changes something reads anew after that, and keeps no reading open until then.
     const isChange = kind === OperationTypeNode.MUTATION;
@@ -133,18 +138,21 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       isChange
         ? services.accessBook.accessOf(viewer.userId)
         : services.accessBook.accessFor(reading, viewer.userId);
-    const execution = () =>
-      withContext(viewer, standing, (contextValue) =>
+    const execution = () => {
+      mayBegin?.();
+      return withContext(viewer, standing, (contextValue) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) =>
           toResult(done, query, { isChanged: contextValue.isChanged }),
         ),
       );
+    };
     return isChange ? fairTurns.change(viewer.userId, execution) : fairTurns.take(viewer.userId, execution);
   }
 
   /** Waits for its turn before it takes anything from others, and then reads all of it at one moment. */
-  function runLong({ query, viewer, request }: Operation): Promise<GraphResult> {
+  function runLong({ query, viewer, request, mayBegin }: Operation): Promise<GraphResult> {
     return longReads.run(viewer.userId, async (reader, standing) => {
+      mayBegin?.();
       const reading = { ...reader, isOfOneMoment: true, end: () => undefined };
       const contextValue = { ...contextOf(viewer, standing, reading), isLong: true };
       return toResult(await tryExecute({ ...request, contextValue }), query);
@@ -278,6 +286,7 @@ interface Operation {
   readonly query: string;
   readonly viewer: Viewer;
   readonly request: Omit<ExecutionArgs, 'contextValue'>;
+  readonly mayBegin: GraphLimits['mayBegin'];
 }
 
 function isNothing(data: ExecutionResult['data']): boolean {

@@ -131,15 +131,18 @@ export async function createApp({
 
   await app.register(
     (routes, _, done) => {
-      const services = { graph, sessions, clock, log, connections: live };
-      const document = openApiDocument({ url: basePath || '/', version });
+      const services = { graph, sessions, clock, log, connections: live, pressure };
+      // The same bytes for everybody, however many do not read them.
+      const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, { isReady, isStopping: () => isStopping });
       addTokenRoutes(routes, sessions, pressure);
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
       addGraphRoute(routes, services, { pressure, times, ...settings });
       addGraphSocket(routes, services, { nextRequestId, Response, ...settings });
-      routes.get('/openapi.json', { exposeHeadRoute: true }, () => document);
+      routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
+        reply.header('content-type', 'application/json; charset=utf-8').send(document),
+      );
       refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
       done();
     },

@@ -2,9 +2,9 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
-import { endpoints } from '@espalier/contract';
+import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify';
-import { whenDone } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import type { GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
@@ -14,10 +14,10 @@ import { answerEvents } from './event-stream.ts';
 import { toGraphRequest } from './graph-request.ts';
 import type { HttpTimes } from './http-times.ts';
 import { readJsonObject } from './json-body.ts';
-import { holdAsItComes, holdBody } from './large-bodies.ts';
+import { holdAsItComes, isLargeBody } from './large-bodies.ts';
 import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
-import type { Pressure } from './pressure.ts';
+import { smallBodyBytes, type Pressure } from './pressure.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -34,9 +34,9 @@ export interface GraphRouteOptions {
 /** A folder has five fields and properties; an import that names more than so many for each is none. */
 const valuesPerFolder = 20;
 const leastValues = 2_000_000;
-const mostNames = 200_000;
+const mostNames = 20_000;
 /** The system's own buffers take a shorter answer, whether it is read or not. */
-const longAnswer = 64 * 1024;
+const longAnswer = smallBodyBytes;
 
 export function addGraphRoute(
   app: FastifyInstance,
@@ -51,21 +51,30 @@ export function addGraphRoute(
   app.decorateRequest('viewer', null);
 
   // Before the body is read: a stranger cannot make the service take in 32 MiB.
-  const onRequest = (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+  const onRequest = (request: FastifyRequest, _: FastifyReply, done: () => void) => {
     request.viewer = viewerOf(requiredBearer(request), sessions);
-    pressure.checkGraph();
-    holdBody(request, reply, pressure);
+    pressure.checkGraph(request.viewer.userId);
     done();
   };
   const preParsing: preParsingHookHandler = (request, reply, payload, done) =>
-    request.headers['transfer-encoding'] === undefined
-      ? done(null, payload)
-      : done(null, holdAsItComes(request, reply, payload as Readable, pressure));
+    isLargeBody(request)
+      ? done(null, holdAsItComes(request, reply, payload as Readable, pressure))
+      : done(null, payload);
 
   const answer = (reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType) => {
     const body = JSON.stringify(result.body);
-    if (body.length > longAnswer) limitStall(reply.raw, times.stalledAnswerMs);
+    if (body.length > longAnswer) {
+      limitStall(reply.raw, times.stalledAnswerMs);
+      reply.raw.once('close', pressure.keep(reply.request.viewer!.userId, body.length));
+    }
     return answerResult(reply, result, body, mediaType);
+  };
+
+  const readRequest = (request: FastifyRequest): PromiseOrValue<GraphRequest> => {
+    if (request.method === 'GET') return toGraphRequest(urlParameters(request));
+    const read = () => toGraphRequest(readJsonObject(request, bodyLimits));
+    const body = request.body as Buffer | undefined;
+    return body && body.length > smallBodyBytes ? graph.inTurn(request.viewer!, read) : read();
   };
 
   addEndpoint(
@@ -80,18 +89,21 @@ export function addGraphRoute(
           'Accept must allow application/json, application/graphql-response+json or text/event-stream.',
         );
       }
-      const isGet = request.method === 'GET';
       const viewer = request.viewer!;
-      const limits = { queriesOnly: isGet };
-      const graphRequest = toGraphRequest(
-        isGet ? urlParameters(request) : readJsonObject(request, bodyLimits),
-      );
+      const limits = {
+        queriesOnly: request.method === 'GET',
+        mayBegin: () => {
+          if (request.raw.socket.destroyed) throw new Refusal('UNAVAILABLE', 'Nobody waits for the answer.');
+          pressure.checkTurn(viewer.userId);
+        },
+      };
       if (!takesEvents) {
-        const result = pressure.count(graph.run(graphRequest, viewer, limits));
-        return whenDone(result, (done) => answer(reply, done, mediaType!));
+        const result = whenDone(readRequest(request), (given) => graph.run(given, viewer, limits));
+        return whenDone(pressure.count(viewer.userId, result), (done) => answer(reply, done, mediaType!));
       }
+      const opening = whenDone(readRequest(request), (given) => graph.open(given, viewer, limits));
       // Whoever takes both gets events only from a subscription.
-      return whenDone(pressure.count(graph.open(graphRequest, viewer, limits)), (opened) =>
+      return whenDone(pressure.count(viewer.userId, opening), (opened) =>
         mediaType && !('next' in opened)
           ? answer(reply, opened, mediaType)
           : answerEvents(reply, opened, viewer, services),

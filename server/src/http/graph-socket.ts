@@ -79,7 +79,13 @@ export function addGraphSocket(
     upgrades.set(request, { socket, head });
     const response = new Response(request);
     response.shouldKeepAlive = false;
-    response.assignSocket(socket);
+    try {
+      response.assignSocket(socket);
+    } catch {
+      // An earlier request of this connection is not answered yet: nobody who means well sends an upgrade behind it.
+      socket.destroy();
+      return;
+    }
     response.on('finish', () => socket.destroySoon());
     app.routing(request, response);
   });

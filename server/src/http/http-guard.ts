@@ -3,8 +3,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { answerBrokenRequest, answerExpectation } from './answers.ts';
-import { connectionLimit, type HttpTimes } from './http-times.ts';
+import { connectionLimit, mostPipelined, type HttpTimes } from './http-times.ts';
 import { LoadWatch } from './load-watch.ts';
+import { limitPipelining } from './pipelining.ts';
 import { Pressure, type Load, type PressureLimits } from './pressure.ts';
 import { checkRequestHead } from './request-head.ts';
 import { watchSlowBodies } from './slow-bodies.ts';
@@ -28,6 +29,7 @@ export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
   server.maxHeadersCount = 0;
   server.maxConnections = options.mostConnections ?? connectionLimit();
   tellDropped(app, server.maxConnections, log);
+  limitPipelining(server, mostPipelined);
   server.on('checkExpectation', (request, response) => answerExpectation(request, response, nextRequestId()));
 
   app.addHook('onRequest', (request, _, done) => {

@@ -47,6 +47,9 @@ export function serverOptions({ headersMs, checkEveryMs }: HttpTimes): ServerOpt
   };
 }
 
+/** Requests of one connection that are not answered yet. */
+export const mostPipelined = 32;
+
 /** A node with more has no memory for them. */
 const mostConnections = 50_000;
 /** For the database, the log, and what is opened for a moment. */

@@ -7,15 +7,14 @@ import { smallBodyBytes, type Pressure } from './pressure.ts';
 /** In so large steps, so that there are few of them. */
 const stepBytes = 4 * smallBodyBytes;
 
-/** By the announced length, before any of it is read. Held until the request is answered. */
-export function holdBody(request: FastifyRequest, reply: FastifyReply, pressure: Pressure): void {
-  const bytes = Number(request.headers['content-length'] ?? 0);
-  // What is longer than the endpoint takes is refused, and never held.
-  if (bytes <= smallBodyBytes || bytes > request.routeOptions.bodyLimit) return;
-  reply.raw.once('close', pressure.hold(request.viewer!.userId, bytes));
+/** What is longer than the endpoint takes is refused, and never held. */
+export function isLargeBody({ headers, routeOptions }: FastifyRequest): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const bytes = Number(headers['content-length'] ?? 0);
+  return bytes > smallBodyBytes && bytes <= routeOptions.bodyLimit;
 }
 
-/** For a body of unknown length: as much as has come. */
+/** As much as has come, whatever was announced: who sends nothing takes no room from others. */
 export function holdAsItComes(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -41,6 +40,8 @@ export function holdAsItComes(
       done(null, chunk);
     },
   });
+  // Whoever was to read it may have gone: a client that breaks off is no failure of the server.
+  counter.on('error', () => undefined);
   payload.on('error', (error) => counter.destroy(error));
   return payload.pipe(counter);
 }

@@ -27,6 +27,7 @@ export async function listen(
     const extra = createServer({ allowHalfOpen: allowHalfOpen ?? false, noDelay: true }, (socket: Socket) =>
       server.emit('connection', socket),
     );
+    if (server.maxConnections) extra.maxConnections = server.maxConnections;
     const isThere = await listenOn(extra, address.port, other).then(
       () => true,
       () => false,

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
+import type { Pressure } from './pressure.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
 /** What a connection works with. */
@@ -13,6 +14,7 @@ export interface LiveServices {
   readonly clock: Clock;
   readonly log: Logger;
   readonly connections: LiveConnections;
+  readonly pressure: Pressure;
 }
 
 export interface LiveConnection {

@@ -15,9 +15,10 @@ export interface Load {
 }
 
 export interface PressureLimits {
-  /** Operations on the graph that have begun and are not answered. */
+  /** Operations on the graph that were asked for and are not answered: of all people, and of one. */
   readonly operations: number;
-  /** Bodies of requests that are not answered: of all people, and of one. */
+  readonly operationsOfOne: number;
+  /** Bodies of requests that are not answered, and answers that are not sent: of all people, and of one. */
   readonly bodyBytes: number;
   readonly bodyBytesOfOne: number;
 }
@@ -29,15 +30,14 @@ const longestBody = 32 * 2 ** 20;
 
 export function usualLimits(heapBytes: number = getHeapStatistics().heap_size_limit): PressureLimits {
   const bodyBytes = Math.min(8 * longestBody, Math.max(2 * longestBody, heapBytes / 4));
-  return { operations: 2_000, bodyBytes, bodyBytesOfOne: bodyBytes / 2 };
+  return { operations: 2_000, operationsOfOne: 1_000, bodyBytes, bodyBytesOfOne: bodyBytes / 2 };
 }
 
 export class Pressure {
   readonly #load: Load;
   readonly #limits: PressureLimits;
-  readonly #bytesOf = new Map<string, number>();
-  #bytes = 0;
-  #operations = 0;
+  readonly #bytesOf = new Shares();
+  readonly #operationsOf = new Shares();
 
   constructor(load: Load, limits: PressureLimits = usualLimits()) {
     this.#load = load;
@@ -48,34 +48,69 @@ export class Pressure {
     if (this.#load.isMemoryShort) throw tooMuch('Memory is short.');
   }
 
-  checkGraph(): void {
+  /** When an operation is asked for. */
+  checkGraph(userId: string): void {
+    const { operations, operationsOfOne } = this.#limits;
     if (this.#load.isMemoryShort) throw tooMuch('Memory is short.');
     if (this.#load.isBehind) throw tooMuch('There is more to do than can be done.');
-    if (this.#operations >= this.#limits.operations) throw tooMuch('Too many operations wait.');
+    if (this.#operationsOf.total >= operations) throw tooMuch('Too many operations wait.');
+    if (this.#operationsOf.of(userId) >= operationsOfOne)
+      throw tooMuch('You have too many operations waiting.');
+  }
+
+  /** When it is the turn of an operation: its answer must find room, and so must those that nobody has taken yet. */
+  checkTurn(userId: string): void {
+    if (this.#load.isMemoryShort) throw tooMuch('Memory is short.');
+    this.#requireRoom(userId, 0);
   }
 
   /** What is answered at once is never one of many. */
-  count<T>(work: PromiseOrValue<T>): PromiseOrValue<T> {
+  count<T>(userId: string, work: PromiseOrValue<T>): PromiseOrValue<T> {
     if (!isPromise(work)) return work;
-    this.#operations++;
-    return work.finally(() => this.#operations--);
+    return work.finally(this.#operationsOf.take(userId, 1));
   }
 
   /** Counts bytes of a body that somebody sends; answers with what takes them back. */
   hold(userId: string, bytes: number): () => void {
-    const { bodyBytes, bodyBytesOfOne } = this.#limits;
-    const held = this.#bytesOf.get(userId) ?? 0;
-    if (this.#bytes + bytes > bodyBytes) throw tooMuch('Too many large requests at once.');
-    if (held + bytes > bodyBytesOfOne) throw tooMuch('You have too many large requests under way.');
-    this.#add(userId, bytes);
-    return () => this.#add(userId, -bytes);
+    this.#requireRoom(userId, bytes);
+    return this.#bytesOf.take(userId, bytes);
   }
 
-  #add(userId: string, bytes: number): void {
-    const held = (this.#bytesOf.get(userId) ?? 0) + bytes;
-    this.#bytes += bytes;
-    if (held > 0) this.#bytesOf.set(userId, held);
-    else this.#bytesOf.delete(userId);
+  /** Of an answer that is there: it is kept in any case, until it is sent, and counted if it is long. */
+  keep(userId: string, bytes: number): () => void {
+    return bytes > smallBodyBytes ? this.#bytesOf.take(userId, bytes) : () => undefined;
+  }
+
+  #requireRoom(userId: string, bytes: number): void {
+    const { bodyBytes, bodyBytesOfOne } = this.#limits;
+    if (this.#bytesOf.total + bytes > bodyBytes)
+      throw tooMuch('Too many large requests and answers at once.');
+    if (this.#bytesOf.of(userId) + bytes > bodyBytesOfOne) {
+      throw tooMuch('You have too many large requests and answers under way.');
+    }
+  }
+}
+
+/** Of something that there is only so much of, how much each person has taken. */
+class Shares {
+  readonly #of = new Map<string, number>();
+  total = 0;
+
+  of(userId: string): number {
+    return this.#of.get(userId) ?? 0;
+  }
+
+  /** Answers with what gives it back. */
+  take(userId: string, amount: number): () => void {
+    this.#add(userId, amount);
+    return () => this.#add(userId, -amount);
+  }
+
+  #add(userId: string, amount: number): void {
+    const share = this.of(userId) + amount;
+    this.total += amount;
+    if (share > 0) this.#of.set(userId, share);
+    else this.#of.delete(userId);
   }
 }
 

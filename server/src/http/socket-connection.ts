@@ -56,6 +56,7 @@ export class SocketConnection implements LiveConnection {
       graph: services.graph,
       dialect: options.dialect,
       peer: this.#peer,
+      pressure: services.pressure,
       most: options.maxSubscriptions,
       onFailure: (error) => this.#fail(error),
     });

@@ -10,12 +10,14 @@ import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import { toGraphError } from './answers.ts';
 import { writeMessage, type Dialect } from './socket-dialects.ts';
+import type { Pressure } from './pressure.ts';
 import type { SocketPeer } from './socket-peer.ts';
 
 export interface SocketOperationsOptions {
   readonly graph: Graph;
   readonly dialect: Dialect;
   readonly peer: SocketPeer;
+  readonly pressure: Pressure;
   /** How many may run at a time. */
   readonly most: number;
   /** Told of what concerns the whole connection. */
@@ -24,6 +26,7 @@ export interface SocketOperationsOptions {
 
 interface Operation {
   readonly id: string;
+  readonly userId: string;
   readonly request: GraphRequest;
   stream?: GraphStream;
   /** What was sent of the stream last. */
@@ -64,7 +67,7 @@ export class SocketOperations {
       void this.#sendErrors(id, [toGraphError(new Refusal('TOO_EXPENSIVE', text))]);
       return;
     }
-    const operation: Operation = { id, request, isOver: false };
+    const operation: Operation = { id, userId: viewer.userId, request, isOver: false };
     this.#open.set(id, operation);
     this.#running++;
     this.#run(operation, viewer)
@@ -82,7 +85,9 @@ export class SocketOperations {
   }
 
   async #run(operation: Operation, viewer: Viewer): Promise<void> {
-    const opened = await this.#options.graph.open(operation.request, viewer);
+    const { graph, pressure } = this.#options;
+    const mayBegin = () => pressure.checkTurn(viewer.userId);
+    const opened = await graph.open(operation.request, viewer, { mayBegin });
     if ('next' in opened) await this.#follow(operation, opened);
     else if (!operation.isOver) await this.#answer(operation, opened);
   }
@@ -96,7 +101,7 @@ export class SocketOperations {
       if (operation.isOver as boolean) return;
       if (done) return this.#complete(operation);
       operation.last = value;
-      await this.#sendResult(operation.id, value.body);
+      await this.#sendResult(operation, value.body);
     }
   }
 
@@ -105,7 +110,7 @@ export class SocketOperations {
       this.#finish(operation);
       return this.#sendErrors(operation.id, body.errors ?? []);
     }
-    void this.#sendResult(operation.id, body);
+    void this.#sendResult(operation, body);
     return this.#complete(operation);
   }
 
@@ -139,8 +144,10 @@ export class SocketOperations {
     if (this.#open.get(operation.id) === operation) this.#open.delete(operation.id);
   }
 
-  #sendResult(id: string, body: GraphResult['body']): Promise<void> {
-    return this.#send({ id, type: this.#options.dialect.result, payload: body });
+  #sendResult({ id, userId }: Operation, payload: GraphResult['body']): Promise<void> {
+    const { dialect, peer, pressure } = this.#options;
+    const frame = writeMessage({ id, type: dialect.result, payload });
+    return peer.send(frame).finally(pressure.keep(userId, frame.length));
   }
 
   /** Instead of a result; nothing follows. */

@@ -50,11 +50,9 @@ const mostRefreshes = 20;
 const findRefreshes = sql<{ sessionIds: readonly string[]; most: number }, SessionRefresh>`
   select session_id as "sessionId", spent_at as at, address, agent, replays, replayed_at as "replayedAt",
     replay_address as "replayAddress", replay_agent as "replayAgent"
-  from (
-    select spent_refresh_tokens.*, row_number() over (partition by session_id order by spent_at desc) as place
-    from spent_refresh_tokens where session_id in (select value from ${list('sessionIds')})
-  ) as latest
-  where place <= ${'most'} order by session_id, place`;
+  from ${list('sessionIds')} join spent_refresh_tokens on digest in (
+    select digest from spent_refresh_tokens where session_id = each.value order by spent_at desc limit ${'most'})
+  order by session_id, spent_at desc`;
 
 /** The statements of one kind of list; `chosen` says which rows it has. */
 const statementsOf = (chosen: Statement) => ({

@@ -33,9 +33,9 @@ export interface Sessions {
   logOutByRefreshToken(refreshToken: string): Promise<void>;
   /** Reads no database: an auth token is good until it expires, or its session is ended by more than a logout. */
   authenticate(authToken: string): AccessToken;
-  /** Whether the session of an auth token was ended, or its user disabled or deleted: the token is good no more. */
   /** The issuer of auth tokens. */
   readonly issuer: string;
+  /** Whether the session of an auth token was ended, its user disabled or deleted, or its key retired since. */
   isEnded(token: Omit<AccessToken, 'expiresAt'>): boolean;
   /** Forgets sessions, spent tokens, sealed successors and failed logins whose time is over. */
   sweep(): Promise<void>;

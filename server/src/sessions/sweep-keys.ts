@@ -42,11 +42,13 @@ export function createKeySweep({
   let need = { keyId: '', until: 0 };
 
   async function rotateIfOld(): Promise<void> {
-    if (!isOld(keys.all[0]!)) return;
+    const [newest] = keys.all;
+    // Whoever cannot open a key has not the master key that the others have.
+    if (!isOld(newest!) || !newest!.privateKey) return;
     await changeInTurn(database, async (transaction) => {
-      const [newest] = await readKeyRows(transaction);
+      const [stored] = await readKeyRows(transaction);
       // Another node may have done it.
-      if (newest && isOld(newest)) await rotateSigningKey(transaction, { seal, now: clock.now() });
+      if (stored && isOld(stored)) await rotateSigningKey(transaction, { seal, now: clock.now() });
     });
     await keys.reread();
   }
