@@ -19,7 +19,7 @@ export class Tally {
 
   count({ kind }: HostileRequest, answers: readonly Answer[]): void {
     this.#requests++;
-    // The last answer on a connection that is ended is that to our own last request.
+    // With those to our own last request on a connection that is ended: of `http`, most of the 200s are these.
     for (const answer of answers) this.#add(kind, outcomeOf(answer));
     if (answers.length === 0) this.#add(kind, 'no answer');
     this.serverErrors += answers.filter(({ status }) => status >= 500).length;
