@@ -4,15 +4,18 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../tests/script-options.ts';
 import { summarise } from './scenario.ts';
 import { ServerProcess } from './server-process.ts';
 
 const mostPercent = 5;
 const warmUp = 20;
 
-const { values } = parseArgs({ options: { tries: { type: 'string', default: '200' } } });
-const tries = Number(values.tries);
+const values = scriptOptions(
+  'npm run measure:login-times -- [--tries 200]\n\nCompares the CPU time of refused logins: of unknown, wrong and disabled ones.',
+  ['tries'],
+);
+const tries = Number(values.tries ?? 200);
 
 const password = 'walnut cabin orchard';
 const kinds = {
@@ -53,6 +56,7 @@ async function invite(): Promise<void> {
 async function measure(): Promise<Record<Kind, number[]>> {
   const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Kind, number[]>;
   for (let round = -warmUp; round < tries; round++) {
+    if (round % 50 === 0) console.error(`${round} of ${tries} tries of each`);
     const order = names.map((_, place) => names[(place + round + warmUp) % names.length]!);
     for (const name of order) {
       const before = await server.usage();

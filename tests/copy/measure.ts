@@ -3,12 +3,15 @@
  * as before at the end. `npm run measure:copy -- --folders 100000`
  */
 
-import { parseArgs } from 'node:util';
 import { withPostgres } from '../postgres/provided-postgres.ts';
+import { scriptOptions } from '../script-options.ts';
 import { goThereAndBack } from './there-and-back.ts';
 
-const { values } = parseArgs({ options: { folders: { type: 'string', default: '100000' } } });
-const folders = Number(values.folders);
+const values = scriptOptions(
+  'npm run measure:copy -- [--folders 100000]\n\nHow long espalier copy takes, to PostgreSQL and back.',
+  ['folders'],
+);
+const folders = Number(values.folders ?? 100_000);
 const legs = await withPostgres(() => goThereAndBack(folders));
 for (const { from, to, seconds } of legs) {
   const rate = Math.round(folders / seconds).toLocaleString('en');

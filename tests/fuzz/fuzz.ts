@@ -3,12 +3,12 @@
  * `npm run fuzz -- tree tokens --seed N --steps N --minutes M`. With a seed, one run of each.
  */
 
-import { parseArgs } from 'node:util';
 import { databaseKinds } from '../databases.ts';
 import { requestsSubject } from '../hostile-input/requests-subject.ts';
 import { mirrorSubject } from '../live/mirror-subject.ts';
 import { treeSubject } from '../model/tree-subject.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
+import { scriptWords } from '../script-options.ts';
 import { tokensSubject } from '../token-model/tokens-subject.ts';
 
 const subjects = [treeSubject, mirrorSubject, tokensSubject, requestsSubject];
@@ -44,10 +44,10 @@ async function runAll(): Promise<boolean> {
 }
 
 function readOptions() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { seed: { type: 'string' }, steps: { type: 'string' }, minutes: { type: 'string' } },
-  });
+  const { values, words } = scriptWords(
+    `npm run fuzz -- [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nTries the server at random against models, until it finds something, the minutes are over, or you stop it. With a seed, that one run.`,
+    ['seed', 'steps', 'minutes'],
+  );
   const numbers = {
     seed: values.seed === undefined ? undefined : Number(values.seed),
     steps: values.steps === undefined ? undefined : Number(values.steps),
@@ -56,7 +56,7 @@ function readOptions() {
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined && !(value >= 0)) end(`--${name} must be a number from 0 up.`);
   }
-  const named = positionals.map((name) => {
+  const named = words.map((name) => {
     const subject = subjects.find((each) => each.name === name);
     return (
       subject ??

@@ -7,8 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Child } from '../../bench/child.ts';
+import { scriptOptions } from '../script-options.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';
@@ -25,7 +25,10 @@ const baselineShare = 0.05;
 const fewestBefore = 30_000;
 const mostGrowth = 0.2;
 
-const { values } = parseArgs({ options: { seed: { type: 'string' }, requests: { type: 'string' } } });
+const values = scriptOptions(
+  'npm run fuzz:million -- [--seed 1] [--requests 1000000]\n\nDamaged requests of every kind to one server: no 5xx, no crash, no growth of memory.',
+  ['seed', 'requests'],
+);
 const seed = Number(values.seed ?? 1);
 const total = Number(values.requests ?? 1_000_000);
 const folder = mkdtempSync(join(tmpdir(), 'espalier-million-'));

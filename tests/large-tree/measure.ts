@@ -4,8 +4,8 @@
  */
 
 import { statSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { sqlite } from '../databases.ts';
+import { scriptOptions } from '../script-options.ts';
 import { EstateServer } from './estate-server.ts';
 import { findEstate, importBatch, plantEstate, type Ask, type Estate } from './estate.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
@@ -24,14 +24,12 @@ const mostRatio = 1.5;
 const requestsPerTurn = { query: 60, change: 20 };
 const warmUpTurns = 3;
 
-const { values } = parseArgs({
-  options: {
-    folders: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '15' },
-  },
-});
-const sizes = [smallSize, atLeast(smallSize, values.folders, '--folders')];
-const rounds = atLeast(1, values.rounds, '--rounds');
+const values = scriptOptions(
+  'npm run measure:tree -- [--folders 1000000] [--rounds 15]\n\nWhat requests cost on a large tree, and on one of a thousand folders.',
+  ['folders', 'rounds'],
+);
+const sizes = [smallSize, atLeast(smallSize, values.folders ?? '1000000', '--folders')];
+const rounds = atLeast(1, values.rounds ?? '15', '--rounds');
 const databases = await Promise.all(sizes.map(() => sqlite.create()));
 const servers: EstateServer[] = [];
 try {

@@ -4,27 +4,27 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../script-options.ts';
 import { runChaos } from './chaos/faults.ts';
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '5' },
-    nodes: { type: 'string', default: '3' },
-    seed: { type: 'string' },
-    minutes: { type: 'string', default: '30' },
-    log: { type: 'string' },
-  },
-});
+const {
+  rounds = '5',
+  nodes = '3',
+  minutes = '30',
+  ...values
+} = scriptOptions(
+  'npm run chaos -- [--rounds 5] [--nodes 3] [--seed N] [--minutes 30] [--log FILE]\n\nKills nodes and their PostgreSQL under load, and checks that nothing acknowledged was lost.',
+  ['rounds', 'nodes', 'seed', 'minutes', 'log'],
+);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-const deadline = performance.now() + Number(values.minutes) * 60_000;
+const deadline = performance.now() + Number(minutes) * 60_000;
 let isInterrupted = false;
 process.once('SIGINT', () => (isInterrupted = true));
 
 console.log(`seed ${seed}`);
 const { violations, tally, logLines } = await runChaos({
-  nodes: Number(values.nodes),
-  rounds: Number(values.rounds),
+  nodes: Number(nodes),
+  rounds: Number(rounds),
   restarts: 1,
   isThorough: true,
   pauseMs: 2_000,

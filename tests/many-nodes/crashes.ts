@@ -4,25 +4,22 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { scriptOptions } from '../script-options.ts';
 import { runCrashes } from './chaos/crashes.ts';
 
 const readyWithinMs = 2_000;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '100' },
-    seed: { type: 'string' },
-    log: { type: 'string' },
-  },
-});
+const values = scriptOptions(
+  'npm run crashes -- [--kills 100] [--seed N] [--log FILE]\n\nKills a node on a database file at random moments under load, and checks that nothing acknowledged was lost.',
+  ['kills', 'seed', 'log'],
+);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 let isInterrupted = false;
 process.once('SIGINT', () => (isInterrupted = true));
 
 console.log(`seed ${seed}`);
 const { violations, tally, logLines } = await runCrashes({
-  kills: Number(values.kills),
+  kills: Number(values.kills ?? 100),
   nodes: 1,
   seed,
   onProgress: (text) => console.error(text),

@@ -1,15 +1,16 @@
 /** `npm run measure:refresh-race -- --rounds N`: the race of refresh-race.test.ts, longer, and with who won how often. */
 
-import { parseArgs } from 'node:util';
 import { postgres } from '../databases.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
+import { scriptOptions } from '../script-options.ts';
 import { startNodes, stopNodes } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
-const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '200' }, nodes: { type: 'string', default: '3' } },
-});
-const [rounds, count] = [Number(values.rounds), Number(values.nodes)];
+const values = scriptOptions(
+  'npm run measure:refresh-race -- [--rounds 200] [--nodes 3]\n\nRefreshes of one token race over several nodes: one wins each time.',
+  ['rounds', 'nodes'],
+);
+const [rounds, count] = [Number(values.rounds ?? 200), Number(values.nodes ?? 3)];
 
 await withPostgres(async () => {
   const database = await postgres.create();

@@ -5,25 +5,21 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { cpuMicroseconds } from '../../bench/sizing-processes.ts';
 import { sqlite } from '../databases.ts';
 import { ApiClient } from '../api-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
+import { scriptOptions } from '../script-options.ts';
 import { SlowCrowd, slowManners } from './slow-crowd.ts';
 
-const { values } = parseArgs({
-  options: {
-    clients: { type: 'string', default: '1000' },
-    rounds: { type: 'string', default: '5' },
-    requests: { type: 'string', default: '400' },
-    'every-seconds': { type: 'string', default: '3' },
-  },
-});
-const clients = Number(values.clients);
-const rounds = Number(values.rounds);
-const requests = Number(values.requests);
-const everyMs = Number(values['every-seconds']) * 1000;
+const values = scriptOptions(
+  'npm run measure:slow-clients -- [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
+  ['clients', 'rounds', 'requests', 'every-seconds'],
+);
+const clients = Number(values.clients ?? 1_000);
+const rounds = Number(values.rounds ?? 5);
+const requests = Number(values.requests ?? 400);
+const everyMs = Number(values['every-seconds'] ?? 3) * 1000;
 const atOnce = 4;
 const quietMs = 4_000;
 
