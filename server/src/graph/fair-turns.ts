@@ -1,6 +1,6 @@
 /**
- * Queries in turns, one of each person after the other: whoever asks for much keeps neither the others waiting nor what
- * else the process has to do, of which there is some after every few milliseconds of queries.
+ * Queries in turns, and whoever has taken least is next: who asks for much keeps neither the others waiting nor what else
+ * the process has to do, of which there is some after every few milliseconds of queries.
  */
 
 import { isPromise, type PromiseOrValue } from '../database/database.ts';
@@ -10,12 +10,18 @@ export interface FairTurns {
   take<T>(userId: string, work: () => PromiseOrValue<T>): PromiseOrValue<T>;
   /** The same for a change. Others need not rest from it: changes stand in a line of their own, and let others through. */
   change<T>(userId: string, work: () => PromiseOrValue<T>): PromiseOrValue<T>;
-  /** Does it when everybody else had a turn, in any case: for what takes long. */
+  /** Does it after what else there is to do, in any case: for what takes long. */
   wait<T>(userId: string, work: () => PromiseOrValue<T>): Promise<T>;
 }
 
 /** Answers whether there is more to come of what was begun. */
 type Begin = () => boolean;
+
+/** Of one person; it is there as long as anybody waits. */
+interface Line {
+  readonly waiting: Begin[];
+  takenMs: number;
+}
 
 const mostMs = 5;
 /**
@@ -26,8 +32,7 @@ const mostMs = 5;
 const mostRounds = 100;
 
 export function createFairTurns(): FairTurns {
-  /** Whose turn is next stands first. */
-  const lines = new Map<string, Begin[]>();
+  const lines = new Map<string, Line>();
   /** Since something else could be done. */
   let spentMs = 0;
   let isDue = false;
@@ -56,14 +61,10 @@ export function createFairTurns(): FairTurns {
     isDue = false;
     spentMs = 0;
     while (spentMs < mostMs) {
-      const [first] = lines;
-      if (!first) return;
-      const [userId, line] = first;
-      const next = line.shift()!;
-      lines.delete(userId);
-      if (line.length > 0) lines.set(userId, line);
+      const line = nextLine();
+      if (!line) return lines.clear();
       // How long the rest of it takes is not known: it has the turn for itself.
-      if (next()) {
+      if (line.waiting.shift()!()) {
         spentMs = mostMs;
         break;
       }
@@ -71,21 +72,35 @@ export function createFairTurns(): FairTurns {
     serveSoon();
   }
 
+  /** Of those who wait, the one who has taken least; among equals who came first. */
+  function nextLine(): Line | undefined {
+    const waiting = [...lines.values()].filter((line) => line.waiting.length > 0);
+    return waiting.reduce<Line | undefined>(
+      (least, line) => (least && least.takenMs <= line.takenMs ? least : line),
+      undefined,
+    );
+  }
+
   function wait<T>(userId: string, work: () => PromiseOrValue<T>): Promise<T> {
+    const line = lines.get(userId) ?? { waiting: [], takenMs: 0 };
+    lines.set(userId, line);
     const done = Promise.withResolvers<T>();
-    const next: Begin = () => {
+    line.waiting.push(() => {
+      const start = performance.now();
+      const charge = () => void (line.takenMs += performance.now() - start);
       try {
         const result = begin(work);
         done.resolve(result);
-        return isPromise(result);
+        if (!isPromise(result)) return false;
+        void done.promise.then(charge, charge);
+        return true;
       } catch (error) {
         done.reject(error);
         return false;
+      } finally {
+        charge();
       }
-    };
-    const line = lines.get(userId);
-    if (line) line.push(next);
-    else lines.set(userId, [next]);
+    });
     serveSoon();
     return done.promise;
   }
