@@ -7,7 +7,7 @@ import { plantFolders } from './stored-rows.ts';
 import { administrator } from './testbed.ts';
 import { TreeBed } from './tree/tree-bed.ts';
 
-const count = 40;
+const count = 24;
 const aliases = Array.from({ length: 18 }, (_, place) => `a${place}: title`).join(' ');
 const expensive = [
   `{folder{folders{items{${aliases}}}}}`,
@@ -18,7 +18,7 @@ for (const kind of databaseKinds) {
   test(`a login and another person's query are answered amid ${count} expensive queries on ${kind.name}`, async () => {
     const tree = await TreeBed.start(kind);
     try {
-      const names = Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`);
+      const names = Array.from({ length: 1_500 }, (_, place) => `Folder ${place}`);
       await plantFolders(tree.bed.database.url, names);
       const { authToken } = await tree.person({});
       const answered: string[] = [];
