@@ -25,7 +25,7 @@ interface Line {
 
 const mostMs = 5;
 /**
- * The event loop takes in one new connection each time it goes round (https://github.com/libuv/libuv/pull/3696). It goes
+ * The event loop takes in one new connection each time it goes round. It goes
  * round once for each millisecond that queries took, up to so often: else whoever has just come would have to wait for a
  * query of everybody who came before. With nothing else to do it takes microseconds.
  */
