@@ -233,13 +233,13 @@ describe('too much work', () => {
     const app = await StagedApp.start();
     const get = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
     const modest = await RawConnection.open(app.url);
-    modest.send(get.repeat(32));
-    for (let count = 0; count < 32; count++) assert.equal((await modest.read())?.status, 200);
+    modest.send(get.repeat(100));
+    for (let count = 0; count < 100; count++) assert.equal((await modest.read())?.status, 200);
     const greedy = await RawConnection.open(app.url);
     greedy.send(get.repeat(1_000));
     let answers = 0;
     while (await greedy.read()) answers++;
-    assert.ok(answers <= 32, String(answers));
+    assert.ok(answers <= 100, String(answers));
     modest.close();
     await app.stop();
   });

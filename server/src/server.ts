@@ -82,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       database,
       feed,
       clock,
-      onError: (err) => log.error({ err }, 'ended sessions cannot be read'),
+      onError: (err) => log.warn({ err }, 'ended sessions cannot be read'),
     });
     feed.onEntry(({ kind }) => {
       if (kind === 'ROTATE_KEY' || kind === 'RETIRE_KEY') keys.reread().catch(onKeysError);

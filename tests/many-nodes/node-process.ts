@@ -1,7 +1,7 @@
 /** A node: the program as operators run it, in a process of its own that ends with this one at the latest. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,6 +27,8 @@ const stopWithinMs = 15_000;
 
 /** The same for all nodes that this process starts, so that whichever is first makes it. */
 export const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
+/** Without one, whoever starts on PostgreSQL is warned. */
+const masterKey = randomBytes(32).toString('base64');
 
 export class NodeProcess {
   readonly #process: ChildProcess;
@@ -62,6 +64,7 @@ export class NodeProcess {
       DATABASE_URL: databaseUrl,
       ADMIN_USERNAME: administrator.username,
       ADMIN_PASSWORD: administrator.password,
+      MASTER_KEY: masterKey,
       LOG_LEVEL: isTestProcess ? 'trace' : 'warn',
       ...settings,
     };

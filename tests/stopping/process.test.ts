@@ -8,6 +8,7 @@ import pg from 'pg';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess, type NodeOptions } from '../many-nodes/node-process.ts';
+import { withoutHasteWarning } from '../postgres/haste.ts';
 import { SilentRelay } from './silent-relay.ts';
 
 async function logIn(
@@ -32,7 +33,11 @@ for (const kind of databaseKinds) {
       await database.remove();
     });
     const start = async (options: Omit<NodeOptions, 'databaseUrl'> = {}) =>
-      (node = await NodeProcess.start({ databaseUrl: database.url, ...options }));
+      (node = await NodeProcess.start({
+        databaseUrl: database.url,
+        settings: { LOG_LEVEL: 'info' },
+        ...options,
+      }));
 
     test('SIGTERM closes sockets with 1001 and a cursor, ends with 0, and leaves nothing behind', async () => {
       const stopping = await start();
@@ -45,7 +50,7 @@ for (const kind of databaseKinds) {
       await stopping.ended();
       assert.equal(stopping.exitCode, 0);
       assert.match(stopping.output, /\nStopping; [^\n]+\nStopped\.\n$/);
-      assert.equal(stopping.log, '');
+      assert.equal(withoutHasteWarning(stopping.log), '');
       if (kind === postgres) assert.equal(await connectionsTo(database.url), 0);
     });
 
@@ -59,7 +64,7 @@ for (const kind of databaseKinds) {
         failing.signal(signal);
         await failing.ended();
         assert.equal(failing.exitCode, 1);
-        const lines = failing.log.trim().split('\n');
+        const lines = withoutHasteWarning(failing.log).trim().split('\n');
         assert.equal(lines.length, 1, failing.log);
         const line = JSON.parse(lines[0]!) as { level: number; err: { message: string } };
         assert.deepEqual([line.level, line.err.message], [60, `a bug that was ${how}`]);

@@ -21,7 +21,6 @@ export async function serve(args: string[]): Promise<void> {
   warnings.forEach(warn);
   warnIfExposed(settings);
   warnIfReadable(settings);
-  warnIfUnsealed(settings);
   const log = pino({ level: settings.logLevel }, logDestination());
   endOnBug(log);
   let administrator: NewAdministrator | undefined;
@@ -43,6 +42,7 @@ export async function serve(args: string[]): Promise<void> {
   });
   const server = await unlessStopped(starting, stop, settings);
   if (server) {
+    warnIfUnsealed(settings);
     console.log(addresses(server, settings));
     console.log(howToTry(server, administrator));
     await stop.asked;

@@ -34,7 +34,7 @@ export interface GraphRouteOptions {
 /** A folder has five fields and properties; an import that names more than so many for each is none. */
 const valuesPerFolder = 20;
 const leastValues = 2_000_000;
-const mostNames = 20_000;
+const mostNames = 200_000;
 /** The system's own buffers take a shorter answer, whether it is read or not. */
 const longAnswer = smallBodyBytes;
 

@@ -48,7 +48,7 @@ export function serverOptions({ headersMs, checkEveryMs }: HttpTimes): ServerOpt
 }
 
 /** Requests of one connection that are not answered yet. */
-export const mostPipelined = 32;
+export const mostPipelined = 100;
 
 /** A node with more has no memory for them. */
 const mostConnections = 50_000;
