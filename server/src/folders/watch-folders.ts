@@ -153,15 +153,16 @@ class FolderWatch {
   async *changes(): AsyncGenerator<FolderChange, void> {
     const { feed, turns, database } = this.#services;
     const { access, place: head } = this.#standing;
+    let { timesReplaced } = feed;
     const isKnown = await turns.take(() => isStillKnown(database, access, this.#after, head));
     let place: JournalPlace = isKnown ? this.#after : head;
     this.#watched = await watchedAt(database, access, place.number, this.#under);
     if (!isKnown) yield resyncAt(place);
     this.toldUpTo = place;
 
-    let { timesReplaced } = feed;
     for (;;) {
-      await feed.waitFor(place.number, this.#signal);
+      // It may have been replaced while the last change was on its way; then there is nothing to wait for.
+      if (feed.timesReplaced === timesReplaced) await feed.waitFor(place.number, this.#signal);
       if (this.#signal.aborted) return;
       let isLost = feed.timesReplaced !== timesReplaced || feed.last - place.number > this.#maxBacklog;
       ({ timesReplaced } = feed);
