@@ -134,7 +134,8 @@ function requireOne(...given: [name: string, value: string | undefined][]): void
   throw new StartError(`${given.map(([name]) => name).join(' and ')} are both given: take one of them.`);
 }
 
-function fileText(source: string, path: string): { source: string; text: string } {
+/** What the file holds that a flag or a variable names. */
+export function fileText(source: string, path: string): { source: string; text: string } {
   try {
     return { source, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
   } catch (cause) {

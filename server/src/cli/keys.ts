@@ -1,8 +1,7 @@
 /** `espalier keys`: lists, rotates, retires and seals the signing keys, in the database directly. */
 
-import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
-import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
+import { databaseOptionsOf, fileText, settingsOfProcess, settingsTable } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { openUpToDate } from '../database/open-database.ts';
 import { changeInTurn } from '../journal/journal.ts';
@@ -43,6 +42,7 @@ const actions: Readonly<Record<string, (keys: Keys, asked: Asked) => Promise<voi
 
 const { databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds } = settingsTable;
 const taken: readonly Setting<unknown>[] = [databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds];
+const oldMasterKeyFlag = '--old-master-key-file';
 const tellsMore = 'espalier keys --help tells more.';
 
 export async function keys(given: string[]): Promise<void> {
@@ -159,7 +159,7 @@ function inItsPlace(id: string): string {
 
 /** With the master key that is set now; what is sealed with the old one is opened with that. */
 async function reseal({ database, seal }: Keys, { oldMasterKeyFile }: Asked): Promise<void> {
-  const old = createKeySeal(oldMasterKeyFile === undefined ? undefined : readOldKey(oldMasterKeyFile));
+  const old = createKeySeal(oldMasterKeyFile && fileText(oldMasterKeyFlag, oldMasterKeyFile).text);
   const count = await changeInTurn(database, async (transaction) => {
     const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== seal.id);
     requireOld(rows, old);
@@ -200,24 +200,15 @@ function requireSameSeal(
   }
 }
 
-function readOldKey(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-  } catch (cause) {
-    throw new StartError(`The file ${path} cannot be read: ${(cause as Error).message}.`, { cause });
-  }
-}
-
 function parse(action: string, args: string[]): { asked: Asked; flags: Record<string, string> } {
   const rest = [...args];
   const take = (flag: string) => rest.includes(flag) && rest.splice(rest.indexOf(flag), 1).length > 0;
   const isJson = action === 'list' && take('--json');
   const isAtOnce = action === 'retire' && take('--at-once');
   const isAll = action === 'retire' && take('--all');
-  const oldFlag = '--old-master-key-file';
-  const at = action === 'seal' ? rest.indexOf(oldFlag) : -1;
+  const at = action === 'seal' ? rest.indexOf(oldMasterKeyFlag) : -1;
   const [, oldMasterKeyFile] = at < 0 ? [] : rest.splice(at, 2);
-  if (at >= 0 && oldMasterKeyFile === undefined) throw new UsageError(`${oldFlag} needs a value.`);
+  if (at >= 0 && oldMasterKeyFile === undefined) throw new UsageError(`${oldMasterKeyFlag} needs a value.`);
   const given = action === 'retire' && rest[0] && !rest[0].startsWith('-') ? rest.splice(0, 1) : [];
   if (action === 'retire' && (given.length === 0) !== isAll) {
     throw new UsageError(
