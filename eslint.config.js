@@ -107,7 +107,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['contract/src/**'],
+    files: ['contract/src/**', 'client/src/**'],
     rules: {
       'import-x/no-extraneous-dependencies': ['error', { devDependencies: ['**/*.test.ts'] }],
     },

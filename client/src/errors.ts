@@ -1,0 +1,67 @@
+/** The one error that the client throws. What it is about is told by its code; the message is for people. */
+
+/** Of the server: the codes of its problems and of its graph errors. Of the client: the last three. */
+export type ErrorCode =
+  | 'BAD_INPUT'
+  | 'INVALID_CREDENTIALS'
+  | 'INVALID_AUTH_TOKEN'
+  | 'INVALID_REFRESH_TOKEN'
+  | 'NOT_FOUND'
+  | 'FORBIDDEN'
+  | 'CONFLICT'
+  | 'CYCLE'
+  | 'TOO_MANY_ATTEMPTS'
+  | 'METHOD_NOT_ALLOWED'
+  | 'NOT_ACCEPTABLE'
+  | 'TOO_EXPENSIVE'
+  | 'TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'UNAVAILABLE'
+  | 'INTERNAL'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  /** Nobody is logged in, or the session is over: log in. */
+  | 'LOGGED_OUT'
+  /** No answer came, however often it was tried. */
+  | 'UNREACHABLE'
+  /** Something answered that is not an Espalier server, or one that is too old or too new. */
+  | 'NOT_ESPALIER';
+
+/** A GraphQL error as the server sends it. */
+export interface GraphErrorShape {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly locations?: readonly { readonly line: number; readonly column: number }[];
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+export interface ErrorDetails {
+  readonly status?: number | undefined;
+  /** Under which the server has logged it. */
+  readonly requestId?: string | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  /** All errors of a graph answer, and what there was of data besides. */
+  readonly errors?: readonly GraphErrorShape[] | undefined;
+  readonly data?: unknown;
+  readonly cause?: unknown;
+}
+
+export class EspalierError extends Error {
+  override readonly name = 'EspalierError';
+  readonly code: ErrorCode;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly errors: readonly GraphErrorShape[] | undefined;
+  readonly data: unknown;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.status = details.status;
+    this.requestId = details.requestId;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+    this.errors = details.errors;
+    this.data = details.data;
+  }
+}
