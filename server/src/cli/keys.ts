@@ -15,9 +15,8 @@ import {
 import { createKeySeal, type KeySeal } from '../sessions/key-seal.ts';
 import { readKeyRows, signingAt, type KeyRow } from '../sessions/signing-keys.ts';
 import { verifiesUntil } from '../sessions/sweep-keys.ts';
-import type { Setting } from '../settings/setting.ts';
 import { StartError, UsageError } from '../start-error.ts';
-import { describeFlags, parseFlags } from './flags.ts';
+import { command, json } from './command.ts';
 
 interface Keys {
   readonly database: Database;
@@ -41,32 +40,81 @@ const actions: Readonly<Record<string, (keys: Keys, asked: Asked) => Promise<voi
 };
 
 const { databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds } = settingsTable;
-const taken: readonly Setting<unknown>[] = [databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds];
 const oldMasterKeyFlag = '--old-master-key-file';
 const tellsMore = 'espalier keys --help tells more.';
 
-export async function keys(given: string[]): Promise<void> {
-  const isNamed = given[0] !== undefined && !given[0].startsWith('-');
-  const [action, ...args] = isNamed ? (given as [string, ...string[]]) : (['list', ...given] as const);
-  const act = Object.hasOwn(actions, action) ? actions[action]! : undefined;
-  if (!act) throw new UsageError(`espalier keys takes list, rotate, retire or seal. ${tellsMore}`);
-  const { asked, flags } = parse(action, args);
+export const keys = command({
+  words: [
+    { name: 'action', about: 'list, rotate, retire or seal; list unless given', isOptional: true },
+    { name: 'id', about: 'Which key to retire', isOptional: true },
+  ],
+  options: {
+    json,
+    atOnce: { about: 'Retire the key that signs, too, and put a new one in its place' },
+    all: { about: 'Retire every key' },
+    oldMasterKeyFile: {
+      value: 'path',
+      about: 'The master key that the keys are sealed with',
+      completes: 'file',
+    },
+  },
+  settings: [databaseUrl, databasePoolMode, masterKey, refreshTokenSeconds],
+  details: `The keys that sign auth tokens. Works on the database directly, while servers run or not.
+
+  list      Which keys there are. One signs; one that is published will; the others verify what they signed before
+  rotate    Publishes a new key, which signs five minutes later. Nobody notices. Servers do it by themselves every
+            ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS)
+  retire    Takes a key away: what it signed is good no more, and whoever holds such a token must log in again.
+            The key that signs is retired only with --at-once, which puts a new one in its place in the same moment:
+            for a key that others may have. With --all every key is replaced by a new one: for a database that others
+            may have, and for a master key that is lost
+  seal      Seals the private keys in the database with ESPALIER_MASTER_KEY, or with another one than before: then the
+            old one is in the file of --old-master-key-file. Without ESPALIER_MASTER_KEY they are stored unsealed`,
+  async run({ words: [action = 'list', ...given], options, flags }) {
+    const act = Object.hasOwn(actions, action) ? actions[action]! : undefined;
+    if (!act) throw new UsageError(`espalier keys takes list, rotate, retire or seal. ${tellsMore}`);
+    const asked: Asked = {
+      given,
+      isJson: options.json,
+      isAtOnce: options.atOnce,
+      isAll: options.all,
+      oldMasterKeyFile: options.oldMasterKeyFile,
+    };
+    checkAsked(action, asked);
+    await onDatabase(flags, (stored) => act(stored, asked));
+  },
+});
+
+async function onDatabase(
+  flags: Readonly<Record<string, string>>,
+  work: (keys: Keys) => Promise<void>,
+): Promise<void> {
   const { settings } = settingsOfProcess(flags);
   const database = await openUpToDate(settings.databaseUrl, databaseOptionsOf(settings));
   try {
-    await act(
-      {
-        database,
-        seal: createKeySeal(settings.masterKey),
-        refreshTokenSeconds: settings.refreshTokenSeconds,
-      },
-      asked,
-    );
+    await work({
+      database,
+      seal: createKeySeal(settings.masterKey),
+      refreshTokenSeconds: settings.refreshTokenSeconds,
+    });
   } catch (error) {
     throw database.explain(error);
   } finally {
     await database.close();
   }
+}
+
+function checkAsked(action: string, { given, isAtOnce, isAll, isJson, oldMasterKeyFile }: Asked): void {
+  if (action === 'retire' && (given.length === 0) !== isAll) {
+    throw new UsageError(
+      'espalier keys retire takes the id of a key, or --all. espalier keys list shows the ids.',
+    );
+  }
+  const isWrong =
+    (action !== 'retire' && (isAtOnce || isAll || given.length > 0)) ||
+    (action !== 'list' && isJson) ||
+    (action !== 'seal' && oldMasterKeyFile !== undefined);
+  if (isWrong) throw new UsageError(`That does not fit espalier keys ${action}. ${tellsMore}`);
 }
 
 async function list(
@@ -198,45 +246,4 @@ function requireSameSeal(
       'The keys in the database are not sealed, and a master key is given. Start the nodes with it first, or run espalier keys seal.',
     );
   }
-}
-
-function parse(action: string, args: string[]): { asked: Asked; flags: Record<string, string> } {
-  const rest = [...args];
-  const take = (flag: string) => rest.includes(flag) && rest.splice(rest.indexOf(flag), 1).length > 0;
-  const isJson = action === 'list' && take('--json');
-  const isAtOnce = action === 'retire' && take('--at-once');
-  const isAll = action === 'retire' && take('--all');
-  const at = action === 'seal' ? rest.indexOf(oldMasterKeyFlag) : -1;
-  const [, oldMasterKeyFile] = at < 0 ? [] : rest.splice(at, 2);
-  if (at >= 0 && oldMasterKeyFile === undefined) throw new UsageError(`${oldMasterKeyFlag} needs a value.`);
-  const given = action === 'retire' && rest[0] && !rest[0].startsWith('-') ? rest.splice(0, 1) : [];
-  if (action === 'retire' && (given.length === 0) !== isAll) {
-    throw new UsageError(
-      'espalier keys retire takes the id of a key, or --all. espalier keys list shows the ids.',
-    );
-  }
-  const flags = parseFlags(rest, { settings: taken, command: 'keys' });
-  return { asked: { given, isJson, isAtOnce, isAll, oldMasterKeyFile }, flags };
-}
-
-export function keysHelp(): string {
-  return `Usage: espalier keys [list] [--json]
-       espalier keys rotate
-       espalier keys retire <id> [--at-once]
-       espalier keys retire --all
-       espalier keys seal [--old-master-key-file <path>]
-
-The keys that sign auth tokens. Works on the database directly, while servers run or not.
-
-  list      Which keys there are. One signs; one that is published will; the others verify what they signed before
-  rotate    Publishes a new key, which signs five minutes later. Nobody notices. Servers do it by themselves every
-            ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS)
-  retire    Takes a key away: what it signed is good no more, and whoever holds such a token must log in again.
-            The key that signs is retired only with --at-once, which puts a new one in its place in the same moment:
-            for a key that others may have. With --all every key is replaced by a new one: for a database that others
-            may have, and for a master key that is lost
-  seal      Seals the private keys in the database with ESPALIER_MASTER_KEY, or with another one than before: then the
-            old one is in the file of --old-master-key-file. Without ESPALIER_MASTER_KEY they are stored unsealed
-
-${describeFlags(taken)}`;
 }
