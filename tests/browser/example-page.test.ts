@@ -8,14 +8,14 @@ import { sqlite } from '../databases.ts';
 import { administrator } from '../testbed.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { launchChromium, newContext } from './chromium.ts';
-import { PageServer } from './page-server.ts';
+import { filesIn, PageServer } from './page-server.ts';
 
 describe('examples/browser/index.html on SQLite', () => {
   let browser: Browser;
   let pages: PageServer;
   before(async () => {
     browser = await launchChromium();
-    pages = await PageServer.start(join(import.meta.dirname, '../../examples/browser'));
+    pages = await PageServer.start(filesIn(join(import.meta.dirname, '../../examples/browser')));
   });
   after(async () => {
     await browser.close();

@@ -6,7 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { sqlite } from '../databases.ts';
 import { administrator, Testbed } from '../testbed.ts';
 import { launchChromium, newContext } from './chromium.ts';
-import { ClientPages } from './client-pages.ts';
+import { clientPage } from './client-page.ts';
+import { PageServer } from './page-server.ts';
 
 const expiries = 20;
 const lifetimeSeconds = 600;
@@ -14,10 +15,10 @@ const callsAtOnce = 5;
 
 describe('two tabs on SQLite', () => {
   let browser: Browser;
-  let pages: ClientPages;
+  let pages: PageServer;
   before(async () => {
     browser = await launchChromium();
-    pages = await ClientPages.start();
+    pages = await PageServer.start(clientPage);
   });
   after(async () => {
     await browser.close();
