@@ -49,6 +49,11 @@ export const commandGroups: readonly CommandGroup[] = [
     title: 'On the database directly; a server may run or not, unless the command says otherwise',
     commands: [
       {
+        name: 'user reset-password',
+        about: 'Give somebody a new password, for one that is lost: of the administrator, too',
+        load: async () => (await import('./user/reset-password.ts')).resetPassword,
+      },
+      {
         name: 'keys list',
         about: 'Show the keys that sign auth tokens',
         isMeantByFirstWord: true,
