@@ -16,7 +16,27 @@ export async function print(text: string): Promise<void> {
 }
 
 export async function printJson(value: unknown): Promise<void> {
-  await print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined));
+  await print(jsonText(value, process.stdout.isTTY ? 2 : undefined));
+}
+
+/** JSON that a terminal shows and does not obey. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value, null, indent).replace(/[\u007f-\uffff]/g, (unit) =>
+    isObeyed(unit) ? escaped(unit) : unit,
+  );
+}
+
+/** A text that others wrote, for a terminal: what would move its cursor or turn its letters around is spelled out. */
+export function shown(text: string): string {
+  return text.replace(/./gsu, (letter) =>
+    isObeyed(letter) ? `\\u{${letter.codePointAt(0)!.toString(16)}}` : letter,
+  );
+}
+
+/** Control characters, ends of lines, and what changes the direction of writing (Unicode UAX #9). */
+function isObeyed(letter: string): boolean {
+  return /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(letter);
 }
 
 /** As the shell sees a program that a closed pipe has ended; a disk may be full, too. */
