@@ -8,6 +8,8 @@ import type { Command } from './command.ts';
 export interface ListedCommand {
   readonly name: string;
   readonly about: string;
+  /** The first word of its name alone does the same: `keys` is `keys list`. */
+  readonly isMeantByFirstWord?: boolean;
   readonly load: () => Promise<Command>;
 }
 
@@ -177,9 +179,30 @@ export const commandGroups: readonly CommandGroup[] = [
     title: 'On the database directly; a server may run or not, unless the command says otherwise',
     commands: [
       {
-        name: 'keys',
-        about: 'List, rotate, retire and seal the signing keys',
-        load: async () => (await import('./keys.ts')).keys,
+        name: 'user reset-password',
+        about: 'Give somebody a new password, for one that is lost: of the administrator, too',
+        load: async () => (await import('./user/reset-password.ts')).resetPassword,
+      },
+      {
+        name: 'keys list',
+        about: 'Show the keys that sign auth tokens',
+        isMeantByFirstWord: true,
+        load: async () => (await import('./keys/list.ts')).listKeys,
+      },
+      {
+        name: 'keys rotate',
+        about: 'Publish a new signing key, which signs a little later',
+        load: async () => (await import('./keys/rotate.ts')).rotateKey,
+      },
+      {
+        name: 'keys retire',
+        about: 'Take a signing key away, with the tokens that it signed',
+        load: async () => (await import('./keys/retire.ts')).retireKey,
+      },
+      {
+        name: 'keys seal',
+        about: 'Seal the signing keys with the master key, or with another',
+        load: async () => (await import('./keys/seal.ts')).sealKeys,
       },
       {
         name: 'migrate',
@@ -226,6 +249,13 @@ export function findCommand(
     if (found && args.length >= count) return { found, rest: args.slice(count) };
   }
   return undefined;
+}
+
+/** What a first word alone does, with nothing behind it but flags. */
+export function findMeantBy([word, next, ...more]: readonly string[]): ReturnType<typeof findCommand> {
+  if (word === undefined || (next !== undefined && !next.startsWith('-'))) return undefined;
+  const found = commandsBelow(word).find(({ isMeantByFirstWord }) => isMeantByFirstWord);
+  return found && { found, rest: next === undefined ? [] : [next, ...more] };
 }
 
 /** What is below a word that is no command by itself, such as `folder`. */
