@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { PageServer } from '../browser/page-server.ts';
+import { filesIn, PageServer } from '../browser/page-server.ts';
 import { sqlite } from '../databases.ts';
 import { administrator } from '../testbed.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
@@ -64,7 +64,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
     });
 
     test('says in one line what is wrong, and leaves nothing behind', async (context) => {
-      const page = await PageServer.start(join(examples, 'browser'));
+      const page = await PageServer.start(filesIn(join(examples, 'browser')));
       context.after(() => page.stop());
       for (const [ending, expected] of [
         [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { PageServer } from '../browser/page-server.ts';
+import { filesIn, PageServer } from '../browser/page-server.ts';
 import { sqlite } from '../databases.ts';
 import { programOf } from '../debian-packages.ts';
 import { administrator } from '../testbed.ts';
@@ -108,7 +108,7 @@ attempt("{ folder { name } }")`);
   });
 
   test('says in one line what is wrong', async (context) => {
-    const page = await PageServer.start(join(examples, 'browser'));
+    const page = await PageServer.start(filesIn(join(examples, 'browser')));
     context.after(() => page.stop());
     for (const [ending, expected] of [
       [python([program, relay.url], 'walnut cabin wrong'), 'The user name or the password is wrong'],
