@@ -3,7 +3,8 @@
 import type { Clock } from '../clock.ts';
 
 export interface Progress {
-  readonly show: (step: string, done: number, total: number) => void;
+  /** Without numbers, for what does not tell how far it is, the seconds are shown. */
+  readonly show: (step: string, done?: number, total?: number) => void;
   /** Takes the bar away. */
   readonly end: () => void;
 }
@@ -16,6 +17,8 @@ interface Terminal {
 
 const drawEveryMs = 100;
 const widestBar = 40;
+/** Of a terminal that does not know its own width. */
+const usualColumns = 80;
 const toLineStart = '\r\x1b[K';
 
 export function createProgress(clock: Clock, terminal: Terminal = process.stderr): Progress {
@@ -25,16 +28,21 @@ export function createProgress(clock: Clock, terminal: Terminal = process.stderr
   if (!terminal.isTTY) return { show: () => undefined, end: () => undefined };
 
   return {
-    show(current, done, total) {
+    show(current, done = 0, total = -1) {
       const now = clock.now();
       if (current !== step) {
         step = current;
         begunAt = now;
         drawnAt = -Infinity;
       }
-      if (now - drawnAt < drawEveryMs && done < total) return;
+      if (now - drawnAt < drawEveryMs && (done < total || total < 0)) return;
       drawnAt = now;
-      terminal.write(toLineStart + line(current, done, total, now - begunAt, terminal.columns ?? 80));
+      const columns = terminal.columns || usualColumns;
+      const text =
+        total < 0
+          ? `${current} ${Math.floor((now - begunAt) / 1000)} s`
+          : line(current, done, total, now - begunAt, columns);
+      terminal.write(toLineStart + text.slice(0, columns - 1));
     },
     end() {
       if (step !== undefined) terminal.write(toLineStart);
@@ -49,7 +57,7 @@ function line(step: string, done: number, total: number, elapsedMs: number, colu
   // As wide at the end as at the beginning.
   const longest = `100 %  ${count(total)} of ${count(total)}, 99 min left`;
   const width = Math.min(widestBar, columns - step.length - longest.length - 5);
-  if (width < 5) return `${step} ${numbers}`.slice(0, columns - 1);
+  if (width < 5) return `${step} ${numbers}`;
   const filled = Math.round(share * width);
   return `${step} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${numbers}`;
 }
