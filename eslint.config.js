@@ -57,6 +57,12 @@ const walls = Object.entries(mayImport).map(([part, others]) => ({
   message: `${part} may import only: ${others.join(', ') || 'nothing of the server'}.`,
 }));
 
+const ofDatabase = [
+  { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
+  { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
+];
+const ofClient = { name: '@espalier/client', message: 'Only the command line is a client.' };
+
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '**/espalier-data/'] },
   js.configs.recommended,
@@ -91,15 +97,7 @@ export default tseslint.config(
           message: 'Take the time from the clock that is passed in.',
         },
       ],
-      'no-restricted-imports': [
-        'error',
-        {
-          paths: [
-            { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
-            { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
-          ],
-        },
-      ],
+      'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -112,7 +110,25 @@ export default tseslint.config(
       'import-x/no-extraneous-dependencies': ['error', { devDependencies: ['**/*.test.ts'] }],
     },
   },
-  { files: ['server/src/config.ts', 'server/src/clock.ts'], rules: { 'no-restricted-properties': 'off' } },
+  {
+    files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  { files: ['server/src/cli/**'], rules: { 'no-restricted-imports': ['error', { paths: ofDatabase }] } },
+  {
+    files: ['client/src/**'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { group: ['node:*', '@espalier/*'], message: 'The client runs in browsers, on its own.' },
+          ],
+        },
+      ],
+    },
+  },
   {
     files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**'],
     rules: { 'no-restricted-imports': 'off' },

@@ -8,6 +8,8 @@ import type { Command } from './command.ts';
 export interface ListedCommand {
   readonly name: string;
   readonly about: string;
+  /** The first word of its name alone does the same: `keys` is `keys list`. */
+  readonly isMeantByFirstWord?: boolean;
   readonly load: () => Promise<Command>;
 }
 
@@ -111,15 +113,166 @@ export const commandGroups: readonly CommandGroup[] = [
         about: 'Follow what happens to a folder and what is inside',
         load: async () => (await import('./folder/watch.ts')).watch,
       },
+      {
+        name: 'user ls',
+        about: 'Show who can log in',
+        load: async () => (await import('./user/ls.ts')).listUsers,
+      },
+      {
+        name: 'user show',
+        about: 'Show one user',
+        load: async () => (await import('./user/show.ts')).showUser,
+      },
+      {
+        name: 'user add',
+        about: 'Add somebody who can log in',
+        load: async () => (await import('./user/add.ts')).addUser,
+      },
+      {
+        name: 'user rename',
+        about: 'Give a user another name',
+        load: async () => (await import('./user/rename.ts')).renameUser,
+      },
+      {
+        name: 'user disable',
+        about: 'Keep a user out, with all that they have',
+        load: async () => (await import('./user/disable.ts')).disableUser,
+      },
+      {
+        name: 'user enable',
+        about: 'Let a user in again',
+        load: async () => (await import('./user/enable.ts')).enableUser,
+      },
+      {
+        name: 'user promote',
+        about: 'Make a user an administrator',
+        load: async () => (await import('./user/promote.ts')).promoteUser,
+      },
+      {
+        name: 'user demote',
+        about: 'Make an administrator a user like others',
+        load: async () => (await import('./user/demote.ts')).demoteUser,
+      },
+      {
+        name: 'user password',
+        about: 'Change your own password',
+        load: async () => (await import('./user/password.ts')).changePassword,
+      },
+      {
+        name: 'user set-password',
+        about: 'Give somebody else a new password',
+        load: async () => (await import('./user/set-password.ts')).setPassword,
+      },
+      {
+        name: 'user rm',
+        about: 'Delete a user',
+        load: async () => (await import('./user/rm.ts')).removeUser,
+      },
+      {
+        name: 'group ls',
+        about: 'Show which groups there are',
+        load: async () => (await import('./group/ls.ts')).listGroups,
+      },
+      {
+        name: 'group show',
+        about: 'Show a group with its members',
+        load: async () => (await import('./group/show.ts')).showGroup,
+      },
+      {
+        name: 'group add',
+        about: 'Add a group',
+        load: async () => (await import('./group/add.ts')).addGroup,
+      },
+      {
+        name: 'group rename',
+        about: 'Give a group another name',
+        load: async () => (await import('./group/rename.ts')).renameGroup,
+      },
+      {
+        name: 'group join',
+        about: 'Put users into a group',
+        load: async () => (await import('./group/join.ts')).joinGroup,
+      },
+      {
+        name: 'group leave',
+        about: 'Take users out of a group',
+        load: async () => (await import('./group/leave.ts')).leaveGroup,
+      },
+      {
+        name: 'group rm',
+        about: 'Delete a group',
+        load: async () => (await import('./group/rm.ts')).removeGroup,
+      },
+      {
+        name: 'grant ls',
+        about: 'Show who was given access to a folder',
+        load: async () => (await import('./grant/ls.ts')).listGrants,
+      },
+      {
+        name: 'grant set',
+        about: 'Give a user or a group access to a folder',
+        load: async () => (await import('./grant/set.ts')).setGrant,
+      },
+      {
+        name: 'grant rm',
+        about: 'Take a grant away',
+        load: async () => (await import('./grant/rm.ts')).removeGrant,
+      },
+      {
+        name: 'explain',
+        about: 'Tell what somebody may do with a folder, and why',
+        load: async () => (await import('./grant/explain.ts')).explain,
+      },
+      {
+        name: 'session ls',
+        about: 'Show who is logged in, with what, and since when',
+        load: async () => (await import('./session/ls.ts')).listSessions,
+      },
+      {
+        name: 'session show',
+        about: 'Show a session with its refreshes',
+        load: async () => (await import('./session/show.ts')).showSession,
+      },
+      {
+        name: 'session revoke',
+        about: 'End sessions at once',
+        load: async () => (await import('./session/revoke.ts')).revokeSession,
+      },
+      {
+        name: 'journal ls',
+        about: 'Show what was done, by whom, and follow it',
+        load: async () => (await import('./journal/ls.ts')).listJournal,
+      },
     ],
   },
   {
     title: 'On the database directly; a server may run or not, unless the command says otherwise',
     commands: [
       {
-        name: 'keys',
-        about: 'List, rotate, retire and seal the signing keys',
-        load: async () => (await import('./keys.ts')).keys,
+        name: 'user reset-password',
+        about: 'Give somebody a new password, for one that is lost: of the administrator, too',
+        load: async () => (await import('./user/reset-password.ts')).resetPassword,
+      },
+      {
+        name: 'keys list',
+        about: 'Show the keys that sign auth tokens',
+        isMeantByFirstWord: true,
+        load: async () => (await import('./keys/list.ts')).listKeys,
+      },
+      {
+        name: 'keys rotate',
+        about: 'Publish a new signing key, which signs a little later',
+        load: async () => (await import('./keys/rotate.ts')).rotateKey,
+      },
+      {
+        name: 'keys retire',
+        about: 'Take a signing key away, with the tokens that it signed',
+        load: async () => (await import('./keys/retire.ts')).retireKey,
+      },
+      {
+        name: 'keys seal',
+        about: 'Seal the signing keys with the master key, or with another',
+        load: async () => (await import('./keys/seal.ts')).sealKeys,
       },
       {
         name: 'migrate',
@@ -136,6 +289,16 @@ export const commandGroups: readonly CommandGroup[] = [
   {
     title: 'Besides',
     commands: [
+      {
+        name: 'schema',
+        about: 'Print the graph schema',
+        load: async () => (await import('./schema.ts')).printGraphSchema,
+      },
+      {
+        name: 'completion',
+        about: 'Print a script by which a shell completes commands',
+        load: async () => (await import('./completion/completion.ts')).completionOf(allCommands),
+      },
       {
         name: 'version',
         about: 'Print the version',
@@ -156,6 +319,13 @@ export function findCommand(
     if (found && args.length >= count) return { found, rest: args.slice(count) };
   }
   return undefined;
+}
+
+/** What a first word alone does, with nothing behind it but flags. */
+export function findMeantBy([word, next, ...more]: readonly string[]): ReturnType<typeof findCommand> {
+  if (word === undefined || (next !== undefined && !next.startsWith('-'))) return undefined;
+  const found = commandsBelow(word).find(({ isMeantByFirstWord }) => isMeantByFirstWord);
+  return found && { found, rest: next === undefined ? [] : [next, ...more] };
 }
 
 /** What is below a word that is no command by itself, such as `folder`. */

@@ -3,7 +3,14 @@
 import { nearestName } from '../nearest-name.ts';
 import { UsageError } from '../start-error.ts';
 import { commandHelp, readGiven } from './command.ts';
-import { allCommands, commandGroups, commandsBelow, findCommand, type ListedCommand } from './commands.ts';
+import {
+  allCommands,
+  commandGroups,
+  commandsBelow,
+  findCommand,
+  findMeantBy,
+  type ListedCommand,
+} from './commands.ts';
 import { describeFailure, exitCodes } from './failures.ts';
 import { ignoreReaders, print } from './output.ts';
 import { version } from './version.ts';
@@ -30,11 +37,10 @@ async function run(args: readonly string[]): Promise<void> {
     await print(command ? await helpOf(command.found) : overview(words[0]));
   } else if (asks('--version', '-v')) {
     await print(version());
-  } else if (command) {
-    const loaded = await command.found.load();
-    await loaded.run(readGiven(command.found.name, loaded, command.rest) as never);
   } else {
-    throw new UsageError(noSuchCommand(args));
+    const { found, rest } = command ?? findMeantBy(args) ?? noSuchCommand(args);
+    const loaded = await found.load();
+    await loaded.run(readGiven(found.name, loaded, rest) as never);
   }
 }
 
@@ -42,17 +48,19 @@ async function helpOf({ name, about, load }: ListedCommand): Promise<string> {
   return commandHelp(name, about, await load());
 }
 
-function noSuchCommand([first = '', second]: readonly string[]): string {
+function noSuchCommand([first = '', second]: readonly string[]): never {
   const below = commandsBelow(first);
   if (below.length > 0) {
     const names = below.map(({ name }) => name.slice(first.length + 1));
     const list = `${names.slice(0, -1).join(', ')}${names.length > 1 ? ' or ' : ''}${names.at(-1)}`;
     const isWord = second !== undefined && !second.startsWith('-');
     const wrong = isWord ? `There is no command ${first} ${second}. ` : '';
-    return `${wrong}espalier ${first} takes ${list}. espalier ${first} --help tells more.`;
+    throw new UsageError(`${wrong}espalier ${first} takes ${list}. espalier ${first} --help tells more.`);
   }
   const meant = nearestName(first, [...new Set(allCommands.map(({ name }) => name.split(' ', 1)[0]!))]);
-  return `There is no command ${first}.${meant ? ` Did you mean ${meant}?` : ''} espalier help lists them.`;
+  throw new UsageError(
+    `There is no command ${first}.${meant ? ` Did you mean ${meant}?` : ''} espalier help lists them.`,
+  );
 }
 
 /** Of all commands, or of those below a word. */

@@ -1,6 +1,7 @@
 /** How a command ends that cannot do what it was asked for: one line, and a code that scripts can tell apart. */
 
 import { EspalierError, type ErrorCode } from '@espalier/client';
+import { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { shown } from './shown-text.ts';
 
@@ -36,6 +37,7 @@ export function describeFailure(error: unknown): { exitCode: number; message: st
   if (error instanceof ExitError) return { exitCode: error.exitCode, message: error.message || undefined };
   if (error instanceof UsageError) return { exitCode: exitCodes.usage.code, message: error.message };
   if (error instanceof StartError) return { exitCode: exitCodes.failed.code, message: error.message };
+  if (error instanceof Refusal) return { exitCode: exitCodes.failed.code, message: error.message };
   if (error instanceof EspalierError) return { exitCode: exitCodeOf(error), message: messageOf(error) };
   throw error;
 }

@@ -2,7 +2,9 @@
 
 import { constants } from 'node:os';
 import { ExitError } from './failures.ts';
-import { shown } from './shown-text.ts';
+import { obeyed } from './shown-text.ts';
+
+export { shown, shownLines } from './shown-text.ts';
 
 /** Whoever reads what is printed may leave: no reason to stop in the middle of something. */
 export function ignoreReaders(): void {
@@ -23,13 +25,16 @@ export async function write(text: string): Promise<void> {
 
 /** For people on a terminal, over several lines; for programs in one. */
 export async function printJson(value: unknown, { isCompact = !process.stdout.isTTY } = {}): Promise<void> {
-  await print(toJson(value, isCompact ? undefined : 2));
+  await print(jsonText(value, isCompact ? undefined : 2));
 }
 
-/** What a terminal would obey stands escaped, which is the same to whoever reads JSON. */
-export function toJson(value: unknown, indent?: number): string {
-  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return JSON.stringify(value, null, indent).replace(/[\x7f-\x9f\u2028-\u202e\u2066-\u2069]/g, escaped);
+/** JSON that a terminal shows and does not obey; the same to whoever reads it. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // The ends of its own lines are the only ones in it.
+  return JSON.stringify(value, null, indent).replace(obeyed, (unit) =>
+    unit === '\n' ? unit : escaped(unit),
+  );
 }
 
 /** One array, an item a line, each as it comes: there may be very many. */
@@ -37,7 +42,7 @@ export async function printJsonList(items: AsyncIterable<unknown>): Promise<void
   const lines = createLines();
   let isFirst = true;
   for await (const item of items) {
-    await lines.add(`${isFirst ? '[' : ','}\n${toJson(item)}`);
+    await lines.add(`${isFirst ? '[' : ','}\n${jsonText(item)}`);
     isFirst = false;
   }
   await lines.end(isFirst ? '[]\n' : '\n]\n');
@@ -80,7 +85,7 @@ function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
 
 /** Columns with their headings; what is empty is a dash. */
 export function table(headings: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
-  const lines = [headings, ...rows.map((cells) => cells.map((cell) => shown(cell ?? '') || '-'))];
+  const lines = [headings, ...rows.map((cells) => cells.map((cell) => cell || '-'))];
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((cells) => [...(cells[column] ?? '')].length)),
   );

@@ -2,16 +2,8 @@
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { UsageError } from '../../start-error.ts';
-import type { Word } from '../command.ts';
+import { idIn } from '../references.ts';
 import { shown } from '../shown-text.ts';
-
-/** The word of commands that take a folder. */
-export const folderWord = {
-  name: 'path',
-  about: 'The folder: its path, such as "/Places/Floor 2", or its id as id:<id>',
-} as const satisfies Word;
-
-const idPrefix = 'id:';
 
 /** The names from below the root; a slash more or less makes no difference. */
 export function namesOf(path: string): string[] {
@@ -22,13 +14,9 @@ export function pathOf(names: readonly string[]): string {
   return `/${names.join('/')}`;
 }
 
-export function idOf(given: string): string | undefined {
-  return given.startsWith(idPrefix) ? given.slice(idPrefix.length) : undefined;
-}
-
 /** Undefined if there is none that you may see. */
 export function lookUp(client: Client, given: string): Promise<FolderDetails | undefined> {
-  const id = idOf(given);
+  const id = idIn(given);
   return id === undefined ? client.folders.byPath(pathOf(namesOf(given))) : client.folders.byId(id);
 }
 
@@ -39,13 +27,13 @@ export async function findFolder(client: Client, given = '/'): Promise<FolderDet
 }
 
 export function noSuchFolder(given: string): EspalierError {
-  const name = idOf(given) === undefined ? pathOf(namesOf(given)) : given;
+  const name = idIn(given) === undefined ? pathOf(namesOf(given)) : given;
   return new EspalierError('NOT_FOUND', `There is no folder ${name} that you may see.`);
 }
 
 /** Where a folder that is to be made goes, and its name. */
 export function splitPath(given: string): { parentPath: string; name: string } {
-  if (idOf(given) !== undefined) throw new UsageError(`A new folder has a path, and not ${shown(given)}.`);
+  if (idIn(given) !== undefined) throw new UsageError(`A new folder has a path, and not ${shown(given)}.`);
   const names = namesOf(given);
   const name = names.pop();
   if (name === undefined) throw new UsageError('The root is there already, and cannot be made or moved.');

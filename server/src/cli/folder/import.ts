@@ -10,7 +10,8 @@ import { print, printJson } from '../output.ts';
 import { count, createProgress, type Progress } from '../progress.ts';
 import { shown } from '../shown-text.ts';
 import { checkEntries } from './checked-entries.ts';
-import { childPath, findFolder, findNearest, idOf, namesOf, noSuchFolder, pathOf } from './folder-path.ts';
+import { idIn } from '../references.ts';
+import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from './folder-path.ts';
 import type { Entry } from './import-call.ts';
 import { formats, readSource, type Format, type Source } from './import-source.ts';
 import { ImportUpload } from './import-upload.ts';
@@ -105,7 +106,7 @@ async function destination(
   client: Client,
   { to, parents }: Given,
 ): Promise<{ parent: FolderDetails; missing: readonly string[] }> {
-  if (idOf(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
+  if (idIn(to) !== undefined) return { parent: await findFolder(client, to), missing: [] };
   const { nearest: parent, missing } = await findNearest(client, to);
   if (missing.length === 0 || parents) return { parent, missing };
   const { code, message } = noSuchFolder(to);

@@ -5,7 +5,8 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { printJsonList, printLines } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { childPath, findFolder, folderWord } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { childPath, findFolder } from './folder-path.ts';
 
 export const ls = command({
   words: [{ ...folderWord, isOptional: true }],

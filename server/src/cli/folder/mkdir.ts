@@ -5,7 +5,8 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { findFolder, findNearest, folderWord, splitPath } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-texts.ts';
 import { importList, type Entry } from './import-call.ts';
 

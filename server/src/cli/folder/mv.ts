@@ -6,7 +6,8 @@ import { connectionSettings, withConnection } from '../connection.ts';
 import { ExitError, exitCodes } from '../failures.ts';
 import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { childPath, findFolder, folderWord, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { childPath, findFolder, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
 import { foretell, foretold } from './foretold-move.ts';
 
 /** What is to become of a folder; what stays as it is, is not there. */

@@ -4,7 +4,8 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { findFolder, idOf } from './folder-path.ts';
+import { idIn } from '../references.ts';
+import { findFolder } from './folder-path.ts';
 
 export const restore = command({
   words: [{ name: 'id', about: 'As espalier folder trash tells it' }],
@@ -17,7 +18,7 @@ export const restore = command({
   async run({ words: [given = ''], options: { to, name, json: isJson }, flags }) {
     await withConnection({ flags }, async ({ client }) => {
       const parentId = to === undefined ? undefined : (await findFolder(client, to)).id;
-      const folder = await client.folders.restore(idOf(given) ?? given, {
+      const folder = await client.folders.restore(idIn(given) ?? given, {
         ...(parentId !== undefined && { parentId }),
         ...(name !== undefined && { name }),
       });

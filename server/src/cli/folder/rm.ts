@@ -6,7 +6,8 @@ import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { count } from '../progress.ts';
 import { shown } from '../shown-text.ts';
-import { findFolder, folderWord } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { findFolder } from './folder-path.ts';
 
 export const rm = command({
   words: [{ ...folderWord, isRepeatable: true }],

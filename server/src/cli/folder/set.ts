@@ -7,7 +7,8 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { findFolder, folderWord } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { findFolder } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-texts.ts';
 
 export const set = command({

@@ -2,9 +2,10 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, toJson } from '../output.ts';
+import { print, printJson, jsonText } from '../output.ts';
 import { shown, shownLines } from '../shown-text.ts';
-import { findFolder, folderWord } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { findFolder } from './folder-path.ts';
 
 interface Grant {
   readonly level: string;
@@ -66,7 +67,7 @@ export function described(folder: Answer['folder']): string {
     ['Description', folder.description && shownLines(folder.description)],
     ...Object.entries(folder.properties).map(([name, value], place): [string, string] => [
       place === 0 ? 'Properties' : '',
-      `${shown(name)} = ${shown(toJson(value))}`,
+      `${shown(name)} = ${shown(jsonText(value))}`,
     ]),
     ['Inside', `${folder.folders.totalCount.toLocaleString('en')} folders`],
     ['Above', folder.ancestors.map(({ id, name }) => `${shown(name)} (${id})`).join('\n') || null],

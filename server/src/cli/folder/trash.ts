@@ -6,7 +6,7 @@ import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJsonList, printLines } from '../output.ts';
 import { shown } from '../shown-text.ts';
 import { childPath } from './folder-path.ts';
-import { pages, type Page } from './pages.ts';
+import { itemsOf, pageInfo, type Page } from '../pages.ts';
 
 export interface Trashed {
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Trashed {
 
 const query = `query($first: Int, $after: String) { trash(first: $first, after: $after) {
   items { id name title version deletedAt purgedAt formerParent { id path } }
-  pageInfo { endCursor hasNextPage } } }`;
+  ${pageInfo} } }`;
 
 export const trash = command({
   options: { json },
@@ -36,9 +36,9 @@ export const trash = command({
 });
 
 export function listTrash(client: Client, signal?: AbortSignal, pageSize = 500): AsyncGenerator<Trashed> {
-  return pages(pageSize, async (page) => {
-    type Answer = { trash: Page<Trashed> };
-    return (await client.query<Answer, object>(query, page, { signal })).trash;
+  type Answer = { trash: Page<Trashed> };
+  return itemsOf(async (page) => (await client.query<Answer, object>(query, page, { signal })).trash, {
+    pageSize,
   });
 }
 

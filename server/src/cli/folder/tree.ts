@@ -7,10 +7,11 @@ import { UsageError } from '../../start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { createLines } from '../output.ts';
+import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
 import { count } from '../progress.ts';
 import { shown } from '../shown-text.ts';
-import { findFolder, folderWord } from './folder-path.ts';
-import { pages, type Page } from './pages.ts';
+import { folderWord } from '../references.ts';
+import { findFolder } from './folder-path.ts';
 import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
 
 interface Edge {
@@ -29,7 +30,7 @@ const query = `query($id: ID!, $depth: Int, $first: Int, $after: String) { folde
   folders(last: 1) { items { id } }
   descendants(depth: $depth, first: $first, after: $after) {
     items: edges { depth node { id name title accessLevel folders(last: 1) { items { id } } } }
-    pageInfo { endCursor hasNextPage } } } }`;
+    ${pageInfo} } } }`;
 
 /** With the last one inside of each, half of what an answer may hold. */
 const pageSize = 5_000;
@@ -77,13 +78,13 @@ async function* readBranches(
 ): AsyncGenerator<Branch> {
   /** The last one inside each of the folders on the way. */
   const last: (string | undefined)[] = [];
-  const edges = pages<Edge>(pageSize, async (page) => {
+  const read = halving<Edge>(async (page) => {
     type Answer = { folder: (Edge['node'] & { descendants: Page<Edge> }) | null };
     const { folder } = await client.query<Answer, object>(query, { id: top.id, depth, ...page }, { signal });
     last[0] ??= folder?.folders.items[0]?.id;
     return folder?.descendants ?? { items: [], pageInfo: { endCursor: null, hasNextPage: false } };
   });
-  for await (const { depth: level, node } of edges) {
+  for await (const { depth: level, node } of itemsOf(read, { pageSize })) {
     const { folders, ...folder } = node;
     last[level] = folders.items[0]?.id;
     yield { folder, depth: level, isLast: last[level - 1] === folder.id };

@@ -5,7 +5,8 @@ import { command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { childPath, findFolder, folderWord } from './folder-path.ts';
+import { folderWord } from '../references.ts';
+import { childPath, findFolder } from './folder-path.ts';
 import { listTrash } from './trash.ts';
 
 interface Change {
