@@ -28,6 +28,8 @@ export interface Connection {
 export interface ConnectionOptions {
   /** Sends what the client sends, and may look at it. */
   readonly fetch?: typeof fetch;
+  /** For how long a server that is away is waited for. */
+  readonly retrySeconds?: number;
   /** How long the work may take to end by itself after a signal; a second signal does not wait for it. */
   readonly stopSeconds?: number;
 }
@@ -68,7 +70,7 @@ export function clientFor(url: string, storage?: TokenStorage, options: Connecti
     url,
     storage,
     headers: { 'user-agent': `espalier/${version()}` },
-    retrySeconds: 10,
+    retrySeconds: options.retrySeconds ?? 5,
     fetch: options.fetch,
   });
 }

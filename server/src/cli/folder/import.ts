@@ -18,6 +18,8 @@ import { ImportUpload } from './import-upload.ts';
 
 /** The rest of the body is the query. */
 const mostBytes = endpoints.graph.request.limitBytes - 4_096;
+/** What was read and sent is worth waiting for; a server that is started anew knows what it has done. */
+const retrySeconds = 60;
 /** It takes back what it has begun, which the server may have to be asked for. */
 const stopSeconds = 60;
 
@@ -50,6 +52,7 @@ NDJSON a flat one in each line. What espalier folder export writes, this reads.`
     try {
       await withConnection({ flags }, (connection) => importInto(connection, given, { progress, upload }), {
         fetch: upload.fetch,
+        retrySeconds,
         stopSeconds,
       });
     } finally {
@@ -137,12 +140,13 @@ async function checkTops(client: Client, parent: FolderDetails, list: readonly E
 function explained(error: unknown): unknown {
   if (!(error instanceof EspalierError)) return error;
   const { code, message, status } = error;
-  const hint = {
-    CONFLICT: ' Nothing was imported.',
-    TOO_EXPENSIVE: ' Nothing was imported.',
-    UNREACHABLE: ' It imports all of it or nothing: look whether it is there before you repeat it.',
+  const [first = ''] = message.split(/(?<=\.) /);
+  const told = {
+    CONFLICT: `${first} Nothing was imported. To add to a folder that is there, import into it.`,
+    TOO_EXPENSIVE: `${first} Nothing was imported. Import in several parts, such as one directory after the other.`,
+    UNREACHABLE: `${message} It imports all of it or nothing: look whether it is there before you repeat it.`,
   }[code as string];
-  return hint === undefined ? error : new EspalierError(code, message + hint, { status, cause: error });
+  return told === undefined ? error : new EspalierError(code, told, { status, cause: error });
 }
 
 function tooLarge(entries: number): StartError {
