@@ -135,7 +135,7 @@ export default tseslint.config(
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
   {
-    files: ['**/*.test.ts', 'tests/**', 'bench/**'],
+    files: ['**/*.test.ts', 'tests/**', 'bench/**', 'examples/**'],
     rules: {
       // node:test tells how a test ended by itself.
       '@typescript-eslint/no-floating-promises': [

@@ -22,6 +22,9 @@ const packages = {
     variable: 'CHROMIUM',
     neededBy: 'tests/browser/**',
   },
+  curl: { commands: ['curl'], neededBy: 'tests/{start,examples/curl}.test.ts' },
+  jq: { commands: ['jq'], neededBy: 'tests/examples/curl.test.ts' },
+  python3: { commands: ['python3'], neededBy: 'tests/examples/python.test.ts' },
 } as const satisfies Readonly<Record<string, DebianPackage>>;
 
 export type PackageName = keyof typeof packages;

@@ -14,12 +14,9 @@ import { withPostgres } from './postgres/provided-postgres.ts';
 import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
 
-const everything = [
-  'contract/src/**/*.test.ts',
-  'client/src/**/*.test.ts',
-  'server/src/**/*.test.ts',
-  'tests/**/*.test.ts',
-];
+const everything = ['contract', 'client', 'server']
+  .map((workspace) => `${workspace}/src/**/*.test.ts`)
+  .concat('tests/**/*.test.ts');
 const root = join(import.meta.dirname, '..');
 const compileCache = join(root, 'node_modules/.cache/espalier-tests');
 

@@ -5,12 +5,13 @@ import { call, type CallOptions } from './calls.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { GraphDocument, NoVariables } from './document.ts';
 import type { Folders } from './folders.ts';
+import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
 import { Requests } from './requests.ts';
 import { Session, type Credentials, type SessionEvent } from './session.ts';
 import { memoryStorage, type TokenStorage } from './token-storage.ts';
 import type { WatchedTree, WatchOptions } from './watched-tree.ts';
 
-export type { CallOptions, Credentials, SessionEvent };
+export type { CallOptions, Credentials, SessionEvent, SubscribeOptions };
 
 export interface ClientOptions {
   /** The API root, such as `https://example.com` or `https://example.com/espalier`; `/` for that of the page. */
@@ -84,11 +85,27 @@ export interface Client {
    * );
    */
   mutate: RunDocument;
+  /**
+   * What a subscription tells, in order; it begins at once. A lost connection comes back by itself, and the subscription
+   * is sent again: give `variables` as a function, so that it goes on after the last cursor that you have, and nothing is
+   * missed. It ends with an error when the server refuses it or the session is over, and with `signal`, `return` (as
+   * `break` does) or `close`.
+   *
+   * @example
+   * const document = `subscription ($after: String) { folderChanges(after: $after) { kind id cursor } }`;
+   * let { cursor: after } = await client.query<{ cursor: string }>('{ cursor }');
+   * const onGoingAway = (cursor: string) => (after = cursor);
+   * type Told = { folderChanges: { kind: string; id: string; cursor: string } };
+   * for await (const { folderChanges } of client.subscribe<Told>(document, () => ({ after }), { onGoingAway })) {
+   *   console.log(folderChanges.kind, folderChanges.id);
+   *   after = folderChanges.cursor;
+   * }
+   */
   subscribe<Result = Record<string, unknown>, Variables = Record<string, unknown>>(
     document: GraphDocument<Result, Variables>,
-    variables?: Variables,
-    options?: CallOptions,
-  ): AsyncIterableIterator<Result>;
+    variables?: Variables | (() => Variables),
+    options?: SubscribeOptions,
+  ): AsyncIterableIterator<Result, undefined>;
   watch(options?: WatchOptions): Promise<WatchedTree>;
   /** Tells of logins, refreshes and the end of the session, in other tabs too; answers with how to stop. */
   onSession(listener: (event: SessionEvent) => void): () => void;
@@ -114,6 +131,8 @@ export function createClient(options: ClientOptions): Client {
   const { headers } = options;
   const requests = new Requests({ url, fetch: send, headers, clock, retrySeconds, timeoutSeconds });
   const session = new Session(requests, { storage, clock });
+  const { webSocket } = options;
+  const socket = new GraphSocket({ url, webSocket, session, clock, timeoutSeconds });
   const run =
     (isMutation: boolean) =>
     (document: GraphDocument<unknown, never>, variables?: unknown, given?: CallOptions) =>
@@ -128,11 +147,17 @@ export function createClient(options: ClientOptions): Client {
     authToken: (given) => session.authToken(given),
     query: run(false),
     mutate: run(true),
-    subscribe: () => {
-      throw new Error('There are no subscriptions yet.');
-    },
+    subscribe: <Result>(
+      document: GraphDocument<unknown, never>,
+      variables?: unknown,
+      given?: SubscribeOptions,
+    ) =>
+      socket.subscribe({ document, variables, options: given }) as AsyncIterableIterator<Result, undefined>,
     watch: () => Promise.reject(new Error('There is no watching yet.')),
     onSession: (listener) => session.listen(listener),
-    close: () => session.close(),
+    close() {
+      socket.close();
+      session.close();
+    },
   };
 }

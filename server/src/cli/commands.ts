@@ -241,6 +241,7 @@ export const commandGroups: readonly CommandGroup[] = [
       {
         name: 'journal ls',
         about: 'Show what was done, by whom, and follow it',
+        isMeantByFirstWord: true,
         load: async () => (await import('./journal/ls.ts')).listJournal,
       },
     ],

@@ -70,6 +70,10 @@ export async function findFolder(asking: Asking, reference: string): Promise<Nam
   return found!;
 }
 
+type Answer<Found> = Readonly<Record<string, Found | null>> & {
+  readonly viewer: { readonly user: { readonly isAdministrator: boolean } };
+};
+
 async function lookUp<Found>(
   { client, signal }: Asking,
   references: readonly string[],
@@ -90,11 +94,20 @@ async function lookUp<Found>(
   const variables = Object.fromEntries(asked.map(({ variable, value }) => [variable, value]));
   const query = `query (${asked.map(({ variable, type }) => `$${variable}: ${type}`).join(', ')}) {
     ${asked.map((each) => `${each.variable}: ${kind}(${each.argument}: $${each.variable}) { ${fields} }`).join('\n    ')}
+    viewer { user { isAdministrator } }
   }`;
-  const found = await client.query<Record<string, Found | null>>(query, variables, { signal });
+  const { viewer, ...found } = await client.query<Answer<Found>>(query, variables, { signal });
   return asked.map(({ reference, variable }) => {
     const each = found[variable];
     if (each) return each;
-    throw new EspalierError('NOT_FOUND', `There is no ${kind} ${shown(reference)} that you may see.`);
+    throw new EspalierError('NOT_FOUND', notFound(kind, reference, viewer.user.isAdministrator));
   });
+}
+
+/** Others see no more of people than themselves, and would look for a mistake in the name. */
+function notFound(kind: 'user' | 'group' | 'folder', reference: string, isAdministrator: boolean): string {
+  const name = `${kind} ${shown(reference)}`;
+  if (isAdministrator) return `There is no ${name}.`;
+  if (kind === 'folder') return `There is no ${name} that you may see.`;
+  return `There is no ${name} that you may see: only administrators and whoever manages a folder see others.`;
 }

@@ -13,6 +13,15 @@ import { command, json, type Given } from './command.ts';
 import { connectionSettings, withConnection } from './connection.ts';
 import { print, printJson } from './output.ts';
 
+/** The same of both, and all that this version has. */
+const asked = {
+  specifiedByUrl: true,
+  directiveIsRepeatable: true,
+  schemaDescription: true,
+  inputValueDeprecation: true,
+  oneOf: true,
+} as const;
+
 export const printGraphSchema = command({
   options: {
     json: { ...json, about: 'Print the answer to an introspection query, for tools that want that' },
@@ -27,12 +36,14 @@ export const printGraphSchema = command({
       return;
     }
     const text = readFileSync(new URL(import.meta.resolve('@espalier/contract/schema.graphql')), 'utf8');
-    await (options.json ? printJson(introspectionFromSchema(buildSchema(text))) : print(text.trimEnd()));
+    await (options.json
+      ? printJson(introspectionFromSchema(buildSchema(text), asked))
+      : print(text.trimEnd()));
   },
 });
 
 function askServer(flags: Given['flags']): Promise<IntrospectionQuery> {
   return withConnection({ flags }, ({ client, signal }) =>
-    client.query<IntrospectionQuery>(getIntrospectionQuery(), {}, { signal }),
+    client.query<IntrospectionQuery>(getIntrospectionQuery(asked), {}, { signal }),
   );
 }

@@ -39,6 +39,7 @@ _espalier() {
   ((i > COMP_CWORD)) || prev=''
   _espalier_next
   _espalier_flags
+  ((count == 0)) || next=''
   found=''
   if [[ -n $prev ]]; then _espalier_value
   elif [[ -z $ended && $cur == -* ]]; then found="$flags"

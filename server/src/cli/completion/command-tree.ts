@@ -15,7 +15,7 @@ export interface CompletedFlag {
 }
 
 export interface CompletedCommand {
-  /** One word or two: `user add`. */
+  /** One word or two: `user add`. Of what a first word alone does, both. */
   readonly name: string;
   readonly about: string;
   readonly flags: readonly CompletedFlag[];
@@ -46,6 +46,7 @@ const help: CompletedFlag = {
 
 export async function readCommandTree(listed: readonly ListedCommand[]): Promise<CommandTree> {
   const commands = await Promise.all(listed.map(readCommand));
+  const meantByFirst = commands.filter((_, place) => listed[place]!.isMeantByFirstWord);
   const firstWords: Choice[] = [];
   const secondWords = new Map<string, Choice[]>();
   for (const { name, about } of commands) {
@@ -60,7 +61,8 @@ export async function readCommandTree(listed: readonly ListedCommand[]): Promise
     firstWords.push({ word, about: below.map((choice) => choice.word).join(', ') });
   }
   firstWords.push({ word: 'help', about: 'Tell about a command' });
-  return { commands, firstWords, secondWords };
+  const flagged = meantByFirst.map((each) => ({ ...each, name: each.name.split(' ', 1)[0]!, words: [] }));
+  return { commands: [...commands, ...flagged], firstWords, secondWords };
 }
 
 async function readCommand({ name, about, load }: ListedCommand): Promise<CompletedCommand> {

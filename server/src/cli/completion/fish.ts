@@ -35,7 +35,8 @@ end
 function __espalier_in
     set -l typed (__espalier_words)
     set -l name (string split ' ' -- $argv[1])
-    test "$typed[1..(count $name)]" = "$argv[1]"
+    set -l begun $typed[1..(count $name)]
+    test "$begun" = "$argv[1]"
     or return 1
     set -l behind (math (count $typed) - (count $name))
     switch "$argv[2]"

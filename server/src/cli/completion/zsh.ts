@@ -23,7 +23,7 @@ _espalier() {
   case "$name" in
 ${[...secondWords].map(secondCase).join('\n')}
   esac
-  if [[ -n $choices ]]; then
+  if [[ -n $choices && $words[3] != -* ]]; then
     if (( CURRENT == 3 )); then
       _describe -t commands command choices
       return

@@ -23,7 +23,7 @@ export const removeGrant = command({
       await (options.json
         ? printJson({ folder, ...subject.input })
         : print(
-            `${subject.name} has no grant on ${shown(folder.path)} any more; what comes from above holds.`,
+            `Took the grant on ${shown(folder.path)} from ${subject.name}; what comes from above holds.`,
           ));
     });
   },

@@ -26,7 +26,7 @@ is inside, until a deeper grant says otherwise; none closes what would be inheri
       await asking.client.mutate(mutation, { input }, { signal: asking.signal });
       await (options.json
         ? printJson({ folder, level, ...subject.input })
-        : print(`${subject.name} has ${level} on ${shown(folder.path)}.`));
+        : print(`Granted ${level} on ${shown(folder.path)} to ${subject.name}.`));
     });
   },
 });

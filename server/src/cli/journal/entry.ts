@@ -74,8 +74,8 @@ function changesOf({ before, after }: Entry): string[] {
     const [old, now] = [before?.[key], after?.[key]];
     const isSame = old === undefined || now === undefined || JSON.stringify(old) === JSON.stringify(now);
     if (isSame && names.includes(key)) return [];
-    if (old === undefined) return [`${key}: ${inShort(now)}`];
-    return [`${key}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
+    if (old === undefined) return [`${shown(key)}: ${inShort(now)}`];
+    return [`${shown(key)}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
   });
 }
 
