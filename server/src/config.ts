@@ -113,6 +113,12 @@ export function commandLineOfProcess(flags: Readonly<Record<string, string>>): {
   };
 }
 
+/** Whether a terminal can be expected to show more than ASCII, as the locale says. */
+export function isUtf8Process(): boolean {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
+
 function readSetting(each: Setting<unknown>, environment: Sources['environment'], flags: Sources['flags']) {
   const given = givenText(each, environment, flags ?? {});
   if (!given) return each.default === undefined ? undefined : each.parse(each.default);

@@ -44,6 +44,76 @@ export const commandGroups: readonly CommandGroup[] = [
         load: async () => (await import('./session/whoami.ts')).whoami,
       },
       {
+        name: 'query',
+        about: 'Ask the graph anything: a query, a mutation or a subscription',
+        load: async () => (await import('./query.ts')).query,
+      },
+      {
+        name: 'folder ls',
+        about: 'List what is inside a folder',
+        load: async () => (await import('./folder/ls.ts')).ls,
+      },
+      {
+        name: 'folder tree',
+        about: 'Draw what is inside a folder, with all levels',
+        load: async () => (await import('./folder/tree.ts')).tree,
+      },
+      {
+        name: 'folder show',
+        about: 'Show all there is to know of a folder',
+        load: async () => (await import('./folder/show.ts')).show,
+      },
+      {
+        name: 'folder search',
+        about: 'Find folders by their name or title',
+        load: async () => (await import('./folder/search.ts')).search,
+      },
+      {
+        name: 'folder mkdir',
+        about: 'Make folders',
+        load: async () => (await import('./folder/mkdir.ts')).mkdir,
+      },
+      {
+        name: 'folder set',
+        about: 'Change the name, texts and properties of a folder',
+        load: async () => (await import('./folder/set.ts')).set,
+      },
+      {
+        name: 'folder mv',
+        about: 'Move or rename a folder',
+        load: async () => (await import('./folder/mv.ts')).mv,
+      },
+      {
+        name: 'folder rm',
+        about: 'Delete folders',
+        load: async () => (await import('./folder/rm.ts')).rm,
+      },
+      {
+        name: 'folder trash',
+        about: 'List what was deleted and can be restored',
+        load: async () => (await import('./folder/trash.ts')).trash,
+      },
+      {
+        name: 'folder restore',
+        about: 'Bring a deleted folder back',
+        load: async () => (await import('./folder/restore.ts')).restore,
+      },
+      {
+        name: 'folder import',
+        about: 'Make many folders at once, from a directory or a file',
+        load: async () => (await import('./folder/import.ts')).importFolders,
+      },
+      {
+        name: 'folder export',
+        about: 'Write all that is inside a folder into a file',
+        load: async () => (await import('./folder/export.ts')).exportFolders,
+      },
+      {
+        name: 'folder watch',
+        about: 'Follow what happens to a folder and what is inside',
+        load: async () => (await import('./folder/watch.ts')).watch,
+      },
+      {
         name: 'user ls',
         about: 'Show who can log in',
         load: async () => (await import('./user/ls.ts')).listUsers,

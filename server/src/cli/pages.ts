@@ -1,5 +1,7 @@
 /** Lists that come in pages, read as they are needed. */
 
+import { EspalierError } from '@espalier/client';
+
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
@@ -38,6 +40,29 @@ export async function* pagesOf<Item>(
     after = page.pageInfo.endCursor;
     if (left <= 0 || !page.pageInfo.hasNextPage || after === null) return;
   }
+}
+
+export async function* itemsOf<Item>(
+  read: ReadPage<Item>,
+  options?: PageOptions,
+): AsyncGenerator<Item, void> {
+  for await (const items of pagesOf(read, options)) yield* items;
+}
+
+/** Asks for half as many where a page costs the server too much; from then on, too. */
+export function halving<Item>(read: ReadPage<Item>): ReadPage<Item> {
+  let most = Infinity;
+  return async function readLess({ first, after }) {
+    const size = Math.min(first, most);
+    try {
+      return await read({ first: size, after });
+    } catch (error) {
+      const isTooMuch = error instanceof EspalierError && error.code === 'TOO_EXPENSIVE';
+      if (!isTooMuch || size === 1) throw error;
+      most = Math.ceil(size / 2);
+      return readLess({ first, after });
+    }
+  };
 }
 
 export async function everyItem<Item>(read: ReadPage<Item>, options?: PageOptions): Promise<readonly Item[]> {
