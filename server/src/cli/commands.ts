@@ -285,6 +285,16 @@ export const commandGroups: readonly CommandGroup[] = [
         about: 'Move everything to another database',
         load: async () => (await import('./copy.ts')).copy,
       },
+      {
+        name: 'backup',
+        about: 'Copy a database file to another file, while servers use it',
+        load: async () => (await import('./backup.ts')).backup,
+      },
+      {
+        name: 'restore',
+        about: 'Put a backup in the place of the database file; no server may run on it',
+        load: async () => (await import('./restore.ts')).restore,
+      },
     ],
   },
   {

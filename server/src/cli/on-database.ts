@@ -2,7 +2,9 @@
 
 import { databaseOptionsOf, settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { openUpToDate } from '../database/open-database.ts';
+import { embeddedFile, openUpToDate } from '../database/open-database.ts';
+import { withoutPassword } from '../shown-url.ts';
+import { StartError } from '../start-error.ts';
 import type { Given } from './command.ts';
 
 const { databaseUrl, databasePoolMode } = settingsTable;
@@ -23,4 +25,15 @@ export async function onDatabase<T>(
   } finally {
     await database.close();
   }
+}
+
+/** The path of the database file, for commands that work on the file itself. */
+export function embeddedFileOf(flags: Given['flags'], what: 'backup' | 'restore'): string {
+  const { settings } = settingsOfProcess(flags);
+  const file = embeddedFile(settings.databaseUrl);
+  if (file !== undefined) return file;
+  const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
+  throw new StartError(
+    `espalier ${what} is for database files, and ${withoutPassword(settings.databaseUrl)} is a PostgreSQL: use ${tool}, as docs/deployment.md#backup shows.`,
+  );
 }
