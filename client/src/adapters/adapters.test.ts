@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Client as SocketClient } from 'graphql-ws';
 import type { Client } from '../client.ts';
-import { withInternals } from '../internals.ts';
 import { apolloOptions } from './apollo.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import { urqlOptions } from './urql.ts';
@@ -28,11 +27,11 @@ function scripted(answers: readonly (() => Response)[] = []) {
       return () => void payloads.push('unsubscribed');
     },
   } as unknown as SocketClient;
-  const client = withInternals({ url } as Client, {
-    freshAuthToken: () => Promise.resolve(`token ${expired.length}`),
-    expire: (authToken) => void expired.push(authToken),
-    socket,
-  });
+  const authToken: Client['authToken'] = ({ refused: token } = {}) => {
+    if (token !== undefined) expired.push(token);
+    return Promise.resolve(`token ${expired.length}`);
+  };
+  const client = { url, authToken, socket } as Client;
   const send = (async (request: Request) => {
     const answer = answers[sent.length] ?? (() => new Response('ok'));
     sent.push({
