@@ -1,15 +1,16 @@
 /** The client: one session with one server, and what is done with it. */
 
+import type { Client as SocketClient } from 'graphql-ws';
 import { apiRoot } from './api-root.ts';
 import { call, type CallOptions } from './calls.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { GraphDocument, NoVariables } from './document.ts';
-import type { Folders } from './folders.ts';
+import { createFolders, type Folders } from './folders.ts';
 import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
 import { Requests } from './requests.ts';
 import { Session, type Credentials, type SessionEvent } from './session.ts';
 import { memoryStorage, type TokenStorage } from './token-storage.ts';
-import type { WatchedTree, WatchOptions } from './watched-tree.ts';
+import { watchTree, type WatchedTree, type WatchOptions } from './watched-tree.ts';
 
 export type { CallOptions, Credentials, SessionEvent, SubscribeOptions };
 
@@ -107,6 +108,8 @@ export interface Client {
     options?: SubscribeOptions,
   ): AsyncIterableIterator<Result, undefined>;
   watch(options?: WatchOptions): Promise<WatchedTree>;
+  /** The socket as a client of graphql-ws, for libraries that take one. */
+  readonly socket: SocketClient;
   /** Tells of logins, refreshes and the end of the session, in other tabs too; answers with how to stop. */
   onSession(listener: (event: SessionEvent) => void): () => void;
   /** Closes the socket and lets go of everything; the session lives on. */
@@ -137,23 +140,28 @@ export function createClient(options: ClientOptions): Client {
     (isMutation: boolean) =>
     (document: GraphDocument<unknown, never>, variables?: unknown, given?: CallOptions) =>
       call(requests, session, { document, variables, options: given, isMutation });
+  const query: RunDocument = run(false);
+  const mutate: RunDocument = run(true);
+  const subscribe = <Result>(
+    document: GraphDocument<unknown, never>,
+    variables?: unknown,
+    given?: SubscribeOptions,
+  ) => socket.subscribe({ document, variables, options: given }) as AsyncIterableIterator<Result, undefined>;
   return {
     url,
-    folders: undefined as unknown as Folders,
+    folders: createFolders({ query, mutate }),
+    get socket() {
+      return socket.client;
+    },
     login: (credentials) => session.login(credentials),
     logout: () => session.logout(),
     isLoggedIn: () => session.isLoggedIn(),
     verify: () => session.verify(),
     authToken: (given) => session.authToken(given),
-    query: run(false),
-    mutate: run(true),
-    subscribe: <Result>(
-      document: GraphDocument<unknown, never>,
-      variables?: unknown,
-      given?: SubscribeOptions,
-    ) =>
-      socket.subscribe({ document, variables, options: given }) as AsyncIterableIterator<Result, undefined>,
-    watch: () => Promise.reject(new Error('There is no watching yet.')),
+    query,
+    mutate,
+    subscribe,
+    watch: (given) => watchTree({ query, subscribe }, given),
     onSession: (listener) => session.listen(listener),
     close() {
       socket.close();

@@ -3,7 +3,11 @@ import { test } from 'node:test';
 import { flagsOf, settingsTable } from '../config.ts';
 import type { Setting } from '../settings/setting.ts';
 import { StartError } from '../start-error.ts';
-import { parseFlags } from './flags.ts';
+import { readGiven } from './command.ts';
+import { serve } from './serve.ts';
+
+/** The settings of the arguments of `espalier serve`. */
+const parseFlags = (args: readonly string[]) => readGiven('serve', serve, args).flags;
 
 const settings = Object.values<Setting<unknown>>(settingsTable);
 
