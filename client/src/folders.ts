@@ -85,7 +85,7 @@ const foundAtATime = 100;
 const patience = { timeoutSeconds: 600 };
 
 export function createFolders(client: Pick<Client, 'query' | 'mutate'>): Folders {
-  const ask = <Data>(query: string, variables?: object, options?: CallOptions) =>
+  const ask = <Data>(query: string, variables: object = {}, options?: CallOptions) =>
     client.query<Data, object>(query, variables, options);
 
   const find = async (query: string, variables?: object) => {
