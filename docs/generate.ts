@@ -103,7 +103,10 @@ ${table(['Code', 'Meaning'], codeRows(graphCodes))}
 }
 
 function endpointSection(endpoint: Endpoint): string {
-  const { methods, path, description, authHeader, request, success } = endpoint;
+  const { methods, path, description, authHeader, request, headers = {}, success } = endpoint;
+  const headerLines = Object.entries(headers).map(
+    ([name, { description: about }]) => `\n- Optional header of a POST, \`${name}\`: ${about}`,
+  );
   const rows = refusalsOf(endpoint).map(([code, { status, when }]) => [
     String(status),
     `\`${shownCode(endpoint, code)}\``,
@@ -114,7 +117,7 @@ function endpointSection(endpoint: Endpoint): string {
 ${description}
 
 - ${authHeader === 'client' ? 'Name and password of a client in the header: required (HTTP Basic)' : `Auth token in the header: ${authHeader}`}
-- Request body: ${request ? requestBody(request) : 'none'}
+- Request body: ${request ? requestBody(request) : 'none'}${headerLines.join('')}
 - Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.tellsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
 
 ${rows.length > 0 ? table(['Status', 'Code', 'When'], rows) : ''}

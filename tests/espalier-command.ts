@@ -1,9 +1,9 @@
 /** The program as an operator runs it: a command in a process of its own, with what it prints and how it ends. */
 
 import { execFile } from 'node:child_process';
-import { keepLog, noteSettings } from './secrets/secret-record.ts';
+import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 
-const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
+export const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
 
 export interface Ended {
   readonly code: number;
@@ -15,12 +15,14 @@ export interface CommandOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** No file can be made larger: the disk is full for the process. */
   readonly mostFileBytes?: number;
+  /** What it reads from standard input; nothing unless given. */
+  readonly input?: string;
 }
 
 const blockBytes = 512;
 
 export function runEspalier(args: readonly string[], options: CommandOptions = {}): Promise<Ended> {
-  const { environment, mostFileBytes } = options;
+  const { environment, mostFileBytes, input = '' } = options;
   const limit = mostFileBytes === undefined ? 'unlimited' : String(Math.floor(mostFileBytes / blockBytes));
   const command = [process.execPath, '--conditions=espalier-source', program, ...args];
   const env = {
@@ -31,14 +33,17 @@ export function runEspalier(args: readonly string[], options: CommandOptions = {
   noteSettings(environment ?? {});
   for (const argument of args) noteSettings({ DATABASE_URL: argument });
   return new Promise((resolve) => {
-    execFile(
+    const child = execFile(
       'sh',
       ['-c', 'ulimit -f "$0" && exec "$@"', limit, ...command],
       { env },
       (error, output, errors) => {
-        keepLog(output + errors);
+        keepOutput(output);
+        keepLog(errors);
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, output, errors });
       },
     );
+    // It may end without having read.
+    child.stdin!.on('error', () => undefined).end(input);
   });
 }

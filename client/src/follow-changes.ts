@@ -4,8 +4,8 @@ import type { CallOptions, Client } from './client.ts';
 import { EspalierError } from './errors.ts';
 import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
 import type { FolderChange, FolderChangeKind } from './live-tree.ts';
-import { pause } from './pause.ts';
 import type { ReadTree } from './read-tree.ts';
+import { backOffMs, wait } from './waiting.ts';
 
 export interface TreeChange {
   readonly kind: FolderChangeKind;
@@ -52,7 +52,7 @@ interface Answer {
 }
 
 const subscription = `subscription($under:ID,$after:String){folderChanges(under:$under,after:$after){kind id cursor at by{username}folder{${folderFields}}}}`;
-const longestPauseSeconds = 15;
+const longestPauseMs = 15_000;
 
 /** Until the signal is given, or it fails. */
 export async function followChanges(given: Following): Promise<void> {
@@ -86,13 +86,14 @@ export async function followChanges(given: Following): Promise<void> {
         return await work();
       } catch (error) {
         if (signal.aborted || !isPassing(error)) throw error;
-        await wait(attempt);
+        await pause(attempt);
       }
     }
   };
 
-  const wait = (attempt: number) =>
-    pause(Math.min(2 ** attempt, longestPauseSeconds) * (500 + 500 * Math.random()), signal);
+  /** Until it is told to stop. */
+  const pause = (attempt: number) =>
+    wait(backOffMs(attempt + 3, longestPauseMs), signal).catch(() => undefined);
 
   const subscribe = async () => {
     const variables = () => ({ under, after: received });
@@ -116,7 +117,7 @@ export async function followChanges(given: Following): Promise<void> {
       tell({ kind: 'DELETE', id: under!, at: null, by: null });
     }
     for (let attempt = 0; !signal.aborted; attempt++) {
-      await wait(attempt);
+      await pause(attempt);
       const found = await persist(() => read(under));
       if (!found) continue;
       Object.assign(watched, found);
@@ -131,7 +132,7 @@ export async function followChanges(given: Following): Promise<void> {
     if (signal.aborted) return;
     if (under && codeOf(error) === 'NOT_FOUND') await awaitReturn();
     else if (error && !isPassing(error)) throw error as Error;
-    else await wait(tries++);
+    else await pause(tries++);
     received = watched.cursor;
   }
 }

@@ -4,7 +4,10 @@
  */
 
 import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { nearestName } from './nearest-name.ts';
+import { commandLineSettings } from './settings/command-line-settings.ts';
 import { databaseSettings } from './settings/database-settings.ts';
 import { limitSettings } from './settings/limit-settings.ts';
 import { networkSettings } from './settings/network-settings.ts';
@@ -94,6 +97,28 @@ export function settingsOfProcess(flags: Readonly<Record<string, string>>) {
   return readSettings({ environment: process.env, flags });
 }
 
+/** What the commands that talk to a server take; a flag beats the environment. */
+export function commandLineOfProcess(flags: Readonly<Record<string, string>>): {
+  readonly url: string | undefined;
+  readonly profile: string;
+  /** Where the logins are kept. */
+  readonly profileFolder: string;
+} {
+  const { url, profile } = commandLineSettings;
+  const configHome = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  return {
+    url: readSetting(url, process.env, flags) as string | undefined,
+    profile: readSetting(profile, process.env, flags) as string,
+    profileFolder: join(configHome, 'espalier', 'profiles'),
+  };
+}
+
+/** Whether a terminal can be expected to show more than ASCII, as the locale says. */
+export function isUtf8Process(): boolean {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
+
 function readSetting(each: Setting<unknown>, environment: Sources['environment'], flags: Sources['flags']) {
   const given = givenText(each, environment, flags ?? {});
   if (!given) return each.default === undefined ? undefined : each.parse(each.default);
@@ -161,7 +186,9 @@ function isServiceLink(name: string, value: string): boolean {
 }
 
 function unknownNames(environment: Sources['environment']): string[] {
-  const known = settings.flatMap(({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]));
+  const known = [...settings, ...Object.values<Setting<unknown>>(commandLineSettings)].flatMap(
+    ({ name, mayBeFile }) => (mayBeFile ? [name, `${name}_FILE`] : [name]),
+  );
   return Object.keys(environment)
     .filter((name) => name.startsWith(environmentPrefix) && !isServiceLink(name, environment[name] ?? ''))
     .map((name) => name.slice(environmentPrefix.length))

@@ -1,9 +1,10 @@
 /** What a new installation gets: its name, a signing key, the root folder and an administrator. */
 
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { toAccountName } from './accounts/account-name.ts';
 import { hasUsers } from './accounts/accounts.ts';
 import { createUser } from './accounts/change-users.ts';
+import { generatePassword } from './accounts/generated-password.ts';
 import type { Passwords } from './accounts/passwords.ts';
 import type { Database } from './database/database.ts';
 import { readStored, storeOnce } from './database/stored-settings.ts';
@@ -72,11 +73,4 @@ async function administrator({ passwords, settings }: FirstStartOptions) {
   const generatedPassword = settings.adminPassword === undefined ? generatePassword() : undefined;
   const passwordHash = await passwords.hash(settings.adminPassword ?? generatedPassword!);
   return { username, generatedPassword, passwordHash };
-}
-
-/** Four groups of five: 98 bits, without letters that are mistaken for each other, safe in any shell and in JSON. */
-function generatePassword(): string {
-  const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
-  const group = () => Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
-  return [group(), group(), group(), group()].join('-');
 }

@@ -5,7 +5,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, afterEach, describe, test } from 'node:test';
-import { copy } from '../../server/src/cli/copy.ts';
+import { readGiven } from '../../server/src/cli/command.ts';
+import { copy as copyCommand } from '../../server/src/cli/copy.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { StartError } from '../../server/src/start-error.ts';
 import { databaseKinds, postgres, sqlite, type DatabaseKind, type TestDatabase } from '../databases.ts';
@@ -13,6 +14,10 @@ import { plantFolders, withDatabase } from '../stored-rows.ts';
 import { Testbed } from '../testbed.ts';
 import { copyInto, runCopy } from './copy-command.ts';
 import { readEverything, withStored } from './stored-tables.ts';
+
+async function copy(args: readonly string[]): Promise<void> {
+  await copyCommand.run(readGiven('copy', copyCommand, args) as never);
+}
 
 async function refused(from: string, to: string): Promise<string> {
   let message = '';

@@ -2,7 +2,6 @@
 
 import type { Client as SocketClient } from 'graphql-ws';
 import type { Client } from '../client.ts';
-import { internalsOf } from '../internals.ts';
 import { paths } from '../paths.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 
@@ -22,6 +21,6 @@ export function apolloOptions(client: Client): ApolloOptions {
   return {
     uri: client.url + paths.graph,
     fetch: authorizedFetch(client),
-    wsClient: internalsOf(client).socket,
+    wsClient: client.socket,
   };
 }

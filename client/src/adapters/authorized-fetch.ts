@@ -1,7 +1,6 @@
 /** `fetch` for whatever else speaks with the server: it knows the token, keeps it fresh, and shows it to nobody else. */
 
 import type { Client } from '../client.ts';
-import { internalsOf } from '../internals.ts';
 
 /**
  * A `fetch` that sends the client's auth token to the client's server, and is `fetch` itself for every other address.
@@ -20,17 +19,15 @@ export function authorizedFetch(client: Client, send: typeof fetch = fetch): typ
   return async (input, init) => {
     const request = new Request(input, init);
     if (!isOwn(request.url)) return send(request);
-    const { freshAuthToken, expire } = internalsOf(client);
     const sendWith = (authToken: string, given: Request) => {
       given.headers.set('authorization', `Bearer ${authToken}`);
       return send(given);
     };
-    const authToken = await freshAuthToken();
+    const authToken = await client.authToken();
     const again = request.clone();
     const answer = await sendWith(authToken, request);
     if (answer.status !== 401 || answer.headers.get('token-expired') !== 'true') return answer;
     await answer.body?.cancel();
-    expire(authToken);
-    return sendWith(await freshAuthToken(), again);
+    return sendWith(await client.authToken({ refused: authToken }), again);
   };
 }

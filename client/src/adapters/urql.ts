@@ -1,7 +1,6 @@
 /** For urql: its requests and subscriptions go through the client. */
 
 import type { Client } from '../client.ts';
-import { internalsOf } from '../internals.ts';
 import { paths } from '../paths.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 
@@ -45,7 +44,7 @@ export function urqlOptions(client: Client): UrqlOptions {
           variables: variables as Record<string, unknown>,
           extensions: extensions as Record<string, unknown>,
         };
-        const unsubscribe = internalsOf(client).socket.subscribe(payload, {
+        const unsubscribe = client.socket.subscribe(payload, {
           next: (value) => observer.next(value as never),
           error: (error) => observer.error(error),
           complete: () => observer.complete(),

@@ -37,6 +37,8 @@ const findById = sql<{ id: string }, UserRow>`${selectUser} from users where id 
 const findByKey = sql<{ key: string }, UserRow>`${selectUser} from users where username_key = ${'key'}`;
 const findByIds = sql<{ ids: readonly string[] }, UserRow>`
   ${selectUser} from users where id in (select value from ${list('ids')})`;
+const findAdministrators = sql<{ limit: number }, UserRow>`
+  ${selectUser} from users where is_administrator = 1 order by username_key limit ${'limit'}`;
 
 interface FilterParameters {
   readonly pattern: string;
@@ -80,6 +82,11 @@ export function readUsers(reader: Reader, ids: readonly string[]): PromiseOrValu
     reader.all(findByIds, { ids: possible }),
     (rows) => new Map(rows.map((row) => [row.id, toUser(row)])),
   );
+}
+
+/** The first of them, in the order of their names. */
+export function readAdministrators(reader: Reader, limit: number): PromiseOrValue<User[]> {
+  return whenDone(reader.all(findAdministrators, { limit }), (rows) => rows.map(toUser));
 }
 
 /** In the order of `userKey`. */

@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { UsageError } from '../start-error.ts';
-import { copyHelp, parseUrls } from './copy.ts';
+import { readGiven, commandHelp } from './command.ts';
+import { copy, urlsOf } from './copy.ts';
+
+/** The URLs of the arguments of `espalier copy`. */
+const parseUrls = (args: readonly string[]) => {
+  const { words, options } = readGiven('copy', copy, args);
+  return urlsOf(words, options as never);
+};
+const copyHelp = () => commandHelp('copy', 'Move everything', copy);
 
 const one = 'sqlite:one.db';
 const other = 'postgres://me:secret@host/other';
@@ -26,8 +34,8 @@ test('another number of URLs, unknown flags and what is not a URL are wrong usag
   for (const [args, complaint] of [
     [[], /takes two URLs/],
     [[one], /takes two URLs/],
-    [[one, other, one], /takes two URLs/],
-    [[one, `--to=${other}`], /^Unknown option '--to'\. espalier copy --help/],
+    [[one, other, one], /one too many/],
+    [[one, `--to=${other}`], /^There is no flag --to\..* espalier copy --help/],
     [[one, '--to-file'], /--to-file/],
     [['one.db', other], /^The URL to copy from is not one of a database: it takes sqlite:/],
     [[one, 'mysql://me:secret@host/x'], /^The URL to copy to is not one of a database/],
@@ -42,6 +50,6 @@ test('another number of URLs, unknown flags and what is not a URL are wrong usag
 });
 
 test('help tells of each flag', () => {
-  assert.match(copyHelp(), /^Usage: espalier copy <from-url> <to-url>/);
+  assert.match(copyHelp(), /^Usage: espalier copy \[<from-url>\] \[<to-url>\]/);
   for (const flag of ['--from-file <path>', '--to-file <path>']) assert.ok(copyHelp().includes(flag));
 });

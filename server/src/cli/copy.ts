@@ -2,7 +2,6 @@
 
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { parseArgs } from 'node:util';
 import { systemClock } from '../clock.ts';
 import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
 import { copyInstallation, type ComparedTable } from '../copy/copy.ts';
@@ -10,12 +9,42 @@ import type { Database } from '../database/database.ts';
 import { openAsItIs } from '../database/open-database.ts';
 import { withoutPassword } from '../shown-url.ts';
 import { StartError, UsageError } from '../start-error.ts';
+import { command } from './command.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
 
-export async function copy(args: string[]): Promise<void> {
-  const { fromUrl, toUrl } = parseUrls(args);
+const { accepts } = settingsTable.databaseUrl;
+
+export const copy = command({
+  words: [
+    { name: 'from-url', about: `The database to copy from: ${accepts}`, isOptional: true },
+    { name: 'to-url', about: 'The database to copy to', isOptional: true },
+  ],
+  options: {
+    fromFile: {
+      value: 'path',
+      about: 'The URL to copy from is in this file: others can see a password in the list of processes',
+      completes: 'file',
+    },
+    toFile: { value: 'path', about: 'The URL to copy to is in this file', completes: 'file' },
+  },
+  details: `Copies a whole installation into another, new database: SQLite to PostgreSQL, back, or to another of the same kind.
+Sessions and keys go along: nobody is logged out. Stop every server on the source first; it is only read.
+
+Interrupted, it goes on where it was when the same command is run again. Until all of it is there, no server starts on
+the destination. At the end the rows of both are counted and compared.
+
+ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`,
+  run: ({ words, options }) => copyAll(urlsOf(words, options)),
+});
+
+interface Urls {
+  readonly fromUrl: string;
+  readonly toUrl: string;
+}
+
+async function copyAll({ fromUrl, toUrl }: Urls): Promise<void> {
   const options = databaseOptionsOf(settingsOfProcess({}).settings);
   const progress = createProgress(systemClock);
   const ignoreSignals = tellHowToGoOn(progress);
@@ -41,10 +70,14 @@ export async function copy(args: string[]): Promise<void> {
   }
 }
 
-export function parseUrls(args: string[]): { fromUrl: string; toUrl: string } {
-  const { files, given } = parse(args);
-  const fromUrl = files.from === undefined ? given.shift() : urlIn(files.from);
-  const toUrl = files.to === undefined ? given.shift() : urlIn(files.to);
+/** Those that are not in a file are words, in this order. */
+export function urlsOf(
+  words: readonly string[],
+  files: { readonly fromFile: string | undefined; readonly toFile: string | undefined },
+): Urls {
+  const given = [...words];
+  const fromUrl = files.fromFile === undefined ? given.shift() : urlIn(files.fromFile);
+  const toUrl = files.toFile === undefined ? given.shift() : urlIn(files.toFile);
   if (fromUrl === undefined || toUrl === undefined || given.length > 0) {
     throw new UsageError(
       'espalier copy takes two URLs: from which database, and to which. espalier copy --help tells more.',
@@ -54,30 +87,12 @@ export function parseUrls(args: string[]): { fromUrl: string; toUrl: string } {
     [fromUrl, 'from'],
     [toUrl, 'to'],
   ]) {
-    const { parse: parseUrl, accepts } = settingsTable.databaseUrl;
-    if (parseUrl(url!) === undefined) {
+    if (settingsTable.databaseUrl.parse(url!) === undefined) {
       throw new UsageError(`The URL to copy ${which} is not one of a database: it takes ${accepts}.`);
     }
   }
   if (fromUrl === toUrl) throw new StartError('Both URLs are the same: there is nothing to copy.');
   return { fromUrl, toUrl };
-}
-
-function parse(args: string[]): {
-  files: { from: string | undefined; to: string | undefined };
-  given: string[];
-} {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      options: { 'from-file': { type: 'string' }, 'to-file': { type: 'string' } },
-      allowPositionals: true,
-    });
-    return { files: { from: values['from-file'], to: values['to-file'] }, given: positionals };
-  } catch (error) {
-    const [complaint] = (error as Error).message.split(/\.\s|\n/, 1);
-    throw new UsageError(`${complaint}. espalier copy --help tells more.`);
-  }
 }
 
 function urlIn(file: string): string {
@@ -137,20 +152,4 @@ Copied ${rows} rows in ${seconds} s; source and destination are the same. What a
 
 Now set ESPALIER_DATABASE_URL to ${destination} and start the server.
 Start none on the source any more: sessions that go on there are unknown here.`;
-}
-
-export function copyHelp(): string {
-  return `Usage: espalier copy <from-url> <to-url>
-
-Copies a whole installation into another, new database: SQLite to PostgreSQL, back, or to another of the same kind.
-Sessions and keys go along: nobody is logged out. Stop every server on the source first; it is only read.
-
-Interrupted, it goes on where it was when the same command is run again. Until all of it is there, no server starts on
-the destination. At the end the rows of both are counted and compared.
-
-  <from-url>, <to-url>    ${settingsTable.databaseUrl.accepts}
-  --from-file <path>      The URL to copy from is in this file: others can see a password in the list of processes
-  --to-file <path>        The URL to copy to is in this file
-
-ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`;
 }

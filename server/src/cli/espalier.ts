@@ -1,67 +1,90 @@
 /** The command line: finds the command, and turns what stops it into one line and an exit code. */
 
 import { nearestName } from '../nearest-name.ts';
-import { StartError, UsageError } from '../start-error.ts';
-import { copy, copyHelp } from './copy.ts';
-import { keys, keysHelp } from './keys.ts';
-import { migrate, migrateHelp } from './migrate.ts';
-import { serve, serveHelp } from './serve.ts';
+import { UsageError } from '../start-error.ts';
+import { commandHelp, readGiven } from './command.ts';
+import {
+  allCommands,
+  commandGroups,
+  commandsBelow,
+  findCommand,
+  findMeantBy,
+  type ListedCommand,
+} from './commands.ts';
+import { describeFailure, exitCodes } from './failures.ts';
+import { ignoreReaders, print } from './output.ts';
 import { version } from './version.ts';
 
-interface Command {
-  readonly about: string;
-  readonly help: () => string;
-  readonly run: (args: string[]) => Promise<void> | void;
-}
-
-const commands: Readonly<Record<string, Command>> = {
-  serve: { about: 'Run the server', help: serveHelp, run: serve },
-  keys: { about: 'List, rotate, retire and seal the signing keys', help: keysHelp, run: keys },
-  migrate: { about: 'Bring the database up to date', help: migrateHelp, run: migrate },
-  copy: { about: 'Move everything to another database', help: copyHelp, run: copy },
-  version: {
-    about: 'Print the version',
-    help: () => 'Usage: espalier version\n\nPrints the version.',
-    run: () => console.log(version()),
-  },
-};
-
-/** Wrong usage exits with 2, whatever else stops a command with 1. */
 export async function main(args: string[]): Promise<void> {
-  // Whoever reads what is printed may leave: no reason to stop in the middle of something.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  ignoreReaders();
   try {
     await run(args);
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    console.error(`espalier: ${error.message}`);
-    process.exitCode = error instanceof UsageError ? 2 : 1;
+    const { exitCode, message } = describeFailure(error);
+    if (message !== undefined) console.error(`espalier: ${message}`);
+    process.exitCode = exitCode;
   }
 }
 
-async function run([name = 'help', ...args]: string[]): Promise<void> {
-  const asks = (...flags: string[]) => [name, ...args].some((argument) => flags.includes(argument));
-  if (asks('--version', '-v')) {
-    console.log(version());
-  } else if (name === 'help' || asks('--help', '-h')) {
-    const about = [name, ...args].find((argument) => Object.hasOwn(commands, argument));
-    console.log(about ? commands[about]!.help() : overview());
-  } else if (Object.hasOwn(commands, name)) {
-    await commands[name]!.run(args);
+async function run(args: readonly string[]): Promise<void> {
+  const end = args.indexOf('--');
+  const flags = end < 0 ? args : args.slice(0, end);
+  const asks = (...names: string[]) => names.some((name) => flags.includes(name));
+  const isHelp = args[0] === 'help';
+  const words = isHelp ? args.slice(1) : args;
+  const command = findCommand(words);
+  if (args.length === 0 || isHelp || asks('--help', '-h')) {
+    await print(command ? await helpOf(command.found) : overview(words[0]));
+  } else if (asks('--version', '-v')) {
+    await print(version());
   } else {
-    const meant = nearestName(name, Object.keys(commands));
-    const hint = meant ? ` Did you mean ${meant}?` : '';
-    throw new UsageError(`There is no command ${name}.${hint} espalier help lists them.`);
+    const { found, rest } = command ?? findMeantBy(args) ?? noSuchCommand(args);
+    const loaded = await found.load();
+    await loaded.run(readGiven(found.name, loaded, rest) as never);
   }
 }
 
-function overview(): string {
-  const rows = Object.entries(commands).map(([name, { about }]) => `  ${name.padEnd(10)}${about}`);
+async function helpOf({ name, about, load }: ListedCommand): Promise<string> {
+  return commandHelp(name, about, await load());
+}
+
+function noSuchCommand([first = '', second]: readonly string[]): never {
+  const below = commandsBelow(first);
+  if (below.length > 0) {
+    const names = below.map(({ name }) => name.slice(first.length + 1));
+    const list = `${names.slice(0, -1).join(', ')}${names.length > 1 ? ' or ' : ''}${names.at(-1)}`;
+    const isWord = second !== undefined && !second.startsWith('-');
+    const wrong = isWord ? `There is no command ${first} ${second}. ` : '';
+    throw new UsageError(`${wrong}espalier ${first} takes ${list}. espalier ${first} --help tells more.`);
+  }
+  const meant = nearestName(first, [...new Set(allCommands.map(({ name }) => name.split(' ', 1)[0]!))]);
+  throw new UsageError(
+    `There is no command ${first}.${meant ? ` Did you mean ${meant}?` : ''} espalier help lists them.`,
+  );
+}
+
+/** Of all commands, or of those below a word. */
+function overview(word: string | undefined): string {
+  const below = word === undefined ? [] : commandsBelow(word);
+  const groups = commandGroups.map(({ title, commands }) => ({
+    title,
+    commands: below.length === 0 ? commands : commands.filter((command) => below.includes(command)),
+  }));
+  const width = Math.max(...groups.flatMap(({ commands }) => commands).map(({ name }) => name.length)) + 2;
+  const shown = groups
+    .filter(({ commands }) => commands.length > 0)
+    .map(({ title, commands }) =>
+      [`${title}:`, ...commands.map(({ name, about }) => `  ${name.padEnd(width)}${about}`)].join('\n'),
+    );
   return [
-    'Usage: espalier <command> [flags]',
-    '',
-    ...rows,
-    '',
-    'espalier <command> --help tells more about a command.',
-  ].join('\n');
+    `Usage: espalier ${below.length > 0 ? `${word} ` : ''}<command> [flags]`,
+    ...shown,
+    `espalier <command> --help tells more about a command.`,
+    ...(below.length > 0 ? [] : [exitCodesHelp()]),
+  ].join('\n\n');
+}
+
+function exitCodesHelp(): string {
+  const rows = Object.values(exitCodes).map(({ code, about }) => `  ${String(code).padEnd(7)}${about}`);
+  return ['Exit codes:', ...rows, '  128+n  Ended by the signal n, as by Ctrl-C (130)'].join('\n');
 }

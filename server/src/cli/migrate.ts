@@ -5,20 +5,19 @@ import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.t
 import type { Database } from '../database/database.ts';
 import { migrate as takeSteps, missingSteps, type Step } from '../database/migrations.ts';
 import { openAsItIs } from '../database/open-database.ts';
-import type { Setting } from '../settings/setting.ts';
 import { withoutPassword } from '../shown-url.ts';
-import { describeFlags, parseFlags } from './flags.ts';
+import { command } from './command.ts';
 
-const dryRun = '--dry-run';
 const { databaseUrl, databasePoolMode } = settingsTable;
-const taken: readonly Setting<unknown>[] = [databaseUrl, databasePoolMode];
 
-export async function migrate(args: string[]): Promise<void> {
-  const isDryRun = args.includes(dryRun);
-  const flags = parseFlags(
-    args.filter((argument) => argument !== dryRun),
-    { settings: taken, command: 'migrate' },
-  );
+export const migrate = command({
+  options: { dryRun: { about: 'Change nothing, and print the SQL of the steps that are missing' } },
+  settings: [databaseUrl, databasePoolMode],
+  details: `As the server does it when it starts. Safe while others do the same: one of them does it, the others wait.`,
+  run: ({ options, flags }) => bringUpToDate(options.dryRun, flags),
+});
+
+async function bringUpToDate(isDryRun: boolean, flags: Readonly<Record<string, string>>): Promise<void> {
   const { settings } = settingsOfProcess(flags);
   const url = settings.databaseUrl;
   const options = { ...databaseOptionsOf(settings), mustExist: isDryRun };
@@ -54,16 +53,4 @@ function asSql({ number, name, statements }: Step): string {
   const texts = statements.map((text) => `${text.trim().replace(/\n {6}/g, '\n')};`);
   const record = `insert into espalier_migrations (number, name, applied_at) values (${number}, '${name.replaceAll("'", "''")}', ${systemClock.now()});`;
   return [`-- Step ${number}: ${name}`, 'begin;', ...texts, record, 'commit;'].join('\n');
-}
-
-export function migrateHelp(): string {
-  return `Usage: espalier migrate [--dry-run] [flags]
-
-Brings the schema of the database up to date, as the server does when it starts. Works on the database directly.
-Safe while others do the same: one of them does it, the others wait.
-
-  --dry-run
-      Changes nothing, and prints the SQL of the steps that are missing.
-
-${describeFlags(taken)}`;
 }

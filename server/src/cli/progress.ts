@@ -3,7 +3,10 @@
 import type { Clock } from '../clock.ts';
 
 export interface Progress {
-  readonly show: (step: string, done: number, total: number) => void;
+  /** A bar; without a total, only how far it is. */
+  readonly show: (step: string, done: number, total?: number) => void;
+  /** For what cannot be followed: how long it takes, until something else is shown or it ends. */
+  readonly wait: (step: string) => void;
   /** Takes the bar away. */
   readonly end: () => void;
 }
@@ -15,6 +18,7 @@ interface Terminal {
 }
 
 const drawEveryMs = 100;
+const tickEveryMs = 1_000;
 const widestBar = 40;
 const toLineStart = '\r\x1b[K';
 
@@ -22,21 +26,44 @@ export function createProgress(clock: Clock, terminal: Terminal = process.stderr
   let step: string | undefined;
   let begunAt = 0;
   let drawnAt = -Infinity;
-  if (!terminal.isTTY) return { show: () => undefined, end: () => undefined };
+  let ticking: NodeJS.Timeout | undefined;
+  const ignore = () => undefined;
+  if (!terminal.isTTY) return { show: ignore, wait: ignore, end: ignore };
+  // One whose size is not known says 0.
+  const columns = () => terminal.columns || 80;
 
+  const begin = (current: string, now: number) => {
+    clearInterval(ticking);
+    step = current;
+    begunAt = now;
+    drawnAt = -Infinity;
+  };
   return {
     show(current, done, total) {
       const now = clock.now();
-      if (current !== step) {
-        step = current;
-        begunAt = now;
-        drawnAt = -Infinity;
-      }
-      if (now - drawnAt < drawEveryMs && done < total) return;
+      if (current !== step) begin(current, now);
+      if (now - drawnAt < drawEveryMs && done !== total) return;
       drawnAt = now;
-      terminal.write(toLineStart + line(current, done, total, now - begunAt, terminal.columns ?? 80));
+      const text =
+        total === undefined
+          ? `${current} ${count(done)}`.slice(0, columns() - 1)
+          : line(current, done, total, now - begunAt, columns());
+      terminal.write(toLineStart + text);
+    },
+    wait(current) {
+      if (current === step) return;
+      begin(current, clock.now());
+      const tick = () => {
+        const seconds = Math.floor((clock.now() - begunAt) / 1000);
+        terminal.write(
+          toLineStart + `${current} … ${seconds > 0 ? `${seconds} s` : ''}`.slice(0, columns() - 1),
+        );
+      };
+      tick();
+      ticking = setInterval(tick, tickEveryMs).unref();
     },
     end() {
+      clearInterval(ticking);
       if (step !== undefined) terminal.write(toLineStart);
       step = undefined;
     },
@@ -60,6 +87,6 @@ function timeLeft(share: number, elapsedMs: number): string {
   return secondsLeft < 100 ? `, ${secondsLeft} s left` : `, ${Math.ceil(secondsLeft / 60)} min left`;
 }
 
-function count(number: number): string {
+export function count(number: number): string {
   return number.toLocaleString('en');
 }

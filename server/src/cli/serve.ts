@@ -8,16 +8,22 @@ import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
-import { describeFlags, parseFlags } from './flags.ts';
+import { command } from './command.ts';
 import { logDestination } from './log-destination.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
 
-export async function serve(args: string[]): Promise<void> {
+export const serve = command({
+  settings: Object.values(settingsTable),
+  details: 'Every setting is a flag or an environment variable; a flag wins.',
+  run: ({ flags }) => serveUntilStopped(flags),
+});
+
+async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
-  const { settings, warnings } = settingsOfProcess(parseFlags(args));
+  const { settings, warnings } = settingsOfProcess(flags);
   warnings.forEach(warn);
   warnIfExposed(settings);
   warnIfReadable(settings);
@@ -140,12 +146,4 @@ Log in, and read the top of the tree:
   curl -s ${url}/graphql -H "Authorization: Bearer $TOKEN" ${json} -d '{"query":"{folder{name folders{edges{node{name}}}}}"}'
 
 Stop with Ctrl-C.`;
-}
-
-export function serveHelp(): string {
-  return `Usage: espalier serve [flags]
-
-Runs the server. Every setting is a flag or an environment variable; a flag wins.
-
-${describeFlags(Object.values(settingsTable))}`;
 }

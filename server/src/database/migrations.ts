@@ -221,6 +221,22 @@ export const migrations: readonly Migration[] = [
       `create index sessions_by_expiry on sessions (refresh_expires_at)`,
     ],
   },
+  {
+    name: 'changes under a key of the client',
+    statements: ({ id, text, bytes, integer, tableEnd }) => [
+      `create table done_changes (
+        user_id ${id} not null references users (id) on delete cascade,
+        digest ${bytes} not null,
+        change_digest ${bytes} not null,
+        result ${text} not null,
+        number ${integer} not null,
+        nonce ${integer} not null,
+        done_at ${integer} not null,
+        primary key (user_id, digest)
+      ) ${tableEnd}`,
+      `create index done_changes_by_time on done_changes (done_at)`,
+    ],
+  },
 ];
 
 const lastTaken = sql<
@@ -274,15 +290,15 @@ function statementsOf(taken: number, dialect: Dialect): readonly string[] {
 }
 
 /** How many of the steps a database has taken; refuses one that is not ours, or of a newer program. */
-export async function stepsTaken(transaction: Transaction): Promise<number> {
-  const tables = await transaction.tableNames();
+export async function stepsTaken(stored: Pick<Transaction, 'get' | 'tableNames'>): Promise<number> {
+  const tables = await stored.tableNames();
   if (tables.length === 0) return 0;
   if (!tables.includes('espalier_migrations')) {
     throw new StartError(
       'The database holds the tables of another program. Give Espalier a database of its own.',
     );
   }
-  const taken = (await transaction.get(lastTaken, {}))?.number ?? 0;
+  const taken = (await stored.get(lastTaken, {}))?.number ?? 0;
   if (taken > migrations.length) {
     throw new StartError(
       `The database is of a newer Espalier (schema ${taken}; this program knows ${migrations.length}). Start the newer program, or restore a backup made by this one.`,

@@ -10,7 +10,7 @@ import { openSqlite } from './sqlite.ts';
 const openers: Readonly<
   Record<string, (url: string, options: DatabaseOptions) => Database | Promise<Database>>
 > = {
-  sqlite: (url, options) => openSqlite(url.slice('sqlite:'.length), options),
+  sqlite: (url, options) => openSqlite(embeddedFile(url)!, options),
   postgres: openPostgres,
   postgresql: openPostgres,
 };
@@ -45,6 +45,11 @@ export async function openUpToDate(url: string, options: DatabaseOptions): Promi
     await database.close();
     throw database.explain(error);
   }
+}
+
+/** The path of the file of an embedded database; undefined for one elsewhere. */
+export function embeddedFile(url: string): string | undefined {
+  return url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined;
 }
 
 /** Whatever its schema is. */

@@ -73,7 +73,7 @@ function hasNoRoom(file: string): boolean {
 /** One line: what is wrong, that it is as it was, and what to do. */
 export function damageText(file: string, finding: string): string {
   const name = basename(file);
-  return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server on it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name}, and start again; docs/durability.md tells more.`;
+  return `The database file ${file} is damaged: ${finding.replace(/\.?\s*$/, '').replaceAll(/\s+/g, ' ')}. To restore it, stop every server on it, move ${name}, ${name}-wal and ${name}-shm aside, put the last backup in place as ${name} (espalier restore <backup> --replace does both), and start again; docs/durability.md tells more.`;
 }
 
 /** Why the server cannot be started on this file. What is not about the database stays as it is. */

@@ -1,6 +1,16 @@
 /** The file of an embedded database: made for its owner alone, and looked at before anything is done with it. */
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
 import { StartError } from '../start-error.ts';
@@ -24,24 +34,32 @@ export function prepareFile(path: string, { mustExist }: { mustExist: boolean })
 }
 
 /** Zero if there is none. An empty file is none: it would be made into a database. */
-function sizeOf(file: string): number {
+export function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** SQLite gives its side files the mode of the database file: nobody else may read any of them. */
 function createPrivately(given: string): string {
   try {
-    const isNew = !statSync(given, { throwIfNoEntry: false });
+    const found = statSync(given, { throwIfNoEntry: false });
     const firstFolder = makeFolder(dirname(given));
-    closeSync(openSync(given, 'a', 0o600));
+    // Whoever closes a file loses every lock that the process has on it: https://www.sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_
+    if (found?.isFile()) accessSync(given, constants.R_OK | constants.W_OK);
+    else closeSync(openSync(given, 'a', 0o600));
     const file = realpathSync(given);
-    if (isNew) syncFolders(dirname(file), firstFolder ? dirname(realpathSync(firstFolder)) : dirname(file));
+    if (!found) syncFolders(dirname(file), firstFolder ? dirname(realpathSync(firstFolder)) : dirname(file));
     return file;
   } catch (cause) {
     throw new StartError(`The database file ${given} cannot be opened: ${(cause as Error).message}.`, {
       cause,
     });
   }
+}
+
+/** A folder for its owner alone, if there is none, on the disk with those above it that were made. */
+export function makePrivateFolder(folder: string): void {
+  const firstFolder = makeFolder(folder);
+  if (firstFolder) syncFolders(realpathSync(folder), dirname(realpathSync(firstFolder)));
 }
 
 /** Answers with the topmost that it made. Node's own recursion never ends where nothing can be made, as in /proc. */
@@ -58,7 +76,7 @@ function makeFolder(folder: string): string | undefined {
 }
 
 /** That a file is in its folder is on the disk only then; SQLite does it for its side files. */
-function syncFolders(folder: string, last: string): void {
+export function syncFolders(folder: string, last: string): void {
   const descriptor = openSync(folder, 'r');
   try {
     fsyncSync(descriptor);
@@ -141,14 +159,19 @@ export function warnIfReadable(file: string, warn: (text: string) => void): void
   );
 }
 
-/** Asked with a transaction open: answers with a file that is no longer where it was then the first time. */
+/**
+ * Asked with a transaction open: answers with a file that is no longer where it was. To be called before it is opened: it
+ * may be replaced at any moment. Its log is there only with the first transaction.
+ */
 export function watchPlaces(file: string): () => string | undefined {
-  const files = [file, `${file}-wal`];
-  let known: readonly (string | undefined)[] | undefined;
+  const log = `${file}-wal`;
+  const known = identityOf(file);
+  let knownLog: string | undefined;
   return () => {
-    const found = files.map(identityOf);
-    known ??= found;
-    return files.find((_, place) => found[place] !== known![place]);
+    if (identityOf(file) !== known) return file;
+    const found = identityOf(log);
+    knownLog ??= found;
+    return found === knownLog ? undefined : log;
   };
 }
 

@@ -66,3 +66,16 @@ export function origins(given: string): string[] | undefined {
     origin === '*' || (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin);
   return list.every(isOrigin) ? list : undefined;
 }
+
+/** Without a slash at its end. A password has no place in it. */
+export function serverUrl(given: string): string | undefined {
+  if (!URL.canParse(given)) return undefined;
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(given);
+  const isPlain = /^https?:$/.test(protocol) && !(search || hash || username || password);
+  return isPlain ? origin + pathname.replace(/\/+$/, '') : undefined;
+}
+
+/** It becomes the name of a file. */
+export function profileName(given: string): string | undefined {
+  return /^(?!\.)[\w.-]{1,64}$/.test(given) ? given : undefined;
+}

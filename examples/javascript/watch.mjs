@@ -1,0 +1,96 @@
+// Reads the tree, then follows its changes over a WebSocket without a gap: across lost connections, and across the end
+// of its auth token. Needs Node 22 or newer, and no library.
+//
+//   ESPALIER_PASSWORD=… npx node examples/javascript/watch.mjs http://127.0.0.1:8080 admin
+
+const [api = 'http://127.0.0.1:8080', username = 'admin'] = process.argv.slice(2);
+// Not an argument: those, everybody on the machine can read.
+const password = process.env.ESPALIER_PASSWORD ?? '';
+
+if (!globalThis.WebSocket) {
+  console.error('This needs Node 22 or newer. In the repository: npx node examples/javascript/watch.mjs …');
+  process.exit(1);
+}
+
+const post = async (path, body, authToken) => {
+  const headers = { 'content-type': 'application/json' };
+  if (authToken) headers.authorization = `Bearer ${authToken}`;
+  const answer = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (answer.status === 401) exit(`Logged out: ${path} answered 401.`);
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+};
+
+const exit = (text) => {
+  console.log(text);
+  process.exit(1);
+};
+
+let tokens = await post('/login', { username, password });
+
+// One at a time: a refresh token can be exchanged once.
+let refreshing;
+const refresh = () => (refreshing ??= exchange().finally(() => (refreshing = undefined)));
+const exchange = async () => {
+  tokens = await post('/login/refresh', { refreshToken: tokens.refreshToken }, tokens.authToken);
+};
+
+const readTree = async () => {
+  const query = '{ cursor folder { descendants { totalCount } } }';
+  const { data } = await post('/graphql', { query }, tokens.authToken);
+  console.log(`There are ${data.folder.descendants.totalCount} folders.`);
+  return data.cursor;
+};
+
+const subscription = `subscription ($after: String) {
+  folderChanges(after: $after) { kind cursor id folder { path } by { username } } }`;
+
+let cursor = await readTree();
+
+const apply = async ({ data, errors }) => {
+  if (errors) exit(JSON.stringify(errors));
+  const change = data.folderChanges;
+  console.log(`${change.kind} ${change.folder?.path ?? change.id ?? ''} ${change.by?.username ?? ''}`);
+  cursor = change.kind === 'RESYNC' ? await readTree() : change.cursor;
+};
+
+const watch = () => {
+  const socket = new WebSocket(`${api.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws');
+  const send = (message) => socket.send(JSON.stringify(message));
+  const authorization = () => `Bearer ${tokens.authToken}`;
+  let applying = Promise.resolve();
+
+  socket.onopen = () => send({ type: 'connection_init', payload: { authorization: authorization() } });
+  socket.onmessage = async ({ data }) => {
+    const { type, payload } = JSON.parse(data);
+    if (type === 'connection_ack') {
+      send({ type: 'subscribe', id: '1', payload: { query: subscription, variables: { after: cursor } } });
+    } else if (type === 'next') {
+      applying = applying.then(() => apply(payload)).catch(() => socket.close());
+    } else if (type === 'ping') {
+      const isWarning = payload?.reason === 'TOKEN_EXPIRES';
+      // If it fails, the socket is closed at the end of the token, and it is tried again then.
+      const isRefreshed =
+        isWarning &&
+        (await refresh().then(
+          () => true,
+          () => false,
+        ));
+      send(isRefreshed ? { type: 'pong', payload: { authorization: authorization() } } : { type: 'pong' });
+    } else if (type === 'error') {
+      exit(JSON.stringify(payload));
+    }
+  };
+  socket.onclose = async ({ code, reason }) => {
+    console.log(`The connection was closed: ${code} ${reason}`);
+    await applying;
+    // A server that stops tells how far it has told us.
+    cursor = /cursor=(\S+)$/.exec(reason)?.[1] ?? cursor;
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    // 4403: the auth token is not good any more.
+    if (code === 4403) await refresh().catch(() => undefined);
+    watch();
+  };
+};
+
+watch();

@@ -1,0 +1,53 @@
+/** How a command ends that cannot do what it was asked for: one line, and a code that scripts can tell apart. */
+
+import { EspalierError, type ErrorCode } from '@espalier/client';
+import { Refusal } from '../refusal.ts';
+import { StartError, UsageError } from '../start-error.ts';
+import { shown } from './shown-text.ts';
+
+export const exitCodes = {
+  done: { code: 0, about: 'Done' },
+  failed: { code: 1, about: 'Refused or failed; the message says why' },
+  usage: { code: 2, about: 'Not written as it should be' },
+  login: { code: 3, about: 'Not logged in, or not any more' },
+  unreachable: { code: 4, about: 'The server cannot be reached, or is too busy' },
+} as const;
+
+const loginCodes: ReadonlySet<ErrorCode> = new Set([
+  'LOGGED_OUT',
+  'INVALID_CREDENTIALS',
+  'INVALID_AUTH_TOKEN',
+  'INVALID_REFRESH_TOKEN',
+]);
+const busyCodes: ReadonlySet<ErrorCode> = new Set(['UNREACHABLE', 'UNAVAILABLE', 'TOO_MANY_ATTEMPTS']);
+
+/** A command that has told already what is wrong. */
+export class ExitError extends Error {
+  override readonly name = 'ExitError';
+  readonly exitCode: number;
+  /** An empty message says nothing more. */
+  constructor(exitCode: number, message = '') {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** What is none of these is a bug, and is thrown on. */
+export function describeFailure(error: unknown): { exitCode: number; message: string | undefined } {
+  if (error instanceof ExitError) return { exitCode: error.exitCode, message: error.message || undefined };
+  if (error instanceof UsageError) return { exitCode: exitCodes.usage.code, message: error.message };
+  if (error instanceof StartError) return { exitCode: exitCodes.failed.code, message: error.message };
+  if (error instanceof Refusal) return { exitCode: exitCodes.failed.code, message: error.message };
+  if (error instanceof EspalierError) return { exitCode: exitCodeOf(error), message: messageOf(error) };
+  throw error;
+}
+
+export function exitCodeOf({ code }: EspalierError): number {
+  if (loginCodes.has(code)) return exitCodes.login.code;
+  return busyCodes.has(code) ? exitCodes.unreachable.code : exitCodes.failed.code;
+}
+
+function messageOf({ code, message }: EspalierError): string {
+  if (code === 'LOGGED_OUT') return `${shown(message)} Run espalier login.`;
+  return shown(message);
+}

@@ -1,0 +1,50 @@
+/** `espalier keys list`: which signing keys there are, and what each of them is for. */
+
+import { systemClock } from '../../clock.ts';
+import { settingsTable } from '../../config.ts';
+import { shownTime } from '../../sessions/change-keys.ts';
+import { readKeyRows, signingAt, type KeyRow } from '../../sessions/signing-keys.ts';
+import { verifiesUntil } from '../../sessions/sweep-keys.ts';
+import { command, json } from '../command.ts';
+import { databaseSettings, onDatabase } from '../on-database.ts';
+import { print, printJson, table } from '../output.ts';
+
+export const listKeys = command({
+  options: { json },
+  settings: [...databaseSettings, settingsTable.refreshTokenSeconds],
+  details: `One signs; one that is published will; the others verify what they signed before. espalier keys alone does the same.`,
+  run: ({ options, flags }) =>
+    onDatabase(flags, async ({ database, settings }) => {
+      const keys = shownKeys(await readKeyRows(database), settings.refreshTokenSeconds);
+      if (options.json) {
+        await printJson(keys);
+        return;
+      }
+      const rows = keys.map(({ id, state, signsFrom, neededUntil, sealedWith }) => [
+        id,
+        state,
+        signsFrom,
+        neededUntil,
+        sealedWith,
+      ]);
+      await print(table(['Key', 'State', 'Signs from', 'Needed until', 'Sealed with'], rows));
+    }),
+});
+
+function shownKeys(rows: readonly KeyRow[], lifetimeSeconds: number) {
+  const now = systemClock.now();
+  const signing = signingAt(rows, now);
+  return rows.map((row, place) => {
+    const { id, createdAt, signsFrom, sealedWith } = row;
+    const successor = rows[place - 1];
+    const isOver = successor !== undefined && successor.signsFrom <= now;
+    return {
+      id,
+      state: row === signing ? 'signs' : isOver ? 'verifies' : 'published',
+      createdAt: shownTime(createdAt),
+      signsFrom: shownTime(Math.max(signsFrom, createdAt)),
+      neededUntil: isOver ? shownTime(verifiesUntil(successor, lifetimeSeconds)) : null,
+      sealedWith,
+    };
+  });
+}

@@ -1,0 +1,30 @@
+/** `espalier keys rotate`: publishes a new signing key, which signs a little later. */
+
+import { systemClock } from '../../clock.ts';
+import { settingsTable } from '../../config.ts';
+import { changeInTurn } from '../../journal/journal.ts';
+import { rotateSigningKey, shownTime } from '../../sessions/change-keys.ts';
+import { readKeyRows } from '../../sessions/signing-keys.ts';
+import { command, json } from '../command.ts';
+import { print, printJson } from '../output.ts';
+import { keySettings, onKeys, requireSameSeal } from './stored-keys.ts';
+
+export const rotateKey = command({
+  options: { json },
+  settings: keySettings,
+  details: `The new key signs five minutes later, when every node and whoever verifies tokens knows it. Nobody notices. Servers do it by
+themselves every ${settingsTable.keyRotationDays.default} days (ESPALIER_KEY_ROTATION_DAYS).`,
+  run: ({ options, flags }) =>
+    onKeys(flags, async ({ database, seal }) => {
+      const { id, signsFrom } = await changeInTurn(database, async (transaction) => {
+        requireSameSeal(await readKeyRows(transaction), seal);
+        return rotateSigningKey(transaction, { seal, now: systemClock.now() });
+      });
+      if (options.json) {
+        await printJson({ id, signsFrom: shownTime(signsFrom) });
+        return;
+      }
+      await print(`The key ${id} is published and signs from ${shownTime(signsFrom)} on.
+The keys before it go on verifying for as long as a session can need them. Nobody is logged out.`);
+    }),
+});

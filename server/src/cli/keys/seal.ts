@@ -1,0 +1,54 @@
+/** `espalier keys seal`: seals the private keys in the database with the master key, or with another one than before. */
+
+import { fileText } from '../../config.ts';
+import { changeInTurn } from '../../journal/journal.ts';
+import { sealKeys as sealAll } from '../../sessions/change-keys.ts';
+import { createKeySeal, type KeySeal } from '../../sessions/key-seal.ts';
+import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
+import { StartError } from '../../start-error.ts';
+import { command, json } from '../command.ts';
+import { print, printJson } from '../output.ts';
+import { keySettings, onKeys } from './stored-keys.ts';
+
+export const sealKeys = command({
+  options: {
+    oldMasterKeyFile: {
+      value: 'path',
+      about: 'The master key that the keys are sealed with until now',
+      completes: 'file',
+    },
+    json,
+  },
+  settings: keySettings,
+  details: `With ESPALIER_MASTER_KEY, or with another one than before: then the old one is in the file of --old-master-key-file.
+Without ESPALIER_MASTER_KEY they are stored unsealed.`,
+  run: ({ options, flags }) =>
+    onKeys(flags, async ({ database, seal }) => {
+      const { oldMasterKeyFile } = options;
+      const old = createKeySeal(oldMasterKeyFile && fileText('--old-master-key-file', oldMasterKeyFile).text);
+      const count = await changeInTurn(database, async (transaction) => {
+        const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== seal.id);
+        requireOld(rows, old);
+        await sealAll(transaction, rows, { from: old, to: seal });
+        return rows.length;
+      });
+      await (options.json ? printJson({ changed: count, sealedWith: seal.id }) : print(told(count, seal)));
+    }),
+});
+
+function requireOld(rows: readonly KeyRow[], old: KeySeal): void {
+  const other = rows.find(({ sealedWith }) => sealedWith !== null && sealedWith !== old.id);
+  if (!other) return;
+  throw new StartError(
+    old.id === null
+      ? `The keys are sealed with another master key (${other.sealedWith}). Give it by --old-master-key-file.`
+      : `The file of --old-master-key-file holds the master key ${old.id}, and the keys are sealed with ${other.sealedWith}.`,
+  );
+}
+
+function told(count: number, { id }: KeySeal): string {
+  const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
+  if (count === 0) return `Nothing to do: every key is ${how}.`;
+  return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with that before the next key is made.
+Backups of before hold the keys as they were: then run espalier keys rotate.`;
+}

@@ -1,0 +1,38 @@
+/** What the commands about signing keys share: the keys in the database, and the master key that seals them. */
+
+import { settingsTable } from '../../config.ts';
+import type { Database } from '../../database/database.ts';
+import { createKeySeal, type KeySeal } from '../../sessions/key-seal.ts';
+import type { KeyRow } from '../../sessions/signing-keys.ts';
+import { StartError } from '../../start-error.ts';
+import type { Given } from '../command.ts';
+import { databaseSettings, onDatabase } from '../on-database.ts';
+
+/** Of the commands that make or open keys. */
+export const keySettings = [...databaseSettings, settingsTable.masterKey];
+
+export interface StoredKeys {
+  readonly database: Database;
+  readonly seal: KeySeal;
+}
+
+export function onKeys<T>(flags: Given['flags'], work: (keys: StoredKeys) => Promise<T>): Promise<T> {
+  return onDatabase(flags, ({ database, settings }) =>
+    work({ database, seal: createKeySeal(settings.masterKey) }),
+  );
+}
+
+/** A node with another master key, or none, could not sign with what is stored here. */
+export function requireSameSeal(
+  rows: readonly KeyRow[],
+  seal: KeySeal,
+  { retiredId }: { readonly retiredId?: string } = {},
+): void {
+  // One that goes need not be whole, but tells which master key is in use.
+  for (const row of rows) if (row.id !== retiredId || row.sealedWith !== seal.id) seal.open(row);
+  if (seal.id !== null && rows.some(({ sealedWith }) => sealedWith === null)) {
+    throw new StartError(
+      'The keys in the database are not sealed, and a master key is given. Start the nodes with it first, or run espalier keys seal.',
+    );
+  }
+}

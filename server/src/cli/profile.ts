@@ -1,0 +1,137 @@
+/**
+ * A login that is kept between commands: a file that nobody else may read. Several commands at a time share it: one of
+ * them exchanges the tokens, under a lock that is a file beside it.
+ */
+
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { EspalierError, type Tokens, type TokenStorage } from '@espalier/client';
+import type { Clock } from '../clock.ts';
+import { StartError } from '../start-error.ts';
+import { FileLock } from './file-lock.ts';
+
+export interface Profile {
+  readonly url: string;
+  readonly username: string;
+  readonly tokens: Tokens;
+}
+
+const ofOthers = 0o077;
+
+export class ProfileFile {
+  readonly path: string;
+  readonly #lock: FileLock;
+
+  constructor(folder: string, name: string, clock: Clock) {
+    this.path = join(folder, `${name}.json`);
+    this.#lock = new FileLock(`${this.path}.lock`, clock);
+  }
+
+  /** Undefined if there is none; one that cannot be understood is LOGGED_OUT. */
+  async read(): Promise<Profile | undefined> {
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (cause) {
+      if (codeOf(cause) === 'ENOENT') return undefined;
+      throw new StartError(`The login in ${this.path} cannot be read: ${(cause as Error).message}.`, {
+        cause,
+      });
+    }
+    const profile = toProfile(text);
+    if (!profile) throw new EspalierError('LOGGED_OUT', `The file ${this.path} holds no login any more.`);
+    return profile;
+  }
+
+  /** Mends the mode of a file that others could read. Answers whether they could. */
+  async close(): Promise<boolean> {
+    const mode = (await stat(this.path).catch(() => undefined))?.mode ?? 0;
+    if ((mode & ofOthers) === 0 || process.platform === 'win32') return false;
+    await chmod(this.path, 0o600).catch(() => undefined);
+    return true;
+  }
+
+  /** All of it or nothing, also when the disk is full. */
+  async write(profile: Profile): Promise<void> {
+    const beside = `${this.path}.${process.pid}.new`;
+    try {
+      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      await writeFile(beside, toText(profile), { mode: 0o600, flush: true });
+      await rename(beside, this.path);
+    } catch (cause) {
+      await rm(beside, { force: true }).catch(() => undefined);
+      throw this.#notKept(cause);
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+  }
+
+  /** For the client: the tokens of this profile. */
+  storage(): TokenStorage {
+    return {
+      read: async () => (await this.read())?.tokens,
+      write: async (tokens) => {
+        const profile = await this.read();
+        if (tokens === undefined) await this.remove();
+        else if (profile) await this.#replace({ ...profile, tokens });
+      },
+      lock: (work) =>
+        this.#lock.hold(work).catch((error: unknown) => {
+          throw this.#explained(error);
+        }),
+    };
+  }
+
+  /** On a disk that is full in its own place: the tokens that stand there are spent, and there is nothing to lose. */
+  async #replace(profile: Profile): Promise<void> {
+    try {
+      await this.write(profile);
+    } catch (error) {
+      if (codeOf((error as Error).cause) !== 'ENOSPC') throw error;
+      const file = await open(this.path, 'r+');
+      try {
+        const { bytesWritten } = await file.write(toText(profile), 0);
+        await file.truncate(bytesWritten);
+      } catch {
+        throw error;
+      } finally {
+        await file.close();
+      }
+    }
+  }
+
+  /** What the lock met on the disk; what its work has thrown is as it was. */
+  #explained(error: unknown): unknown {
+    return error instanceof Error && 'syscall' in error ? this.#notKept(error) : error;
+  }
+
+  #notKept(cause: unknown): StartError {
+    return new StartError(`The login in ${this.path} cannot be kept: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+
+function toText(profile: Profile): string {
+  return `${JSON.stringify(profile, null, 2)}\n`;
+}
+
+function toProfile(text: string): Profile | undefined {
+  try {
+    const profile = JSON.parse(text) as Profile;
+    const { url, username, tokens } = profile;
+    const texts = [url, username, tokens.authToken, tokens.refreshToken];
+    const numbers = [tokens.expiresAt, tokens.lifetimeSeconds];
+    const isWhole =
+      texts.every((each) => typeof each === 'string') && numbers.every((each) => typeof each === 'number');
+    return isWhole && URL.canParse(url) ? profile : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
+}

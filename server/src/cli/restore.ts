@@ -1,0 +1,72 @@
+/** `espalier restore`: puts a backup in the place of the database file, and keeps what was there. */
+
+import { restoreBackup, type Restored } from '../backup/restore.ts';
+import { systemClock } from '../clock.ts';
+import { settingsTable } from '../config.ts';
+import { shownTime } from '../sessions/change-keys.ts';
+import { command, json } from './command.ts';
+import { untilSignal } from './connection.ts';
+import { createFileProgress } from './file-progress.ts';
+import { embeddedFileOf } from './on-database.ts';
+import { print, printJson } from './output.ts';
+
+export const restore = command({
+  words: [{ name: 'file', about: 'The backup', completes: 'file' }],
+  options: {
+    replace: {
+      about: 'There is a database already: keep it under another name, and put the backup in its place',
+    },
+    json,
+  },
+  settings: [settingsTable.databaseUrl],
+  details: `For a database file; a PostgreSQL has tools of its own (pg_restore, see docs/deployment.md). Stop every server on the database
+first: while one runs, it is refused.
+
+The backup is copied and checked before anything is touched, and stays where it is. Afterwards everything is as it was when
+the backup was made: passwords and keys of then, and sessions that have ended since are good again. Clients that follow
+the changes are told RESYNC, and read anew.`,
+  run: ({ words: [backup], options, flags }) =>
+    restoreOne(backup!, embeddedFileOf(flags, 'restore'), options),
+});
+
+async function restoreOne(
+  backup: string,
+  to: string,
+  { replace, json: isJson }: { readonly replace: boolean; readonly json: boolean },
+): Promise<void> {
+  const progress = createFileProgress();
+  const restored = await untilSignal((signal) =>
+    restoreBackup({
+      backup,
+      to,
+      isReplacing: replace,
+      now: systemClock.now(),
+      signal,
+      onBytes: progress.copied,
+      onCheck: progress.checking,
+    }),
+  ).finally(progress.end);
+  const { lastChangeAt } = restored;
+  await (isJson
+    ? printJson({ ...restored, lastChangeAt: lastChangeAt === null ? null : shownTime(lastChangeAt) })
+    : print(told(restored)));
+}
+
+function told(restored: Restored): string {
+  const { file, before, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
+  const count = (number: number) => number.toLocaleString('en');
+  const last = lastChangeAt === null ? '' : `; the last change is of ${shownTime(lastChangeAt)}`;
+  return [
+    `${file} is restored, with ${count(folders)} folders and ${count(users)} users${last}.`,
+    ...(before ? [`What was there before is ${before}.`] : []),
+    ...(mayBeInUse
+      ? [
+          'It could not be told whether a server had that open. If one runs, stop it before you start another.',
+        ]
+      : []),
+    ...(isOfOlderProgram ? ['It is of an older program: the next start brings it up to date.'] : []),
+    '',
+    'Now start the server. Passwords and keys are those of then, and sessions that have ended since are good again: if keys were',
+    'retired because others may have them, retire them again (espalier keys). Clients that follow the changes read anew.',
+  ].join('\n');
+}

@@ -1,0 +1,70 @@
+/** Passwords: by a prompt that does not show them, by standard input, or from a file; never as an argument. */
+
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { Writable } from 'node:stream';
+import { fileText } from '../config.ts';
+import { StartError } from '../start-error.ts';
+import type { Option } from './command.ts';
+import { ExitError } from './failures.ts';
+
+/** The options of every command that takes a password. */
+export const passwordOptions = {
+  passwordStdin: { about: 'Read the password from standard input' },
+  passwordFile: { value: 'path', about: 'Read the password from this file', completes: 'file' },
+} as const satisfies Record<string, Option>;
+
+export interface PasswordGiven {
+  readonly passwordStdin: boolean;
+  readonly passwordFile: string | undefined;
+}
+
+export async function readPassword(
+  { passwordStdin, passwordFile }: PasswordGiven,
+  { prompt, isNew = false }: { readonly prompt: string; /** Asked for twice. */ readonly isNew?: boolean },
+): Promise<string> {
+  if (passwordStdin && passwordFile !== undefined) {
+    throw new StartError('--password-stdin and --password-file are both given: take one of them.');
+  }
+  if (passwordFile !== undefined) return required(fileText('--password-file', passwordFile).text);
+  if (passwordStdin) return required((await text(process.stdin)).replace(/\r?\n$/, ''));
+  if (!process.stdin.isTTY) {
+    throw new StartError(
+      'There is no terminal to ask for the password. Give --password-stdin or --password-file.',
+    );
+  }
+  const password = required(await ask(`${prompt}: `, { isHidden: true }));
+  if (isNew && (await ask(`${prompt}, again: `, { isHidden: true })) !== password) {
+    throw new StartError('The two are not the same. Nothing was changed.');
+  }
+  return password;
+}
+
+/** On standard error, so that what is printed can go elsewhere. Ctrl-C ends the command. */
+export function ask(question: string, { isHidden = false } = {}): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  process.stderr.write(question);
+  const lines = createInterface({
+    input: process.stdin,
+    output: isHidden ? silent : process.stderr,
+    terminal: true,
+  });
+  return new Promise((resolve, reject) => {
+    let answer: string | undefined;
+    lines.once('line', (line) => {
+      answer = line;
+      lines.close();
+    });
+    lines.once('SIGINT', () => lines.close());
+    lines.once('close', () => {
+      if (isHidden || answer === undefined) process.stderr.write('\n');
+      if (answer === undefined) reject(new ExitError(130));
+      else resolve(answer);
+    });
+  });
+}
+
+function required(password: string): string {
+  if (password === '') throw new StartError('The password is empty.');
+  return password;
+}

@@ -1,0 +1,93 @@
+/**
+ * `espalier user reset-password`: a new password for one that is lost, of the last administrator, too. Whoever can write
+ * the database needs no other right.
+ */
+
+import { resetPassword as setPassword, updateUser } from '../../accounts/change-users.ts';
+import { requireGoodPassword } from '../../accounts/password-rules.ts';
+import { createPasswords } from '../../accounts/passwords.ts';
+import { readAdministrators, readUserByName, type User } from '../../accounts/users.ts';
+import { systemClock } from '../../clock.ts';
+import type { Database, Reader } from '../../database/database.ts';
+import { changeInTurn } from '../../journal/journal.ts';
+import { revokeSessionsOf } from '../../sessions/revocation.ts';
+import { StartError } from '../../start-error.ts';
+import { command, json } from '../command.ts';
+import { newPasswordOptions, readNewPassword } from '../new-password.ts';
+import { databaseSettings, onDatabase } from '../on-database.ts';
+import { print, printJson } from '../output.ts';
+
+export const resetPassword = command({
+  words: [{ name: 'username', about: 'Whose password' }],
+  options: {
+    ...newPasswordOptions,
+    enable: { about: 'Enable the user, too, who is disabled' },
+    json,
+  },
+  settings: databaseSettings,
+  details: `Asks for the new password twice, unless it is read or made. Ends all sessions of the user, on running servers within a second.
+In the journal it is a change by the server itself.`,
+  run: ({ words: [username], options, flags }) =>
+    onDatabase(flags, async ({ database }) => {
+      const user = await requireNamed(database, username!);
+      const { password, generated } = await readNewPassword(options, `New password of ${user.username}`);
+      await requireGoodPassword(password, user.username);
+      const done = await change(database, user, { password, isEnabled: options.enable });
+      if (options.json) {
+        const { id, username } = user;
+        await printJson({ id, username, ...done, ...(generated !== undefined && { password: generated }) });
+        return;
+      }
+      await print(told(user, done, generated));
+    }),
+});
+
+interface Done {
+  readonly isDisabled: boolean;
+  readonly endedSessions: number;
+}
+
+async function requireNamed(reader: Reader, username: string): Promise<User> {
+  const user = await readUserByName(reader, username);
+  if (user) return user;
+  const some = await readAdministrators(reader, 10);
+  const names = some.map((each) => JSON.stringify(each.username)).join(', ');
+  throw new StartError(
+    `There is no user ${JSON.stringify(username)}.${names ? ` Administrators are ${names}.` : ''}`,
+  );
+}
+
+async function change(
+  database: Database,
+  { id, username }: User,
+  { password, isEnabled }: { readonly password: string; readonly isEnabled: boolean },
+): Promise<Done> {
+  const passwordHash = await createPasswords().hash(password);
+  return changeInTurn(database, async (transaction) => {
+    const by = { byUserId: null, now: systemClock.now() };
+    await setPassword(transaction, { userId: id, passwordHash }, by);
+    if (isEnabled) await updateUser(transaction, id, { isDisabled: false }, by);
+    const endedSessions = await revokeSessionsOf(transaction, { userId: id }, { because: 'password', ...by });
+    const { disabledAt } = await requireNamed(transaction, username);
+    return { isDisabled: disabledAt !== null, endedSessions };
+  });
+}
+
+function told(
+  { username, isAdministrator }: User,
+  { isDisabled, endedSessions }: Done,
+  generated: string | undefined,
+): string {
+  const who = `${username}${isAdministrator ? ', an administrator,' : ''}`;
+  const ended =
+    endedSessions === 0
+      ? 'There was no session to end.'
+      : `${endedSessions} ${endedSessions === 1 ? 'session has' : 'sessions have'} ended.`;
+  return [
+    ...(generated === undefined ? [] : [`  Password  ${generated}   (shown only this once)`, '']),
+    `${who} has a new password. ${ended}`,
+    ...(isDisabled
+      ? [`The user is disabled, and cannot log in. Run the same command with --enable to change that.`]
+      : []),
+  ].join('\n');
+}

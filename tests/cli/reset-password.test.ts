@@ -1,0 +1,126 @@
+/** `espalier user reset-password`, run beside a server: for the password that nobody knows any more. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { runEspalier, type CommandOptions } from '../espalier-command.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { administrator, TestClock, Testbed } from '../testbed.ts';
+
+interface Entry {
+  readonly kind: string;
+  readonly by: { readonly username: string } | null;
+}
+
+for (const kind of databaseKinds) {
+  describe(`espalier user reset-password on ${kind.name}`, () => {
+    let folder: string;
+    let bed: Testbed;
+    let password = administrator.password;
+    before(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'espalier-reset-'));
+      const clock = new TestClock();
+      clock.advanceSeconds((Date.now() - clock.now()) / 1000);
+      bed = await Testbed.start(kind, { clock });
+    });
+    after(async () => {
+      await bed.stop();
+      rmSync(folder, { recursive: true });
+    });
+
+    const run = (args: readonly string[], options: CommandOptions = {}) =>
+      runEspalier(['user', 'reset-password', ...args], {
+        environment: { ESPALIER_DATABASE_URL: bed.database.url },
+        ...options,
+      });
+    const logIn = (given: string) => bed.post('/login', { username: 'admin', password: given });
+
+    test('the lost one of the administrator: by a pipe; sessions and sockets end, and the journal has it', async () => {
+      const pair = await bed.logIn();
+      const socket = await SocketClient.connect(bed.url, pair.authToken);
+      password = `a new one ${randomUUID()}`;
+      const { code, output } = await run(['ADMIN', '--password-stdin'], { input: `${password}\n` });
+      assert.equal(code, 0);
+      assert.equal(output, 'admin, an administrator, has a new password. 1 session has ended.\n');
+      assert.deepEqual(await socket.closed(), { code: 4403, reason: 'INVALID_AUTH_TOKEN' });
+      assert.equal((await bed.query('{folder{name}}', pair.authToken)).status, 401);
+      assert.equal((await bed.refresh(pair)).status, 401);
+      assert.equal((await logIn(administrator.password)).status, 401);
+      const { authToken } = (await logIn(password)).json<{ authToken: string }>();
+      const { items } = (await bed.query('{journal(first: 5){items{kind by{username}}}}', authToken)).json<{
+        data: { journal: { items: Entry[] } };
+      }>().data.journal;
+      for (const expected of ['CHANGE_PASSWORD', 'END_SESSION']) {
+        assert.ok(
+          items.some((entry) => entry.kind === expected && entry.by === null),
+          expected,
+        );
+      }
+    });
+
+    test('from a file, or generated: then it is shown once, and is good', async () => {
+      const inFile = `in a file ${randomUUID()}`;
+      writeFileSync(join(folder, 'password'), `${inFile}\n`);
+      assert.equal((await run(['admin', '--password-file', join(folder, 'password')])).code, 0);
+      assert.equal((await logIn(inFile)).status, 200);
+      const { code, output } = await run(['admin', '--generate']);
+      assert.equal(code, 0);
+      [, password = ''] = /^ {2}Password {2}(\S+) {3}\(shown only this once\)\n/.exec(output)!;
+      assert.equal((await logIn(password)).status, 200);
+    });
+
+    test('a disabled user stays disabled, and is told of; --enable lets them in', async () => {
+      const { authToken } = (await logIn(password)).json<{ authToken: string }>();
+      const anna = { username: 'anna', password: `walnut cabin ${randomUUID()}` };
+      const created = await bed.query(
+        'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
+        authToken,
+        { input: anna },
+      );
+      const { id } = created.json<{ data: { createUser: { user: { id: string } } } }>().data.createUser.user;
+      const disable = `mutation{updateUser(input:{id:"${id}",isDisabled:true}){user{id}}}`;
+      assert.equal((await bed.query(disable, authToken)).status, 200);
+      const given = { ...anna, password: `another cabin ${randomUUID()}` };
+      const input = given.password;
+      const { output } = await run(['anna', '--password-stdin'], { input });
+      assert.match(
+        output,
+        /^anna has a new password\. There was no session to end\.\nThe user is disabled.*--enable/,
+      );
+      assert.equal((await bed.post('/login', given)).status, 401);
+      const again = await run(['anna', '--password-stdin', '--enable', '--json'], { input });
+      assert.deepEqual(JSON.parse(again.output), {
+        id,
+        username: 'anna',
+        isDisabled: false,
+        endedSessions: 0,
+      });
+      assert.equal((await bed.post('/login', given)).status, 200);
+    });
+
+    test('what cannot be is refused with one line, and changes nothing', async () => {
+      for (const [args, input, code, expected] of [
+        [[], '', 2, /needs a <username>/],
+        [['nobody', '--generate'], '', 1, /There is no user "nobody"\. Administrators are "admin"\./],
+        [['admin'], '', 1, /There is no terminal/],
+        [['admin', '--password-stdin'], '', 1, /The password is empty/],
+        [['admin', '--password-stdin'], 'short', 1, /8 to 128 characters/],
+        [['admin', '--password-stdin'], 'password1', 1, /one of the most common/],
+        [['admin', '--password', 'x'], '', 2, /There is no flag --password\. Did you mean --password-file/],
+        [['admin', '--generate', '--password-stdin'], 'x', 2, /take one of them/],
+        [['admin', '--password-file', join(folder, 'none')], '', 1, /cannot be read/],
+      ] as const) {
+        const ended = await run(args, { input });
+        assert.match(ended.errors, expected);
+        assert.match(ended.errors, /^espalier: [^\n]+\n$/);
+        assert.equal(ended.output, '');
+        assert.equal(ended.code, code, ended.errors);
+      }
+      assert.equal((await logIn(password)).status, 200);
+    });
+  });
+}

@@ -1,0 +1,48 @@
+/** examples/javascript/watch.mjs, run as a user would. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+
+for (const kind of databaseKinds) {
+  test(`examples/javascript/watch.mjs follows the changes beyond the end of its token on ${kind.name}`, async () => {
+    const tree = await TreeBed.start(kind);
+    const script = new URL('../../examples/javascript/watch.mjs', import.meta.url).pathname;
+    const { username, password } = administrator;
+    const child = spawn(process.execPath, [script, tree.bed.url, username], {
+      env: { ESPALIER_PASSWORD: password },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+    const nextLine = async () => (await lines.next()).value as string;
+    try {
+      assert.equal(await nextLine(), 'There are 0 folders.');
+      await tree.create('Garden');
+      assert.equal(await nextLine(), 'CREATE /Garden admin');
+      // The warning comes, the example refreshes and shows its new token, and goes on.
+      tree.bed.clock.advanceSeconds(545);
+      await until(() => tree.bed.logLines.some((line) => line.includes('"route":"/login/refresh"')));
+      ({ authToken: tree.authToken } = await tree.bed.logIn());
+      tree.bed.clock.advanceSeconds(300);
+      const id = await tree.idOf('/Garden');
+      await tree.run('updateFolder', { id, name: 'Orchard' });
+      assert.equal(await nextLine(), 'UPDATE /Orchard admin');
+    } finally {
+      child.kill();
+      await once(child, 'exit');
+      await tree.stop();
+    }
+  });
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; !isSo(); tries++) {
+    assert.ok(tries < 200, 'it does not come');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
