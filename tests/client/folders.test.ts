@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createClient } from '../../client/src/client.ts';
-import { createFolders, type Folders } from '../../client/src/folders.ts';
+import { createClient, type CallOptions, type Folders, type RunDocument } from '@espalier/client';
+import { createFolders } from '../../client/src/folders.ts';
 import { databaseKinds } from '../databases.ts';
 import { administrator, Testbed } from '../testbed.ts';
 
@@ -28,11 +28,11 @@ for (const kind of databaseKinds) {
       bed = await Testbed.start(kind, { settings: { MAX_FOLDERS: '20' } });
       const client = createClient({ url: bed.url });
       await client.login(administrator);
-      const counted = ((...given: Parameters<typeof client.query>) => {
+      const counted = (document: string, variables: object, options: CallOptions) => {
         asked++;
-        return client.query(...given);
-      }) as typeof client.query;
-      folders = createFolders({ ...client, query: counted });
+        return client.query(document, { ...variables }, options);
+      };
+      folders = createFolders({ ...client, query: counted as RunDocument });
       const floors = Array.from({ length: 30 }, (_, floor) => ({ path: `Places/Floor ${floor}` }));
       assert.equal(
         await folders.importList([...floors, { path: 'Places/Floor 3/Room', title: 'A room' }]),

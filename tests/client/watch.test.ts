@@ -4,13 +4,18 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type { Folder, FolderDetails } from '../../client/src/folder.ts';
-import { createFolders, type Folders } from '../../client/src/folders.ts';
-import { watchTree, type WatchedTree } from '../../client/src/watched-tree.ts';
+import { WebSocket as Socket } from 'ws';
+import {
+  createClient,
+  memoryStorage,
+  type Client,
+  type Folder,
+  type FolderDetails,
+  type WatchedTree,
+} from '@espalier/client';
 import { databaseKinds } from '../databases.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { createChanger, randomChanges, type People } from './random-changes.ts';
-import { connectWatching, type CutClient } from './socket-watching.ts';
 
 const rounds = 2;
 const writers = 4;
@@ -19,8 +24,9 @@ const patienceMs = 60_000;
 
 interface Watcher {
   readonly name: string;
-  readonly client: CutClient;
-  readonly folders: Folders;
+  readonly client: Client;
+  /** Cuts its connection, as a network does. */
+  readonly cut: () => void;
   readonly watched: WatchedTree;
   readonly under: string | undefined;
 }
@@ -31,6 +37,21 @@ function withoutPlace(folder: Folder): Folder {
   return rest;
 }
 
+function connect(url: string, authToken: string) {
+  let last: Socket | undefined;
+  const note = (socket: Socket) => void (last = socket);
+  class CutSocket extends Socket {
+    constructor(address: string, protocol: string) {
+      super(address, protocol);
+      note(this);
+    }
+  }
+  const storage = memoryStorage();
+  void storage.write({ authToken, refreshToken: '', expiresAt: Infinity, lifetimeSeconds: 600 });
+  const webSocket = CutSocket as unknown as typeof WebSocket;
+  return { client: createClient({ url, storage, webSocket }), cut: () => last?.terminate() };
+}
+
 for (const kind of databaseKinds) {
   describe(`watched trees on ${kind.name}`, () => {
     let tree: TreeBed;
@@ -38,16 +59,10 @@ for (const kind of databaseKinds) {
     const watchers: Watcher[] = [];
 
     const watch = async (name: string, authToken: string, path?: string) => {
-      const client = connectWatching(tree, authToken);
+      const { client, cut } = connect(tree.bed.url, authToken);
       const under = path === undefined ? undefined : await tree.idOf(path);
-      const watched = await watchTree(client, { under, pageSize: 4 });
-      watchers.push({
-        name,
-        client,
-        under,
-        watched,
-        folders: createFolders({ ...client, mutate: client.query }),
-      });
+      const watched = await client.watch({ under, pageSize: 4 });
+      watchers.push({ name, client, cut, under, watched });
     };
 
     before(async () => {
@@ -68,12 +83,12 @@ for (const kind of databaseKinds) {
     after(async () => {
       for (const { watched, client } of watchers) {
         watched.close();
-        await client.close();
+        client.close();
       }
       await tree.stop();
     });
 
-    const fresh = async ({ folders, under }: Watcher): Promise<unknown[]> => {
+    const fresh = async ({ client: { folders }, under }: Watcher): Promise<unknown[]> => {
       const top = under === undefined ? await folders.root() : await folders.byId(under);
       if (!top) return [];
       const all = [withoutPlace(top)];
@@ -107,7 +122,7 @@ for (const kind of databaseKinds) {
         await changer.look();
         const write = async () => {
           for (const each of given.splice(0, writesPerRound)) {
-            if (each.kind === 'cut') watchers[each.one % watchers.length]!.client.cut();
+            if (each.kind === 'cut') watchers[each.one % watchers.length]!.cut();
             else await changer.change(each);
           }
         };

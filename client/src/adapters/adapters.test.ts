@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Client as SocketClient } from 'graphql-ws';
 import type { Client } from '../client.ts';
@@ -27,11 +30,14 @@ function scripted(answers: readonly (() => Response)[] = []) {
       return () => void payloads.push('unsubscribed');
     },
   } as unknown as SocketClient;
-  const authToken: Client['authToken'] = ({ refused: token } = {}) => {
-    if (token !== undefined) expired.push(token);
-    return Promise.resolve(`token ${expired.length}`);
-  };
-  const client = { url, authToken, socket } as Client;
+  const client = {
+    url,
+    authToken({ refused }: { refused?: string } = {}) {
+      if (refused) expired.push(refused);
+      return Promise.resolve(`token ${expired.length}`);
+    },
+    socket,
+  } as unknown as Client;
   const send = (async (request: Request) => {
     const answer = answers[sent.length] ?? (() => new Response('ok'));
     sent.push({
@@ -107,8 +113,25 @@ describe('the authorized fetch', () => {
     assert.equal(twice.sent.length, 2);
   });
 
-  test('refuses what is not a client', async () => {
-    await assert.rejects(authorizedFetch({ url } as Client)(url), TypeError);
+  test('does not take the token along when it is sent on to another server', async () => {
+    const heard: (string | undefined)[] = [];
+    const listen = async (listener: RequestListener) => {
+      const server = createServer(listener).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    };
+    const other = await listen((request, answer) => {
+      heard.push(request.headers.authorization);
+      answer.end();
+    });
+    const own = await listen((request, answer) => {
+      heard.push(request.headers.authorization);
+      answer.writeHead(307, { location: other.url }).end();
+    });
+    const { client } = scripted();
+    await authorizedFetch({ ...client, url: own.url })(own.url);
+    for (const { server } of [own, other]) server.close();
+    assert.deepEqual(heard, ['Bearer token 0', undefined]);
   });
 });
 
