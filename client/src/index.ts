@@ -6,6 +6,9 @@ export {
   type Client,
   type ClientOptions,
   type Credentials,
+  type RunDocument,
+  type SessionEvent,
+  type SubscribeOptions,
 } from './client.ts';
 export type { GraphDocument } from './document.ts';
 export { EspalierError, type ErrorCode, type GraphErrorShape } from './errors.ts';
@@ -22,6 +25,7 @@ export type {
 } from './folder.ts';
 export type { ExportOptions, Folders, ImportOptions } from './folders.ts';
 export type { ListOptions } from './pages.ts';
+export { tabStorage, type TabStorageOptions } from './tab-storage.ts';
 export { memoryStorage, type Tokens, type TokenStorage } from './token-storage.ts';
 export type { TreeChange, WatchedTree, WatchOptions } from './watched-tree.ts';
 export { apolloOptions, type ApolloOptions } from './adapters/apollo.ts';
