@@ -7,3 +7,5 @@ export const paths = {
   verify: '/login/verify',
   graph: '/graphql',
 } as const;
+
+export type Path = (typeof paths)[keyof typeof paths];

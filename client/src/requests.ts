@@ -5,6 +5,7 @@
 
 import type { Clock } from './clock.ts';
 import { EspalierError, graphError, isGraphErrors, type ErrorCode, type ErrorDetails } from './errors.ts';
+import type { Path } from './paths.ts';
 import { abortable, after, backOffMs, wait } from './waiting.ts';
 
 export interface RequestOptions {
@@ -56,7 +57,7 @@ export class Requests {
   }
 
   /** One try. */
-  async post(path: string, request: Request): Promise<Answer | Passing> {
+  async post(path: Path, request: Request): Promise<Answer | Passing> {
     const { url, fetch: send, timeoutSeconds: usual } = this.#options;
     const { body, signal, timeoutSeconds = usual } = request;
     signal?.throwIfAborted();

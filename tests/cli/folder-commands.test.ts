@@ -75,15 +75,6 @@ describe('the folder commands', () => {
     readonly folders: readonly Nested[];
   }
 
-  test('a tree of which nobody reads the end stops quietly, as a pipe does it', async () => {
-    await bed.tree.import(Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`));
-    const command = bed.start('folder', 'tree', '/pipe');
-    await command.prints(/\n/);
-    command.hangUp();
-    const { code, errors } = await command.ended();
-    assert.deepEqual([code, errors], [141, '']);
-  });
-
   test('mkdir makes a folder with its texts, and with -p the way to it, all or nothing', async () => {
     await bed.tree.create('mkdir');
     const made = await bed.output(
@@ -218,5 +209,14 @@ describe('the folder commands', () => {
       assert.match(output, /202e/, args[0]);
     }
     await refused(1, /There is no folder \/\\u\{1b\}]0;owned\\u\{7\}/, 'ls', `/${escape}`);
+  });
+
+  test('a tree of which nobody reads the end stops quietly, as a pipe does it', async () => {
+    await bed.tree.import(Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`));
+    const command = bed.start('folder', 'tree', '/pipe');
+    await command.prints(/\n/);
+    command.hangUp();
+    const { code, errors } = await command.ended();
+    assert.deepEqual([code, errors], [141, '']);
   });
 });

@@ -46,24 +46,21 @@ cannot be told in detail. Without a path, the whole tree.`,
   },
 });
 
+/** Made again after a lost connection, from the last change on. */
 async function* follow(
   client: Client,
-  from: { readonly under: string; readonly after: string },
+  { under, after: from }: { readonly under: string; readonly after: string },
   signal: AbortSignal,
 ): AsyncGenerator<Change> {
-  let last = from.after;
-  const variables = {
-    under: from.under,
-    // Asked for whenever the connection is made again.
-    get after() {
-      return last;
-    },
-  };
+  let after = from;
+  const onGoingAway = (cursor: string) => void (after = cursor);
   type Answer = { folderChanges: Change };
-  for await (const { folderChanges } of client.subscribe<Answer, object>(subscription, variables, {
+  const changes = client.subscribe<Answer, object>(subscription, () => ({ under, after }), {
     signal,
-  })) {
-    last = folderChanges.cursor;
+    onGoingAway,
+  });
+  for await (const { folderChanges } of changes) {
+    after = folderChanges.cursor;
     yield folderChanges;
   }
 }
