@@ -44,3 +44,16 @@ test('nothing to do is all done', () => {
   progress.show('Copying', 0, 0);
   assert.match(written[0]!, /100 %/);
 });
+
+test('a terminal that says it has no width gets a line of the usual width', () => {
+  const { progress, written } = terminal({ isTTY: true, columns: 0 });
+  progress.show('Copying', 1, 2);
+  assert.match(written[0]!, /KCopying \[#+\.+\] 50 % {2}1 of 2$/);
+});
+
+test('what does not tell how far it is shows the seconds', () => {
+  const { progress, at, written } = terminal({ isTTY: true, columns: 40 });
+  progress.show('Checking');
+  at(3_500).show('Checking');
+  assert.deepEqual(written, ['\r\x1b[KChecking 0 s', '\r\x1b[KChecking 3 s']);
+});
