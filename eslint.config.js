@@ -59,6 +59,12 @@ const walls = Object.entries(mayImport).map(([part, others]) => ({
   message: `${part} may import only: ${others.join(', ') || 'nothing of the server'}.`,
 }));
 
+const ofDatabase = [
+  { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
+  { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
+];
+const ofClient = { name: '@espalier/client', message: 'Only the command line is a client.' };
+
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', '**/espalier-data/'] },
   js.configs.recommended,
@@ -93,15 +99,7 @@ export default tseslint.config(
           message: 'Take the time from the clock that is passed in.',
         },
       ],
-      'no-restricted-imports': [
-        'error',
-        {
-          paths: [
-            { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
-            { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
-          ],
-        },
-      ],
+      'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -114,14 +112,32 @@ export default tseslint.config(
       'import-x/no-extraneous-dependencies': ['error', { devDependencies: ['**/*.test.ts'] }],
     },
   },
-  { files: ['server/src/config.ts', 'server/src/clock.ts'], rules: { 'no-restricted-properties': 'off' } },
+  {
+    files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts'],
+    rules: { 'no-restricted-properties': 'off' },
+  },
+  { files: ['server/src/cli/**'], rules: { 'no-restricted-imports': ['error', { paths: ofDatabase }] } },
+  {
+    files: ['client/src/**'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { group: ['node:*', '@espalier/*'], message: 'The client runs in browsers, on its own.' },
+          ],
+        },
+      ],
+    },
+  },
   {
     files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**'],
     rules: { 'no-restricted-imports': 'off' },
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
   {
-    files: ['**/*.test.ts', 'tests/**', 'bench/**'],
+    files: ['**/*.test.ts', 'tests/**', 'bench/**', 'examples/**'],
     rules: {
       // node:test tells how a test ended by itself.
       '@typescript-eslint/no-floating-promises': [

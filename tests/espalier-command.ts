@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 
-const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
+export const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
 
 export interface Ended {
   readonly code: number;

@@ -122,6 +122,7 @@ describe('headers', () => {
     ['two Hosts', '/login/verify', [json, 'host: y'], 400],
     ['two Content-Types', '/graphql', [json, 'Content-type: text/plain'], 400],
     ['two Content-Types', '/login', [json, json], 400],
+    ['two Idempotency-Keys', '/graphql', [json, 'Idempotency-Key: a', 'idempotency-key: a'], 400],
     ['two Content-Lengths', '/graphql', [json, 'Content-Length: 15'], 400],
     ['a list of Content-Lengths', '/graphql', [json, 'content-length: 15, 15'], 400],
     ['Content-Length and Transfer-Encoding', '/graphql', [json, 'Transfer-Encoding: chunked'], 400],
@@ -188,9 +189,12 @@ describe('headers', () => {
       'Host: x',
       `Origin: ${origin}`,
       'Access-Control-Request-Method: POST',
-      'Access-Control-Request-Headers: authorization,content-type',
+      'Access-Control-Request-Headers: authorization,content-type,idempotency-key',
     ]);
-    assert.match(preflight.head, /access-control-allow-headers: authorization,content-type/i);
+    assert.match(
+      preflight.head,
+      /access-control-allow-headers: authorization,content-type,idempotency-key\r\n/i,
+    );
     assert.match(preflight.head, /access-control-allow-methods: GET, POST/i);
     for (const { head } of [preflight, await ask([json, `Origin: ${origin}`])]) {
       assert.match(head, new RegExp(`access-control-allow-origin: ${origin}\r\n`, 'i'));

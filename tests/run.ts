@@ -1,6 +1,6 @@
 /**
  * The test command: every test on every database, or what its arguments choose, which are those of `node --test`.
- * Brings a PostgreSQL with it, and ends with how many tests ran on which database.
+ * Brings a PostgreSQL and, on Debian, the programs that they run; ends with how many tests ran on which database.
  */
 
 import { spawn } from 'node:child_process';
@@ -8,21 +8,34 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { providePackages } from './debian-packages.ts';
 import { withPreparedTemplate } from './postgres/prepared-template.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
 import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
 
-const everything = ['contract/src/**/*.test.ts', 'server/src/**/*.test.ts', 'tests/**/*.test.ts'];
+const everything = ['contract', 'client', 'server']
+  .map((workspace) => `${workspace}/src/**/*.test.ts`)
+  .concat('tests/**/*.test.ts');
 const root = join(import.meta.dirname, '..');
 const compileCache = join(root, 'node_modules/.cache/espalier-tests');
+
+const given = process.argv.slice(2);
+const named = given.filter((argument) => !argument.startsWith('-'));
+const files = named.length > 0 ? [] : everything;
+try {
+  providePackages([...named, ...files]);
+} catch (error) {
+  console.error((error as Error).message);
+  process.exit(1);
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'espalier-tests-'));
 const countsFile = join(folder, 'counts');
 const secretsFolder = join(folder, 'secrets');
 try {
   process.exitCode = await withPostgres(
-    () => withPreparedTemplate(() => runTests(process.argv.slice(2))),
+    () => withPreparedTemplate(() => runTests()),
     (log) => leaveRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
   );
   process.stdout.write(readFileSync(countsFile, 'utf8'));
@@ -34,8 +47,7 @@ try {
 }
 
 /** Answers with the exit code. */
-async function runTests(given: readonly string[]): Promise<number> {
-  const files = given.some((argument) => !argument.startsWith('-')) ? [] : everything;
+async function runTests(): Promise<number> {
   const reporters = { spec: 'stdout', [join(root, 'tests/count-reporter.ts')]: countsFile };
   const child = spawn(
     process.execPath,

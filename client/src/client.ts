@@ -1,15 +1,23 @@
 /** The client: one session with one server, and what is done with it. */
 
-import { documentText, type GraphDocument } from './document.ts';
-import { EspalierError, type ErrorCode, type GraphErrorShape } from './errors.ts';
-import type { Folders } from './folders.ts';
-import { memoryStorage, type Tokens, type TokenStorage } from './token-storage.ts';
-import type { WatchedTree, WatchOptions } from './watched-tree.ts';
+import type { Client as SocketClient } from 'graphql-ws';
+import { apiRoot } from './api-root.ts';
+import { call, type CallOptions } from './calls.ts';
+import { systemClock, type Clock } from './clock.ts';
+import type { GraphDocument, NoVariables } from './document.ts';
+import { createFolders, type Folders } from './folders.ts';
+import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
+import { Requests } from './requests.ts';
+import { Session, type Credentials, type SessionEvent } from './session.ts';
+import { memoryStorage, type TokenStorage } from './token-storage.ts';
+import { watchTree, type WatchedTree, type WatchOptions } from './watched-tree.ts';
+
+export type { CallOptions, Credentials, SessionEvent, SubscribeOptions };
 
 export interface ClientOptions {
-  /** The API root, such as `https://example.com` or `https://example.com/espalier`. */
+  /** The API root, such as `https://example.com` or `https://example.com/espalier`; `/` for that of the page. */
   readonly url: string | URL;
-  /** Where the tokens are; in memory unless told. */
+  /** Where the tokens are; in memory unless told. `tabStorage()` is for browsers. */
   readonly storage?: TokenStorage | undefined;
   /** Headers that go with every request, such as `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -17,123 +25,147 @@ export interface ClientOptions {
   readonly retrySeconds?: number | undefined;
   /** How long an answer is waited for each time; 30 unless told. */
   readonly timeoutSeconds?: number | undefined;
+  /** Instead of the global one: for a proxy, a certificate, a test. */
   readonly fetch?: typeof fetch | undefined;
+  /** Instead of the global one. */
   readonly webSocket?: typeof WebSocket | undefined;
+  /** Instead of the machine's, for tests that do not wait. */
+  readonly clock?: Clock | undefined;
 }
 
-export interface Credentials {
-  readonly username: string;
-  readonly password: string;
+/**
+ * Runs a document, as often as it takes. Variables that a document needs are asked for by its type; of a text nothing is
+ * known.
+ */
+export interface RunDocument {
+  <Result = Record<string, unknown>>(
+    document: GraphDocument<Result, NoVariables>,
+    variables?: undefined,
+    options?: CallOptions,
+  ): Promise<Result>;
+  <Result = Record<string, unknown>, Variables = Record<string, unknown>>(
+    document: GraphDocument<Result, Variables>,
+    variables: Variables,
+    options?: CallOptions,
+  ): Promise<Result>;
 }
-
-export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly operationName?: string | undefined;
-  /** Instead of the client's. */
-  readonly timeoutSeconds?: number | undefined;
-}
-
-export type SessionEvent =
-  | { readonly type: 'login' }
-  | { readonly type: 'refresh' }
-  /** Here, or in another tab or process that shares the session. */
-  | { readonly type: 'logout' }
-  /** The server does not know the session any more: expired, ended by somebody, or a token that was stolen. */
-  | { readonly type: 'ended' };
 
 export interface Client {
   /** Without a slash at its end. */
   readonly url: string;
   readonly folders: Folders;
+  /** Takes the place of a session that there may be here; it is not ended. */
   login(credentials: Credentials): Promise<void>;
-  /** Does nothing if nobody is logged in. Afterwards nobody is, even if the server could not be told. */
+  /**
+   * Does nothing if nobody is logged in. Afterwards nobody is, even if the server could not be told: then it rejects,
+   * and the server knows the session until it expires.
+   */
   logout(): Promise<void>;
   /** Whether there is a session, as far as is known here. */
   isLoggedIn(): Promise<boolean>;
   /** Asks the server whether the auth token is good right now. */
   verify(): Promise<boolean>;
-  query<Result = Record<string, unknown>, Variables = Record<string, unknown>>(
-    document: GraphDocument<Result, Variables>,
-    variables?: Variables,
-    options?: CallOptions,
-  ): Promise<Result>;
-  mutate<Result = Record<string, unknown>, Variables = Record<string, unknown>>(
-    document: GraphDocument<Result, Variables>,
-    variables?: Variables,
-    options?: CallOptions,
-  ): Promise<Result>;
+  /** An auth token that is good for a while, for requests of your own; another one, if `refused` was. */
+  authToken(options?: { refused?: string | undefined; signal?: AbortSignal | undefined }): Promise<string>;
+  /**
+   * The data of a query. Errors of the graph reject, with what there is of data in `error.data`.
+   *
+   * @example
+   * const { folder } = await client.query<{ folder: { name: string } }>('{ folder { name } }');
+   * console.log(folder.name);
+   */
+  query: RunDocument;
+  /**
+   * The data of a mutation. It is sent under a key of its own, so that it is done once even if its reply is lost and it
+   * is sent again.
+   *
+   * @example
+   * await client.mutate(
+   *   'mutation ($input: CreateFolderInput!) { createFolder(input: $input) { folder { id } } }',
+   *   { input: { name: 'Harbour Campus' } },
+   * );
+   */
+  mutate: RunDocument;
+  /**
+   * What a subscription tells, in order; it begins at once. A lost connection comes back by itself, and the subscription
+   * is sent again: give `variables` as a function, so that it goes on after the last cursor that you have, and nothing is
+   * missed. It ends with an error when the server refuses it or the session is over, and with `signal`, `return` (as
+   * `break` does) or `close`.
+   *
+   * @example
+   * const document = `subscription ($after: String) { folderChanges(after: $after) { kind id cursor } }`;
+   * let { cursor: after } = await client.query<{ cursor: string }>('{ cursor }');
+   * const onGoingAway = (cursor: string) => (after = cursor);
+   * type Told = { folderChanges: { kind: string; id: string; cursor: string } };
+   * for await (const { folderChanges } of client.subscribe<Told>(document, () => ({ after }), { onGoingAway })) {
+   *   console.log(folderChanges.kind, folderChanges.id);
+   *   after = folderChanges.cursor;
+   * }
+   */
   subscribe<Result = Record<string, unknown>, Variables = Record<string, unknown>>(
     document: GraphDocument<Result, Variables>,
-    variables?: Variables,
-    options?: CallOptions,
-  ): AsyncIterableIterator<Result>;
+    variables?: Variables | (() => Variables),
+    options?: SubscribeOptions,
+  ): AsyncIterableIterator<Result, undefined>;
   watch(options?: WatchOptions): Promise<WatchedTree>;
+  /** The socket as a client of graphql-ws, for libraries that take one. */
+  readonly socket: SocketClient;
+  /** Tells of logins, refreshes and the end of the session, in other tabs too; answers with how to stop. */
   onSession(listener: (event: SessionEvent) => void): () => void;
   /** Closes the socket and lets go of everything; the session lives on. */
   close(): void;
 }
 
-/** One session with one server. */
+/**
+ * One session with one server. Nothing is sent before it is needed.
+ *
+ * @example
+ * import { createClient } from '@espalier/client';
+ *
+ * const client = createClient({ url: 'http://127.0.0.1:8080' });
+ * await client.login({ username: 'admin', password });
+ * for await (const folder of client.folders.children((await client.folders.root()).id)) console.log(folder.name);
+ * await client.logout();
+ */
 export function createClient(options: ClientOptions): Client {
-  const url = String(options.url).replace(/\/+$/, '');
-  const storage = options.storage ?? memoryStorage();
-  const send = options.fetch ?? fetch;
-  const post = async (path: string, body: unknown, authToken?: string, signal?: AbortSignal) => {
-    const headers: Record<string, string> = { ...options.headers, 'content-type': 'application/json' };
-    if (authToken) headers['authorization'] = `Bearer ${authToken}`;
-    const init = { method: 'POST', headers, body: JSON.stringify(body), ...(signal && { signal }) };
-    let answer: Response;
-    try {
-      answer = await send(url + path, init);
-    } catch (cause) {
-      throw new EspalierError('UNREACHABLE', `${url} cannot be reached.`, { cause });
-    }
-    const text = await answer.text();
-    const value = (text ? JSON.parse(text) : {}) as Record<string, unknown>;
-    const code = value['code'] as ErrorCode | undefined;
-    if (code) throw new EspalierError(code, value['detail'] as string, { status: answer.status });
-    return value;
-  };
-  const run = async (document: GraphDocument<never, never>, variables?: unknown, given?: CallOptions) => {
-    const tokens = await storage.read();
-    if (!tokens) throw new EspalierError('LOGGED_OUT', 'Nobody is logged in.');
-    const body = { query: documentText(document), variables, operationName: given?.operationName };
-    const { data, errors } = (await post('/graphql', body, tokens.authToken, given?.signal)) as {
-      data?: unknown;
-      errors?: GraphErrorShape[];
-    };
-    const [first] = errors ?? [];
-    if (first)
-      throw new EspalierError(first.extensions?.['code'] as ErrorCode, first.message, { errors, data });
-    return data as never;
-  };
+  const { storage = memoryStorage(), clock = systemClock, retrySeconds = 30, timeoutSeconds = 30 } = options;
+  const url = apiRoot(options.url);
+  const send: typeof fetch = options.fetch ?? ((...request) => fetch(...request));
+  const { headers } = options;
+  const requests = new Requests({ url, fetch: send, headers, clock, retrySeconds, timeoutSeconds });
+  const session = new Session(requests, { storage, clock });
+  const { webSocket } = options;
+  const socket = new GraphSocket({ url, webSocket, session, clock, timeoutSeconds });
+  const run =
+    (isMutation: boolean) =>
+    (document: GraphDocument<unknown, never>, variables?: unknown, given?: CallOptions) =>
+      call(requests, session, { document, variables, options: given, isMutation });
+  const query: RunDocument = run(false);
+  const mutate: RunDocument = run(true);
+  const subscribe = <Result>(
+    document: GraphDocument<unknown, never>,
+    variables?: unknown,
+    given?: SubscribeOptions,
+  ) => socket.subscribe({ document, variables, options: given }) as AsyncIterableIterator<Result, undefined>;
   return {
     url,
-    folders: undefined as unknown as Folders,
-    async login(credentials) {
-      const answer = (await post('/login', credentials)) as {
-        authToken: string;
-        refreshToken: string;
-        expires_in: number;
-      };
-      const { authToken, refreshToken, expires_in: lifetimeSeconds } = answer;
-      const tokens: Tokens = { authToken, refreshToken, expiresAt: Infinity, lifetimeSeconds };
-      await storage.write(tokens);
+    folders: createFolders({ query, mutate }),
+    get socket() {
+      return socket.client;
     },
-    async logout() {
-      const tokens = await storage.read();
-      await storage.write(undefined);
-      if (tokens) await post('/logout', {}, tokens.authToken);
+    login: (credentials) => session.login(credentials),
+    logout: () => session.logout(),
+    isLoggedIn: () => session.isLoggedIn(),
+    verify: () => session.verify(),
+    authToken: (given) => session.authToken(given),
+    query,
+    mutate,
+    subscribe,
+    watch: (given) => watchTree({ query, subscribe }, given),
+    onSession: (listener) => session.listen(listener),
+    close() {
+      socket.close();
+      session.close();
     },
-    isLoggedIn: async () => (await storage.read()) !== undefined,
-    verify: () => Promise.resolve(true),
-    query: run as Client['query'],
-    mutate: run as Client['mutate'],
-    subscribe: () => {
-      throw new Error('There are no subscriptions yet.');
-    },
-    watch: () => Promise.reject(new Error('There is no watching yet.')),
-    onSession: () => () => undefined,
-    close: () => undefined,
   };
 }

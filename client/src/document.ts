@@ -1,5 +1,7 @@
 /** A GraphQL document with the types of its result and variables, in any of the forms in which tools make them. */
 
+import { printDocument } from './print-document.ts';
+
 /**
  * A text, a parsed document (`TypedDocumentNode`, `gql` tags), or the strings that code generators make
  * (`TypedDocumentString`).
@@ -22,8 +24,10 @@ interface TypedNode<Result, Variables> extends Typed<Result, Variables> {
   readonly definitions: readonly object[];
 }
 
+/** Of a document that needs no variables. */
+export type NoVariables = Record<never, never>;
+
 export function documentText(document: GraphDocument<unknown, never>): string {
   if (typeof document === 'string') return document;
-  if (!('definitions' in document)) return document.toString();
-  throw new Error('Parsed documents are not printed yet.');
+  return 'definitions' in document ? printDocument(document) : document.toString();
 }

@@ -47,13 +47,17 @@ export interface ErrorDetails {
 }
 
 export class EspalierError extends Error {
-  override readonly name = 'EspalierError';
   readonly code: ErrorCode;
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly errors: readonly GraphErrorShape[] | undefined;
   readonly data: unknown;
+
+  // Where the stack finds it.
+  static {
+    this.prototype.name = 'EspalierError';
+  }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -64,4 +68,24 @@ export class EspalierError extends Error {
     this.errors = details.errors;
     this.data = details.data;
   }
+}
+
+export function loggedOut(message = 'Nobody is logged in.'): EspalierError {
+  return new EspalierError('LOGGED_OUT', message);
+}
+
+export function isGraphErrors(value: unknown): value is readonly GraphErrorShape[] {
+  return Array.isArray(value) && typeof (value[0] as GraphErrorShape | undefined)?.message === 'string';
+}
+
+/** Of the first error; the others are with it. */
+export function graphError(errors: readonly GraphErrorShape[], details: ErrorDetails = {}): EspalierError {
+  const { message, extensions } = errors[0]!;
+  const { code, requestId, retryAfterSeconds } = (extensions ?? {}) as ErrorDetails & { code?: ErrorCode };
+  return new EspalierError(code ?? 'INTERNAL', message, {
+    requestId,
+    retryAfterSeconds,
+    ...details,
+    errors,
+  });
 }

@@ -1,49 +1,28 @@
 /** The tree in calls: what a program does with folders, without writing a query. */
 
-export interface Folder {
-  readonly id: string;
-  readonly name: string;
-  readonly title: string;
-  readonly icon: string | null;
-  readonly description: string | null;
-  readonly properties: Readonly<Record<string, unknown>>;
-  /** Null for the root. */
-  readonly parentId: string | null;
-  readonly accessLevel: 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
-  readonly version: number;
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+import type { CallOptions, Client } from './client.ts';
+import { EspalierError } from './errors.ts';
+import {
+  folderFields,
+  toFolder,
+  type Answered,
+  type Descendant,
+  type Folder,
+  type FolderChanges,
+  type FolderDetails,
+  type ImportedFolder,
+  type ImportedPath,
+  type NewFolder,
+  type TrashedFolder,
+} from './folder.ts';
+import { pagesOf, type ListOptions, type Page } from './pages.ts';
 
-export interface FolderDetails extends Folder {
-  readonly path: string;
-  readonly depth: number;
-}
-
-export interface NewFolder {
-  readonly name: string;
-  /** The root, unless told. */
+export interface ImportOptions {
+  /** Where to; the root, unless told. */
   readonly parentId?: string | undefined;
-  readonly title?: string | null | undefined;
-  readonly icon?: string | null | undefined;
-  readonly description?: string | null | undefined;
-  readonly properties?: Readonly<Record<string, unknown>> | null | undefined;
-}
-
-export interface FolderChanges extends Partial<Omit<NewFolder, 'parentId'>> {
-  /** Refused with CONFLICT if the folder has another version by now. */
-  readonly expectedVersion?: number | undefined;
-}
-
-export interface ListOptions {
-  /** How many are fetched at a time; 500 unless told. */
-  readonly pageSize?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface Descendant extends Folder {
-  /** How far below the folder that was asked: 1 is a sub-folder. */
-  readonly depth: number;
+  /** How long the answer is waited for; 600 unless told. */
+  readonly timeoutSeconds?: number | undefined;
 }
 
 export interface Folders {
@@ -57,22 +36,130 @@ export interface Folders {
   /** All that is inside, each folder right before what is inside it. */
   descendants(
     id: string,
-    options?: ListOptions & { readonly depth?: number },
+    options?: ListOptions & { readonly depth?: number | undefined },
   ): AsyncIterableIterator<Descendant>;
+  /** Those whose name or title holds the text, the best first. */
   search(
     text: string,
-    options?: ListOptions & { readonly under?: string },
+    options?: ListOptions & { readonly under?: string | undefined },
   ): AsyncIterableIterator<FolderDetails>;
   create(folder: NewFolder): Promise<FolderDetails>;
+  /** Changes what is given; null takes a text or the properties away. */
   update(id: string, changes: FolderChanges): Promise<FolderDetails>;
-  move(id: string, parentId: string, options?: { readonly expectedVersion?: number }): Promise<FolderDetails>;
+  move(
+    id: string,
+    parentId: string,
+    options?: { readonly expectedVersion?: number | undefined },
+  ): Promise<FolderDetails>;
   /** Refused with CONFLICT if there are sub-folders, unless it is recursive. Answers with how many went. */
   delete(
     id: string,
-    options?: { readonly recursive?: boolean; readonly expectedVersion?: number },
+    options?: { readonly recursive?: boolean | undefined; readonly expectedVersion?: number | undefined },
   ): Promise<number>;
+  /** What you may restore, the latest first. */
+  trash(options?: ListOptions): AsyncIterableIterator<TrashedFolder>;
+  /** Where it was, unless told. */
   restore(
     id: string,
-    options?: { readonly parentId?: string; readonly name?: string },
+    options?: { readonly parentId?: string | undefined; readonly name?: string | undefined },
   ): Promise<FolderDetails>;
+  /** Makes all of them or none; answers with how many. */
+  importTree(tree: readonly ImportedFolder[], options?: ImportOptions): Promise<number>;
+  /** The same by paths, in any order, as `export` gives them; folders on the way are made, too. */
+  importList(list: readonly ImportedPath[], options?: ImportOptions): Promise<number>;
+  /** All that is inside a folder, or inside the root, in one answer. */
+  export(id?: string, options?: ExportOptions): Promise<readonly ImportedPath[]>;
+}
+
+export interface ExportOptions extends Pick<ImportOptions, 'signal' | 'timeoutSeconds'> {
+  /** Only so many levels; 1 is the sub-folders. */
+  readonly depth?: number | undefined;
+}
+
+const detailFields = `${folderFields} path depth`;
+const pageFields = 'pageInfo{endCursor hasNextPage}';
+/** Even so many folders with the longest texts are within what an answer may hold. */
+const pageSize = 500;
+const foundAtATime = 100;
+/** An import of 100,000 folders takes its time. */
+const patience = { timeoutSeconds: 600 };
+
+export function createFolders(client: Pick<Client, 'query' | 'mutate'>): Folders {
+  const ask = <Data>(query: string, variables: object = {}, options?: CallOptions) =>
+    client.query<Data, object>(query, variables, options);
+
+  const find = async (query: string, variables?: object) => {
+    const { folder } = await ask<{ folder: Answered<FolderDetails> | null }>(query, variables);
+    return folder ? toFolder(folder) : undefined;
+  };
+
+  const change = async <Payload>(name: string, input: object, selection: string, options?: CallOptions) => {
+    const type = `${name[0]!.toUpperCase()}${name.slice(1)}Input!`;
+    const mutation = `mutation($input:${type}){${name}(input:$input){${selection}}}`;
+    return (await client.mutate<Record<string, Payload>, object>(mutation, { input }, options))[name]!;
+  };
+  const changeFolder = async (name: string, input: object) => {
+    const selection = `folder{${detailFields}}`;
+    const { folder } = await change<{ folder: Answered<FolderDetails> }>(name, input, selection);
+    return toFolder(folder);
+  };
+  const changeMany = async (name: string, input: object, options?: CallOptions) =>
+    (await change<{ folderCount: number }>(name, input, 'folderCount', options)).folderCount;
+
+  /** A list of a folder, page by page. */
+  const pagesInside = <Item>(id: string, list: string, given: ListOptions, variables?: { depth?: unknown }) =>
+    pagesOf(given, pageSize, async (page) => {
+      const declared = `$id:ID!,$first:Int,$after:String${variables ? ',$depth:Int' : ''}`;
+      const query = `query(${declared}){folder(id:$id){list:${list}}}`;
+      type Data = { folder: { list: Page<Item> } | null };
+      const { folder } = await ask<Data>(query, { id, ...variables, ...page }, given);
+      if (!folder) throw new EspalierError('NOT_FOUND', `There is no folder ${id}.`);
+      return folder.list;
+    });
+
+  return {
+    root: async () => (await find(`{folder{${detailFields}}}`))!,
+    byId: (id) => find(`query($id:ID!){folder(id:$id){${detailFields}}}`, { id }),
+    byPath: (path) => find(`query($path:String!){folder(path:$path){${detailFields}}}`, { path }),
+    async *children(id, options = {}) {
+      const list = `folders(first:$first,after:$after){items{${folderFields}}${pageFields}}`;
+      for await (const folder of pagesInside<Answered<Folder>>(id, list, options)) yield toFolder(folder);
+    },
+    async *descendants(id, { depth, ...options } = {}) {
+      const list = `descendants(first:$first,after:$after,depth:$depth){items:edges{depth node{${folderFields}}}${pageFields}}`;
+      type Edge = { depth: number; node: Answered<Folder> };
+      for await (const edge of pagesInside<Edge>(id, list, options, { depth })) {
+        yield { ...toFolder(edge.node), depth: edge.depth };
+      }
+    },
+    async *search(text, { under, ...options } = {}) {
+      const query = `query($text:String!,$under:ID,$first:Int,$after:String){search(text:$text,under:$under,first:$first,after:$after){items{${detailFields}}${pageFields}}}`;
+      type Data = { search: Page<Answered<FolderDetails>> };
+      const read = async (page: object) => (await ask<Data>(query, { text, under, ...page }, options)).search;
+      for await (const folder of pagesOf(options, foundAtATime, read)) yield toFolder(folder);
+    },
+    create: (folder) => changeFolder('createFolder', folder),
+    update: (id, changes) => changeFolder('updateFolder', { ...changes, id }),
+    move: (id, parentId, options) => changeFolder('moveFolder', { ...options, id, parentId }),
+    delete: (id, options) => changeMany('deleteFolder', { ...options, id }),
+    async *trash(options = {}) {
+      const query = `query($first:Int,$after:String){trash(first:$first,after:$after){items{id name title version deletedAt purgedAt formerParent{id}}${pageFields}}}`;
+      type Item = Omit<TrashedFolder, 'formerParentId'> & { formerParent: { id: string } | null };
+      const read = async (page: object) => (await ask<{ trash: Page<Item> }>(query, page, options)).trash;
+      for await (const { formerParent, ...folder } of pagesOf(options, pageSize, read)) {
+        yield { ...folder, formerParentId: formerParent && formerParent.id };
+      }
+    },
+    restore: (id, options) => changeFolder('restoreFolder', { ...options, id }),
+    importTree: (tree, { parentId, ...options } = {}) =>
+      changeMany('importFolders', { parentId, tree }, { ...patience, ...options }),
+    importList: (list, { parentId, ...options } = {}) =>
+      changeMany('importFolders', { parentId, list }, { ...patience, ...options }),
+    async export(id, { depth, ...options } = {}) {
+      const query =
+        'query($id:ID,$depth:Int){exportFolders(id:$id,depth:$depth){path title icon description properties}}';
+      type Data = { exportFolders: ImportedPath[] };
+      return (await ask<Data>(query, { id, depth }, { ...patience, ...options })).exportFolders;
+    },
+  };
 }

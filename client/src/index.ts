@@ -6,9 +6,28 @@ export {
   type Client,
   type ClientOptions,
   type Credentials,
+  type RunDocument,
+  type SessionEvent,
+  type SubscribeOptions,
 } from './client.ts';
 export type { GraphDocument } from './document.ts';
 export { EspalierError, type ErrorCode, type GraphErrorShape } from './errors.ts';
-export type { Folder, FolderDetails, Folders, NewFolder } from './folders.ts';
+export type {
+  AccessLevel,
+  Descendant,
+  Folder,
+  FolderChanges,
+  FolderDetails,
+  ImportedFolder,
+  ImportedPath,
+  NewFolder,
+  TrashedFolder,
+} from './folder.ts';
+export type { ExportOptions, Folders, ImportOptions } from './folders.ts';
+export type { ListOptions } from './pages.ts';
+export { tabStorage, type TabStorageOptions } from './tab-storage.ts';
 export { memoryStorage, type Tokens, type TokenStorage } from './token-storage.ts';
-export type { WatchedTree, WatchOptions } from './watched-tree.ts';
+export type { TreeChange, WatchedTree, WatchOptions } from './watched-tree.ts';
+export { apolloOptions, type ApolloOptions } from './adapters/apollo.ts';
+export { authorizedFetch } from './adapters/authorized-fetch.ts';
+export { urqlOptions, type UrqlOptions } from './adapters/urql.ts';

@@ -29,6 +29,8 @@ export interface Endpoint {
     /** As a form is sent, instead of JSON. */
     readonly isForm?: true;
   };
+  /** Headers that a POST may bear besides, by name. */
+  readonly headers?: Readonly<Record<string, { readonly pattern: string; readonly description: string }>>;
   readonly success: {
     readonly status: 200 | 204;
     readonly body?: BodyName;
@@ -148,11 +150,21 @@ export const endpoints = {
       'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the way for a subscription without a WebSocket. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`; if it has an Authorization header, its token must be good (401), and web pages of other origins are refused (403).',
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
+    headers: {
+      'Idempotency-Key': {
+        pattern: '^[!-~]{1,255}$',
+        description:
+          'A random UUID, a new one for each request. When the reply to a mutation was lost, the same request sent again under the same key answers, and what was done is not done again. Known for 24 hours; ignored for queries.',
+      },
+    },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
     tellsExpiry: true,
     refusalFormat: 'graphql',
     refusals: {
-      BAD_INPUT: { status: 400, when: 'The body is not JSON, or holds no query' },
+      BAD_INPUT: {
+        status: 400,
+        when: 'The body is not JSON, or holds no query; or the Idempotency-Key is not 1 to 255 visible ASCII characters',
+      },
       INVALID_AUTH_TOKEN: {
         status: 401,
         when: 'AT missing, of a wrong scheme, invalid or expired',

@@ -9,7 +9,7 @@ interface Operation {
   operationId: string;
   security: object[];
   requestBody?: { required: boolean; content: object };
-  parameters?: { name: string }[];
+  parameters?: { name: string; in: string; required?: boolean }[];
   responses: Record<string, { description: string; headers?: object; content?: Record<string, unknown> }>;
 }
 
@@ -108,13 +108,23 @@ test('Retry-After stands on every 429 and 503, and nowhere else', () => {
   }
 });
 
-test('POST takes a body, GET takes parameters and no body; where nothing is asked there is neither', () => {
+test('POST takes a body and the headers of the table, GET takes parameters and no body; where nothing is asked there is neither', () => {
   for (const { method, endpoint, operation } of operations) {
     assert.equal(
       operation.requestBody?.required,
       method === 'POST' ? endpoint.request!.isRequired : undefined,
     );
-    assert.equal(operation.parameters !== undefined, method === 'GET' && endpoint.request !== undefined);
+    const { parameters = [] } = operation;
+    const isAskedByUrl = method === 'GET' && endpoint.request !== undefined;
+    assert.equal(
+      parameters.some((each) => each.in === 'query'),
+      isAskedByUrl,
+    );
+    const headers = parameters.filter((each) => each.in === 'header');
+    assert.deepEqual(
+      headers.map(({ name, required }) => ({ name, required })),
+      Object.keys((method === 'POST' && endpoint.headers) || {}).map((name) => ({ name, required: false })),
+    );
   }
 });
 

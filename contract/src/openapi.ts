@@ -38,6 +38,7 @@ function operation(name: string, endpoint: Endpoint, method: Method) {
     security: security[endpoint.authHeader],
     ...(endpoint.request &&
       (method === 'POST' ? { requestBody: requestBody(endpoint.request) } : { parameters: graphParameters })),
+    ...(endpoint.headers && method === 'POST' && { parameters: headerParameters(endpoint.headers) }),
     responses: responses(endpoint),
   };
 }
@@ -58,6 +59,16 @@ const graphParameters = [
   { name: 'operationName', in: 'query', schema: { type: 'string' } },
   { name: 'variables', in: 'query', description: 'A JSON object.', schema: { type: 'string' } },
 ];
+
+function headerParameters(headers: NonNullable<Endpoint['headers']>) {
+  return Object.entries(headers).map(([name, { pattern, description }]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', pattern },
+  }));
+}
 
 const reference = (body: BodyName) => ({ $ref: `#/components/schemas/${body}` });
 const jsonContent = (body: BodyName) => ({ 'application/json': { schema: reference(body) } });

@@ -113,6 +113,12 @@ export function commandLineOfProcess(flags: Readonly<Record<string, string>>): {
   };
 }
 
+/** Whether a terminal can be expected to show more than ASCII, as the locale says. */
+export function isUtf8Process(): boolean {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+}
+
 /** The files that hold the value of a setting, or that a setting names: those that others must not read. */
 export function secretFilesOfProcess(
   flags: Readonly<Record<string, string>>,

@@ -13,6 +13,7 @@ import { prepareInstallation, storedIssuer, type NewAdministrator } from './firs
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
 import { createApp } from './http/app.ts';
+import { pruneDone } from './journal/done-changes.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
@@ -130,6 +131,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         sweepKeys,
         () => sweepTrash(database, clock.now(), settings.trashDays),
         () => pruneJournal(database, clock.now(), settings),
+        () => pruneDone(database, clock.now()),
       ]);
     const repeated = options.isSweptByHand
       ? []

@@ -1,6 +1,7 @@
 /** An installation with something of everything in it, as it lies in its database when its server has stopped. */
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind, TestDatabase } from '../databases.ts';
 import { PeopleBed } from '../people/people-bed.ts';
@@ -54,6 +55,12 @@ async function growTree(tree: TreeBed, clock: TestClock): Promise<string> {
   // What was made first is inside of what was made last.
   await tree.move(first, await tree.create('Last', later));
   await tree.delete(await tree.create('Gone', first));
+  const query = 'mutation{createFolder(input: {name: "Once"}){cursor}}';
+  await tree.bed.postRaw('/graphql', JSON.stringify({ query }), {
+    'content-type': 'application/json',
+    authorization: `Bearer ${tree.authToken}`,
+    'idempotency-key': randomUUID(),
+  });
   await stageImport(tree.bed.database.url, { parentId: later, names: ['Half', 'way'], now: clock.now() });
   return first;
 }

@@ -129,8 +129,13 @@ async function readViewerAccess(reader: Reader, userId: string): Promise<Access>
   return readAccess(reader, userId, person.isAdministrator === 1);
 }
 
-/** Read anew, for any user. */
-export async function readAccess(reader: Reader, userId: string, isAdministrator: boolean): Promise<Access> {
+/** Read anew, for any user; as if what is at the end of a way of earlier were still there. */
+export async function readAccess(
+  reader: Reader,
+  userId: string,
+  isAdministrator: boolean,
+  formerWay: readonly string[] = [],
+): Promise<Access> {
   const ancestry = await Ancestry.begin(reader);
   const { rootId } = ancestry;
   const groupIds = (await reader.all(findGroupIds, { userId })).map(({ id }) => id);
@@ -138,6 +143,7 @@ export async function readAccess(reader: Reader, userId: string, isAdministrator
   if (isAdministrator) return new Access({ ...facts, grants: [] });
   const rows = await reader.all(findGrants, { userId });
   await ancestry.load(rows.map(({ folderId }) => folderId));
+  ancestry.noteWay(formerWay);
   const grants = rows.map(({ folderId, level }) => ({ way: ancestry.wayFromTop(folderId), level }));
   return new Access({ ...facts, grants });
 }

@@ -55,6 +55,11 @@ export class Ancestry {
     this.#parentIds.set(id, parentId);
   }
 
+  /** For what was there: the ids from the root. */
+  noteWay(way: readonly string[]): void {
+    way.forEach((id, place) => this.note(id, way[place - 1] ?? null));
+  }
+
   /** The ids from the root to the folder itself; undefined if it is not, or no longer, on the tree. */
   wayTo(id: string): readonly string[] | undefined {
     const way = this.wayFromTop(id);

@@ -43,6 +43,207 @@ export const commandGroups: readonly CommandGroup[] = [
         about: 'Show who is logged in, and where',
         load: async () => (await import('./session/whoami.ts')).whoami,
       },
+      {
+        name: 'query',
+        about: 'Ask the graph anything: a query, a mutation or a subscription',
+        load: async () => (await import('./query.ts')).query,
+      },
+      {
+        name: 'folder ls',
+        about: 'List what is inside a folder',
+        load: async () => (await import('./folder/ls.ts')).ls,
+      },
+      {
+        name: 'folder tree',
+        about: 'Draw what is inside a folder, with all levels',
+        load: async () => (await import('./folder/tree.ts')).tree,
+      },
+      {
+        name: 'folder show',
+        about: 'Show all there is to know of a folder',
+        load: async () => (await import('./folder/show.ts')).show,
+      },
+      {
+        name: 'folder search',
+        about: 'Find folders by their name or title',
+        load: async () => (await import('./folder/search.ts')).search,
+      },
+      {
+        name: 'folder mkdir',
+        about: 'Make folders',
+        load: async () => (await import('./folder/mkdir.ts')).mkdir,
+      },
+      {
+        name: 'folder set',
+        about: 'Change the name, texts and properties of a folder',
+        load: async () => (await import('./folder/set.ts')).set,
+      },
+      {
+        name: 'folder mv',
+        about: 'Move or rename a folder',
+        load: async () => (await import('./folder/mv.ts')).mv,
+      },
+      {
+        name: 'folder rm',
+        about: 'Delete folders',
+        load: async () => (await import('./folder/rm.ts')).rm,
+      },
+      {
+        name: 'folder trash',
+        about: 'List what was deleted and can be restored',
+        load: async () => (await import('./folder/trash.ts')).trash,
+      },
+      {
+        name: 'folder restore',
+        about: 'Bring a deleted folder back',
+        load: async () => (await import('./folder/restore.ts')).restore,
+      },
+      {
+        name: 'folder import',
+        about: 'Make many folders at once, from a directory or a file',
+        load: async () => (await import('./folder/import.ts')).importFolders,
+      },
+      {
+        name: 'folder export',
+        about: 'Write all that is inside a folder into a file',
+        load: async () => (await import('./folder/export.ts')).exportFolders,
+      },
+      {
+        name: 'folder watch',
+        about: 'Follow what happens to a folder and what is inside',
+        load: async () => (await import('./folder/watch.ts')).watch,
+      },
+      {
+        name: 'user ls',
+        about: 'Show who can log in',
+        load: async () => (await import('./user/ls.ts')).listUsers,
+      },
+      {
+        name: 'user show',
+        about: 'Show one user',
+        load: async () => (await import('./user/show.ts')).showUser,
+      },
+      {
+        name: 'user add',
+        about: 'Add somebody who can log in',
+        load: async () => (await import('./user/add.ts')).addUser,
+      },
+      {
+        name: 'user rename',
+        about: 'Give a user another name',
+        load: async () => (await import('./user/rename.ts')).renameUser,
+      },
+      {
+        name: 'user disable',
+        about: 'Keep a user out, with all that they have',
+        load: async () => (await import('./user/disable.ts')).disableUser,
+      },
+      {
+        name: 'user enable',
+        about: 'Let a user in again',
+        load: async () => (await import('./user/enable.ts')).enableUser,
+      },
+      {
+        name: 'user promote',
+        about: 'Make a user an administrator',
+        load: async () => (await import('./user/promote.ts')).promoteUser,
+      },
+      {
+        name: 'user demote',
+        about: 'Make an administrator a user like others',
+        load: async () => (await import('./user/demote.ts')).demoteUser,
+      },
+      {
+        name: 'user password',
+        about: 'Change your own password',
+        load: async () => (await import('./user/password.ts')).changePassword,
+      },
+      {
+        name: 'user set-password',
+        about: 'Give somebody else a new password',
+        load: async () => (await import('./user/set-password.ts')).setPassword,
+      },
+      {
+        name: 'user rm',
+        about: 'Delete a user',
+        load: async () => (await import('./user/rm.ts')).removeUser,
+      },
+      {
+        name: 'group ls',
+        about: 'Show which groups there are',
+        load: async () => (await import('./group/ls.ts')).listGroups,
+      },
+      {
+        name: 'group show',
+        about: 'Show a group with its members',
+        load: async () => (await import('./group/show.ts')).showGroup,
+      },
+      {
+        name: 'group add',
+        about: 'Add a group',
+        load: async () => (await import('./group/add.ts')).addGroup,
+      },
+      {
+        name: 'group rename',
+        about: 'Give a group another name',
+        load: async () => (await import('./group/rename.ts')).renameGroup,
+      },
+      {
+        name: 'group join',
+        about: 'Put users into a group',
+        load: async () => (await import('./group/join.ts')).joinGroup,
+      },
+      {
+        name: 'group leave',
+        about: 'Take users out of a group',
+        load: async () => (await import('./group/leave.ts')).leaveGroup,
+      },
+      {
+        name: 'group rm',
+        about: 'Delete a group',
+        load: async () => (await import('./group/rm.ts')).removeGroup,
+      },
+      {
+        name: 'grant ls',
+        about: 'Show who was given access to a folder',
+        load: async () => (await import('./grant/ls.ts')).listGrants,
+      },
+      {
+        name: 'grant set',
+        about: 'Give a user or a group access to a folder',
+        load: async () => (await import('./grant/set.ts')).setGrant,
+      },
+      {
+        name: 'grant rm',
+        about: 'Take a grant away',
+        load: async () => (await import('./grant/rm.ts')).removeGrant,
+      },
+      {
+        name: 'explain',
+        about: 'Tell what somebody may do with a folder, and why',
+        load: async () => (await import('./grant/explain.ts')).explain,
+      },
+      {
+        name: 'session ls',
+        about: 'Show who is logged in, with what, and since when',
+        load: async () => (await import('./session/ls.ts')).listSessions,
+      },
+      {
+        name: 'session show',
+        about: 'Show a session with its refreshes',
+        load: async () => (await import('./session/show.ts')).showSession,
+      },
+      {
+        name: 'session revoke',
+        about: 'End sessions at once',
+        load: async () => (await import('./session/revoke.ts')).revokeSession,
+      },
+      {
+        name: 'journal ls',
+        about: 'Show what was done, by whom, and follow it',
+        isMeantByFirstWord: true,
+        load: async () => (await import('./journal/ls.ts')).listJournal,
+      },
     ],
   },
   {
@@ -104,6 +305,16 @@ export const commandGroups: readonly CommandGroup[] = [
   {
     title: 'Besides',
     commands: [
+      {
+        name: 'schema',
+        about: 'Print the graph schema',
+        load: async () => (await import('./schema.ts')).printGraphSchema,
+      },
+      {
+        name: 'completion',
+        about: 'Print a script by which a shell completes commands',
+        load: async () => (await import('./completion/completion.ts')).completionOf(allCommands),
+      },
       {
         name: 'version',
         about: 'Print the version',

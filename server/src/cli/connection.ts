@@ -25,10 +25,20 @@ export interface Connection {
   readonly signal: AbortSignal;
 }
 
+export interface ConnectionOptions {
+  /** Sends what the client sends, and may look at it. */
+  readonly fetch?: typeof fetch;
+  /** For how long a server that is away is waited for. */
+  readonly retrySeconds?: number;
+  /** How long the work may take to end by itself after a signal; a second signal does not wait for it. */
+  readonly stopSeconds?: number;
+}
+
 /** Runs with the session of the profile; whatever the work does, the connection is closed at its end. */
 export async function withConnection<T>(
   { flags }: Pick<Given, 'flags'>,
   work: (connection: Connection) => Promise<T>,
+  options: ConnectionOptions = {},
 ): Promise<T> {
   const file = profileFile(flags);
   const { url } = commandLineOfProcess(flags);
@@ -37,8 +47,17 @@ export async function withConnection<T>(
   if (url !== undefined && url !== profile.url) {
     throw new EspalierError('LOGGED_OUT', `The login is for ${profile.url}, and not for ${url}.`);
   }
-  const client = clientFor(profile.url, file.storage());
-  return untilSignal((signal) => work({ client, profile, file, signal })).finally(() => client.close());
+  if (await file.close()) {
+    console.error(`espalier: Others could read the login in ${file.path}. Now it is for you alone.`);
+  }
+  const client = clientFor(profile.url, file.storage(), options);
+  try {
+    return await untilSignal((signal) => work({ client, profile, file, signal }), options);
+  } catch (error) {
+    throw isOfAnotherVersion(error) ? anotherVersion(client.url, error) : error;
+  } finally {
+    client.close();
+  }
 }
 
 export function profileFile(flags: Given['flags']): ProfileFile {
@@ -46,25 +65,57 @@ export function profileFile(flags: Given['flags']): ProfileFile {
   return new ProfileFile(profileFolder, profile, systemClock);
 }
 
-export function clientFor(url: string, storage?: TokenStorage): Client {
-  return createClient({ url, storage, headers: { 'user-agent': `espalier/${version()}` }, retrySeconds: 10 });
+export function clientFor(url: string, storage?: TokenStorage, options: ConnectionOptions = {}): Client {
+  return createClient({
+    url,
+    storage,
+    headers: { 'user-agent': `espalier/${version()}` },
+    retrySeconds: options.retrySeconds ?? 5,
+    fetch: options.fetch,
+  });
+}
+
+/** The queries of the commands are written for a server of their own version. */
+function isOfAnotherVersion(error: unknown): error is EspalierError {
+  return (
+    error instanceof EspalierError && /^GRAPHQL_(VALIDATION|PARSE)_FAILED$/.test(error.code) && !error.data
+  );
+}
+
+function anotherVersion(url: string, { message }: EspalierError): EspalierError {
+  return new EspalierError(
+    'NOT_ESPALIER',
+    `The server at ${url} is of another version, and does not know what this command asks for: ${message}`,
+  );
+}
+
+/** Thrown by work that was stopped by a signal, and has something to say about it. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped';
 }
 
 /** The first signal stops the work, the second does not wait for it. */
-export async function untilSignal<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function untilSignal<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { stopSeconds = 3 }: Pick<ConnectionOptions, 'stopSeconds'> = {},
+): Promise<T> {
   const stopping = new AbortController();
   let received: NodeJS.Signals | undefined;
   const stop = (signal: NodeJS.Signals) => {
-    if (received) process.exit(128 + constants.signals[signal]);
+    const end = () => process.exit(128 + constants.signals[signal]);
+    if (received) end();
     received = signal;
     stopping.abort();
+    // What does not listen, such as a connection that is being made, is left alone.
+    setTimeout(end, stopSeconds * 1000).unref();
   };
   for (const name of stopSignals) process.on(name, stop);
   try {
     return await work(stopping.signal);
   } catch (error) {
-    if (received) throw new ExitError(128 + constants.signals[received]);
-    throw error;
+    if (!received || error instanceof ExitError) throw error;
+    const message = error instanceof Stopped ? error.message : '';
+    throw new ExitError(128 + constants.signals[received], message);
   } finally {
     for (const name of stopSignals) process.off(name, stop);
   }

@@ -3,6 +3,7 @@
 import { EspalierError, type ErrorCode } from '@espalier/client';
 import { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../start-error.ts';
+import { shown } from './shown-text.ts';
 
 export const exitCodes = {
   done: { code: 0, about: 'Done' },
@@ -41,12 +42,12 @@ export function describeFailure(error: unknown): { exitCode: number; message: st
   throw error;
 }
 
-function exitCodeOf({ code }: EspalierError): number {
+export function exitCodeOf({ code }: EspalierError): number {
   if (loginCodes.has(code)) return exitCodes.login.code;
   return busyCodes.has(code) ? exitCodes.unreachable.code : exitCodes.failed.code;
 }
 
 function messageOf({ code, message }: EspalierError): string {
-  if (code === 'LOGGED_OUT') return `${message} Run espalier login.`;
-  return message;
+  if (code === 'LOGGED_OUT') return `${shown(message)} Run espalier login.`;
+  return shown(message);
 }

@@ -3,8 +3,6 @@
 import { systemClock } from '../clock.ts';
 import { createProgress } from './progress.ts';
 
-const tickMs = 200;
-
 export interface FileProgress {
   readonly copied: (done: number, total: number) => void;
   /** From now on. */
@@ -14,15 +12,9 @@ export interface FileProgress {
 
 export function createFileProgress(): FileProgress {
   const progress = createProgress(systemClock);
-  let ticking: NodeJS.Timeout | undefined;
   return {
     copied: (done, total) => progress.show('Copying', done, total),
-    checking: () => {
-      ticking ??= setInterval(() => progress.show('Checking'), tickMs);
-    },
-    end: () => {
-      clearInterval(ticking);
-      progress.end();
-    },
+    checking: () => progress.wait('Checking'),
+    end: progress.end,
   };
 }

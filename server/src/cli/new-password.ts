@@ -38,5 +38,5 @@ export async function tellWithPassword(
 ): Promise<void> {
   if (isJson) return printJson({ ...data, ...(generated !== undefined && { password: generated }) });
   await print(sentence);
-  if (generated !== undefined) await print(`Password: ${generated}   (shown only this once)`);
+  if (generated !== undefined) await print(`  Password  ${generated}   (shown only this once)`);
 }

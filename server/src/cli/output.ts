@@ -2,6 +2,9 @@
 
 import { constants } from 'node:os';
 import { ExitError } from './failures.ts';
+import { obeyed } from './shown-text.ts';
+
+export { shown, shownLines } from './shown-text.ts';
 
 /** Whoever reads what is printed may leave: no reason to stop in the middle of something. */
 export function ignoreReaders(): void {
@@ -9,14 +12,69 @@ export function ignoreReaders(): void {
 }
 
 /** Lines, with an end of line after the last. */
-export async function print(text: string): Promise<void> {
+export function print(text: string): Promise<void> {
+  return write(`${text}\n`);
+}
+
+/** As it is. */
+export async function write(text: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(`${text}\n`, (error) => (error ? reject(whyNotPrinted(error)) : resolve()));
+    process.stdout.write(text, (error) => (error ? reject(whyNotPrinted(error)) : resolve()));
   });
 }
 
-export async function printJson(value: unknown): Promise<void> {
-  await print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined));
+/** For people on a terminal, over several lines; for programs in one. */
+export async function printJson(value: unknown, { isCompact = !process.stdout.isTTY } = {}): Promise<void> {
+  await print(jsonText(value, isCompact ? undefined : 2));
+}
+
+/** JSON that a terminal shows and does not obey; the same to whoever reads it. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  // The ends of its own lines are the only ones in it.
+  return JSON.stringify(value, null, indent).replace(obeyed, (unit) =>
+    unit === '\n' ? unit : escaped(unit),
+  );
+}
+
+/** One array, an item a line, each as it comes: there may be very many. */
+export async function printJsonList(items: AsyncIterable<unknown>): Promise<void> {
+  const lines = createLines();
+  let isFirst = true;
+  for await (const item of items) {
+    await lines.add(`${isFirst ? '[' : ','}\n${jsonText(item)}`);
+    isFirst = false;
+  }
+  await lines.end(isFirst ? '[]\n' : '\n]\n');
+}
+
+/** A line for each, as they come. */
+export async function printLines(lines: AsyncIterable<string>): Promise<void> {
+  const printed = createLines();
+  for await (const line of lines) await printed.add(`${line}\n`);
+  await printed.end();
+}
+
+const portion = 16 * 1024;
+
+/** Writes in portions: a write for each of a million lines takes longer than all the rest. */
+export function createLines(to: (text: string) => Promise<void> = write) {
+  let waiting = '';
+  const flush = async () => {
+    const text = waiting;
+    waiting = '';
+    if (text) await to(text);
+  };
+  return {
+    async add(text: string): Promise<void> {
+      waiting += text;
+      if (waiting.length >= portion || process.stdout.isTTY) await flush();
+    },
+    async end(text = ''): Promise<void> {
+      waiting += text;
+      await flush();
+    },
+  };
 }
 
 /** As the shell sees a program that a closed pipe has ended; a disk may be full, too. */

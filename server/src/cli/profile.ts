@@ -3,12 +3,12 @@
  * them exchanges the tokens, under a lock that is a file beside it.
  */
 
-import { mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Tokens, TokenStorage } from '@espalier/client';
+import { EspalierError, type Tokens, type TokenStorage } from '@espalier/client';
 import type { Clock } from '../clock.ts';
 import { StartError } from '../start-error.ts';
+import { FileLock } from './file-lock.ts';
 
 export interface Profile {
   readonly url: string;
@@ -16,32 +16,39 @@ export interface Profile {
   readonly tokens: Tokens;
 }
 
-/** However a command may have ended that held it. */
-const staleAfterMs = 60_000;
-const lookEveryMs = 50;
+const ofOthers = 0o077;
 
 export class ProfileFile {
   readonly path: string;
-  readonly #clock: Clock;
+  readonly #lock: FileLock;
 
   constructor(folder: string, name: string, clock: Clock) {
     this.path = join(folder, `${name}.json`);
-    this.#clock = clock;
+    this.#lock = new FileLock(`${this.path}.lock`, clock);
   }
 
+  /** Undefined if there is none; one that cannot be understood is LOGGED_OUT. */
   async read(): Promise<Profile | undefined> {
     let text: string;
     try {
       text = await readFile(this.path, 'utf8');
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw this.#unusable(cause);
+      if (codeOf(cause) === 'ENOENT') return undefined;
+      throw new StartError(`The login in ${this.path} cannot be read: ${(cause as Error).message}.`, {
+        cause,
+      });
     }
-    try {
-      return JSON.parse(text) as Profile;
-    } catch {
-      throw new StartError(`The file ${this.path} holds no login any more. Remove it, and log in again.`);
-    }
+    const profile = toProfile(text);
+    if (!profile) throw new EspalierError('LOGGED_OUT', `The file ${this.path} holds no login any more.`);
+    return profile;
+  }
+
+  /** Mends the mode of a file that others could read. Answers whether they could. */
+  async close(): Promise<boolean> {
+    const mode = (await stat(this.path).catch(() => undefined))?.mode ?? 0;
+    if ((mode & ofOthers) === 0 || process.platform === 'win32') return false;
+    await chmod(this.path, 0o600).catch(() => undefined);
+    return true;
   }
 
   /** All of it or nothing, also when the disk is full. */
@@ -49,11 +56,11 @@ export class ProfileFile {
     const beside = `${this.path}.${process.pid}.new`;
     try {
       await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
-      await writeFile(beside, `${JSON.stringify(profile, null, 2)}\n`, { mode: 0o600, flush: true });
+      await writeFile(beside, toText(profile), { mode: 0o600, flush: true });
       await rename(beside, this.path);
     } catch (cause) {
       await rm(beside, { force: true }).catch(() => undefined);
-      throw this.#unusable(cause);
+      throw this.#notKept(cause);
     }
   }
 
@@ -68,39 +75,63 @@ export class ProfileFile {
       write: async (tokens) => {
         const profile = await this.read();
         if (tokens === undefined) await this.remove();
-        else if (profile) await this.write({ ...profile, tokens });
+        else if (profile) await this.#replace({ ...profile, tokens });
       },
-      lock: (work) => this.#locked(work),
+      lock: (work) =>
+        this.#lock.hold(work).catch((error: unknown) => {
+          throw this.#explained(error);
+        }),
     };
   }
 
-  async #locked<T>(work: () => Promise<T>): Promise<T> {
-    const lock = `${this.path}.lock`;
-    while (!(await this.#take(lock))) await delay(lookEveryMs);
+  /** On a disk that is full in its own place: the tokens that stand there are spent, and there is nothing to lose. */
+  async #replace(profile: Profile): Promise<void> {
     try {
-      return await work();
-    } finally {
-      await rm(lock, { force: true });
+      await this.write(profile);
+    } catch (error) {
+      if (codeOf((error as Error).cause) !== 'ENOSPC') throw error;
+      const file = await open(this.path, 'r+');
+      try {
+        const { bytesWritten } = await file.write(toText(profile), 0);
+        await file.truncate(bytesWritten);
+      } catch {
+        throw error;
+      } finally {
+        await file.close();
+      }
     }
   }
 
-  async #take(lock: string): Promise<boolean> {
-    try {
-      const file = await open(lock, 'wx', 0o600);
-      await file.close();
-      return true;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw this.#unusable(cause);
-      const takenAt = (await stat(lock).catch(() => undefined))?.mtimeMs;
-      const isStale = takenAt !== undefined && this.#clock.now() - takenAt > staleAfterMs;
-      if (isStale) await rm(lock, { force: true });
-      return false;
-    }
+  /** What the lock met on the disk; what its work has thrown is as it was. */
+  #explained(error: unknown): unknown {
+    return error instanceof Error && 'syscall' in error ? this.#notKept(error) : error;
   }
 
-  #unusable(cause: unknown): StartError {
+  #notKept(cause: unknown): StartError {
     return new StartError(`The login in ${this.path} cannot be kept: ${(cause as Error).message}.`, {
       cause,
     });
   }
+}
+
+function toText(profile: Profile): string {
+  return `${JSON.stringify(profile, null, 2)}\n`;
+}
+
+function toProfile(text: string): Profile | undefined {
+  try {
+    const profile = JSON.parse(text) as Profile;
+    const { url, username, tokens } = profile;
+    const texts = [url, username, tokens.authToken, tokens.refreshToken];
+    const numbers = [tokens.expiresAt, tokens.lifetimeSeconds];
+    const isWhole =
+      texts.every((each) => typeof each === 'string') && numbers.every((each) => typeof each === 'number');
+    return isWhole && URL.canParse(url) ? profile : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | undefined)?.code;
 }

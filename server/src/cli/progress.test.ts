@@ -45,15 +45,21 @@ test('nothing to do is all done', () => {
   assert.match(written[0]!, /100 %/);
 });
 
-test('a terminal that says it has no width gets a line of the usual width', () => {
-  const { progress, written } = terminal({ isTTY: true, columns: 0 });
-  progress.show('Copying', 1, 2);
-  assert.match(written[0]!, /KCopying \[#+\.+\] 50 % {2}1 of 2$/);
-});
-
-test('what does not tell how far it is shows the seconds', () => {
-  const { progress, at, written } = terminal({ isTTY: true, columns: 40 });
-  progress.show('Checking');
-  at(3_500).show('Checking');
-  assert.deepEqual(written, ['\r\x1b[KChecking 0 s', '\r\x1b[KChecking 3 s']);
+test('what has no total shows how far it is, and what cannot be followed how long it takes', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { progress, at, written } = terminal({ isTTY: true, columns: 0 });
+  at(0).show('Reading:', 1);
+  at(200).show('Reading:', 1_000);
+  progress.wait('The server works');
+  at(3_200);
+  t.mock.timers.tick(1_000);
+  progress.end();
+  t.mock.timers.tick(5_000);
+  assert.deepEqual(written, [
+    '\r\x1b[KReading: 1',
+    '\r\x1b[KReading: 1,000',
+    '\r\x1b[KThe server works … ',
+    '\r\x1b[KThe server works … 3 s',
+    '\r\x1b[K',
+  ]);
 });

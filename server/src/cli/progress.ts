@@ -3,8 +3,10 @@
 import type { Clock } from '../clock.ts';
 
 export interface Progress {
-  /** Without numbers, for what does not tell how far it is, the seconds are shown. */
-  readonly show: (step: string, done?: number, total?: number) => void;
+  /** A bar; without a total, only how far it is. */
+  readonly show: (step: string, done: number, total?: number) => void;
+  /** For what cannot be followed: how long it takes, until something else is shown or it ends. */
+  readonly wait: (step: string) => void;
   /** Takes the bar away. */
   readonly end: () => void;
 }
@@ -16,35 +18,52 @@ interface Terminal {
 }
 
 const drawEveryMs = 100;
+const tickEveryMs = 1_000;
 const widestBar = 40;
-/** Of a terminal that does not know its own width. */
-const usualColumns = 80;
 const toLineStart = '\r\x1b[K';
 
 export function createProgress(clock: Clock, terminal: Terminal = process.stderr): Progress {
   let step: string | undefined;
   let begunAt = 0;
   let drawnAt = -Infinity;
-  if (!terminal.isTTY) return { show: () => undefined, end: () => undefined };
+  let ticking: NodeJS.Timeout | undefined;
+  const ignore = () => undefined;
+  if (!terminal.isTTY) return { show: ignore, wait: ignore, end: ignore };
+  // One whose size is not known says 0.
+  const columns = () => terminal.columns || 80;
 
+  const begin = (current: string, now: number) => {
+    clearInterval(ticking);
+    step = current;
+    begunAt = now;
+    drawnAt = -Infinity;
+  };
   return {
-    show(current, done = 0, total = -1) {
+    show(current, done, total) {
       const now = clock.now();
-      if (current !== step) {
-        step = current;
-        begunAt = now;
-        drawnAt = -Infinity;
-      }
-      if (now - drawnAt < drawEveryMs && (done < total || total < 0)) return;
+      if (current !== step) begin(current, now);
+      if (now - drawnAt < drawEveryMs && done !== total) return;
       drawnAt = now;
-      const columns = terminal.columns || usualColumns;
       const text =
-        total < 0
-          ? `${current} ${Math.floor((now - begunAt) / 1000)} s`
-          : line(current, done, total, now - begunAt, columns);
-      terminal.write(toLineStart + text.slice(0, columns - 1));
+        total === undefined
+          ? `${current} ${count(done)}`.slice(0, columns() - 1)
+          : line(current, done, total, now - begunAt, columns());
+      terminal.write(toLineStart + text);
+    },
+    wait(current) {
+      if (current === step) return;
+      begin(current, clock.now());
+      const tick = () => {
+        const seconds = Math.floor((clock.now() - begunAt) / 1000);
+        terminal.write(
+          toLineStart + `${current} … ${seconds > 0 ? `${seconds} s` : ''}`.slice(0, columns() - 1),
+        );
+      };
+      tick();
+      ticking = setInterval(tick, tickEveryMs).unref();
     },
     end() {
+      clearInterval(ticking);
       if (step !== undefined) terminal.write(toLineStart);
       step = undefined;
     },
@@ -57,7 +76,7 @@ function line(step: string, done: number, total: number, elapsedMs: number, colu
   // As wide at the end as at the beginning.
   const longest = `100 %  ${count(total)} of ${count(total)}, 99 min left`;
   const width = Math.min(widestBar, columns - step.length - longest.length - 5);
-  if (width < 5) return `${step} ${numbers}`;
+  if (width < 5) return `${step} ${numbers}`.slice(0, columns - 1);
   const filled = Math.round(share * width);
   return `${step} [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${numbers}`;
 }
@@ -68,6 +87,6 @@ function timeLeft(share: number, elapsedMs: number): string {
   return secondsLeft < 100 ? `, ${secondsLeft} s left` : `, ${Math.ceil(secondsLeft / 60)} min left`;
 }
 
-function count(number: number): string {
+export function count(number: number): string {
   return number.toLocaleString('en');
 }

@@ -123,6 +123,11 @@ export const copiedTables: readonly CopiedTable[] = [
       'nonce',
     ],
   },
+  {
+    name: 'done_changes',
+    key: ['user_id', 'digest'],
+    columns: ['user_id', 'digest', 'change_digest', 'result', 'number', 'nonce', 'done_at'],
+  },
   { name: 'deleted_users', key: ['id'], columns: ['id', 'deleted_at'] },
   {
     name: 'journal_counter',

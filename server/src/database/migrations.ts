@@ -221,6 +221,22 @@ export const migrations: readonly Migration[] = [
       `create index sessions_by_expiry on sessions (refresh_expires_at)`,
     ],
   },
+  {
+    name: 'changes under a key of the client',
+    statements: ({ id, text, bytes, integer, tableEnd }) => [
+      `create table done_changes (
+        user_id ${id} not null references users (id) on delete cascade,
+        digest ${bytes} not null,
+        change_digest ${bytes} not null,
+        result ${text} not null,
+        number ${integer} not null,
+        nonce ${integer} not null,
+        done_at ${integer} not null,
+        primary key (user_id, digest)
+      ) ${tableEnd}`,
+      `create index done_changes_by_time on done_changes (done_at)`,
+    ],
+  },
 ];
 
 const lastTaken = sql<

@@ -217,10 +217,11 @@ export async function deleteFolder(
   access: Access,
   given: FolderDeletion,
   now: number,
-): Promise<Folder> {
+): Promise<{ folder: Folder; way: readonly string[] }> {
   const view = viewTree(transaction, access);
   const folder = await writableFolder(view, given.id, given.expectedVersion);
   const parent = await parentForWriting(view, folder, 'deleted');
+  const way = view.ancestry.wayTo(folder.id)!;
   const inside = visibleChildCount(view, folder);
   if (inside > 0 && !given.isRecursive) {
     throw new Refusal(
@@ -235,11 +236,11 @@ export async function deleteFolder(
     at: now,
     byUserId: access.userId,
     folderId: folder.id,
-    way: view.ancestry.wayTo(folder.id)!,
+    way,
     before: { name: folder.name },
     changesAccess: true,
   });
-  return folder;
+  return { folder, way };
 }
 
 /** A folder that the viewer may change; what they do not see does not exist. */

@@ -27,8 +27,10 @@ export interface FolderImport {
 export interface ImportOptions {
   readonly database: Database;
   readonly access: Access;
-  /** Runs a change in its turn. */
-  readonly change: <T>(work: (transaction: Transaction, access: Access) => Promise<T>) => Promise<T>;
+  /** Runs the change in its turn, unless the very same has been made meanwhile: then it answers what that came to. */
+  readonly change: (
+    work: (transaction: Transaction, access: Access) => Promise<Imported>,
+  ) => Promise<Imported>;
   readonly now: number;
   readonly most: number;
 }
@@ -59,24 +61,23 @@ export async function importFolders(options: ImportOptions, given: FolderImport)
   const plan = await planImport(given, options);
   // Judged at once, before the work, and again when it is done.
   const { parent } = await checkDestination(database, access, given, plan);
-  if (plan.rows.length <= sliceRows) {
-    await change(async (transaction, latest) => {
-      const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
-      await insertRows(transaction, plan.rows.map(under(to.id)));
-      await finishImport(transaction, { way, plan, byUserId: latest.userId, now: options.now });
-    });
-  } else {
-    await importStaged(options, given, plan, parent.id);
-  }
-  return { parentId: parent.id, count: plan.rows.length };
+  const imported = { parentId: parent.id, count: plan.rows.length };
+  if (plan.rows.length > sliceRows) return importStaged(options, given, plan, imported);
+  return change(async (transaction, latest) => {
+    const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
+    await insertRows(transaction, plan.rows.map(under(to.id)));
+    await finishImport(transaction, { way, plan, byUserId: latest.userId, now: options.now });
+    return imported;
+  });
 }
 
 async function importStaged(
   { database, change, now }: ImportOptions,
   given: FolderImport,
   plan: ImportPlan,
-  parentId: string,
-): Promise<void> {
+  imported: Imported,
+): Promise<Imported> {
+  const { parentId } = imported;
   const stage = newRow({ parentId: null, name: 'import' }, now);
   await changeInTurn(database, async (transaction) => {
     await insertRow(transaction, stage);
@@ -89,7 +90,7 @@ async function importStaged(
       });
       await othersFirst();
     }
-    await change(async (transaction, latest) => {
+    const made = await change(async (transaction, latest) => {
       const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
       for (const tops of slices(plan.tops)) {
         await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
@@ -100,7 +101,11 @@ async function importStaged(
       if ((await transaction.run(unstage, { id: stage.id })) === 0) {
         throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
       }
+      return imported;
     });
+    // It was made by the other: what is staged here is of no use.
+    if (made !== imported) await purge(database, [stage.id], { now });
+    return made;
   } catch (error) {
     await purge(database, [stage.id], { now });
     throw error;

@@ -4,6 +4,7 @@
  */
 
 import { accessLevels, type AccessLevel } from '../access/access-level.ts';
+import { readAccess } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
@@ -21,7 +22,7 @@ import { checkDepthWith } from './depth.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
 import { foldStored } from './folded-text.ts';
-import { viewTree, type TreeView } from './folders.ts';
+import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
 import { sortKey } from './sort-key.ts';
 
 export interface TrashedFolder {
@@ -183,6 +184,20 @@ export async function restoreFolder(
     after: { name },
     changesAccess: true,
   });
+}
+
+/** A folder that was deleted, and the tree as the viewer would see it if it were still there; or as it is, if it is back. */
+export async function beforeDeletion(
+  now: TreeView,
+  way: readonly string[],
+): Promise<{ view: TreeView; folder: Folder }> {
+  const { reader, access } = now;
+  const id = way.at(-1)!;
+  const folder = await readFolder(now, id);
+  if (folder) return { view: now, folder };
+  const view = viewTree(reader, await readAccess(reader, access.userId, access.isAdministrator, way));
+  view.ancestry.noteWay(way);
+  return { view, folder: await requireFolder(view, id) };
 }
 
 async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {

@@ -13,6 +13,7 @@ import type { JournalFeed } from '../journal/journal-feed.ts';
 import type { LoginThrottle } from '../sessions/login-throttle.ts';
 import type { Turns } from '../turns.ts';
 import type { LongReads } from './long-reads.ts';
+import type { Once } from './once.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
 import type { Viewer } from './viewer.ts';
@@ -32,6 +33,8 @@ export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
   /** All that is read for the answer may take long. */
   readonly isLong: boolean;
+  /** For a request with a key: what was done under it is not done again. */
+  readonly once: Once | undefined;
   /** Something has been changed and committed: it must not be tried again. */
   isChanged: boolean;
   /** Reads what the answer shows. A mutation renews it, and what follows from it. */

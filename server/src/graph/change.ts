@@ -2,35 +2,104 @@
 
 import type { Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
-import type { Transaction } from '../database/database.ts';
+import type { PromiseOrValue, Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
+import type { DoneChange } from '../journal/done-changes.ts';
+import type { JournalPlace } from '../journal/journal-entry.ts';
 import { changeInTurn, readHead, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
+/** What is remembered of a change whose request has a key, and how it is told again when that comes again. */
+export interface Memory<T, Kept> {
+  /** Ids and numbers; never a text of a folder, nor a secret. */
+  readonly keep: (done: T) => Kept;
+  readonly recall: (kept: Kept, context: GraphContext) => PromiseOrValue<T>;
+}
+
+export const noResult: Memory<void, null> = { keep: () => null, recall: () => undefined };
+export const aNumber: Memory<number, number> = { keep: (number) => number, recall: (number) => number };
+
+export type ChangeWork<T> = (transaction: Transaction, access: Access) => Promise<T>;
+
 /** Others hear of a change within that time. */
 const mostWaitMs = 1_000;
 
-export async function change<T>(
+/** Without a memory it is what may be done any number of times. `judge` is asked whether it was done before or not. */
+export async function change<T, Kept>(
   context: GraphContext,
-  work: (transaction: Transaction, access: Access) => Promise<T>,
+  memory: Memory<T, Kept> | undefined,
+  work: ChangeWork<T>,
+  judge?: (access: Access) => void,
 ): Promise<T> {
-  const { database, accessBook, viewer } = context;
+  const { database, accessBook, viewer, clock } = context;
+  const once = memory && context.once;
   startReadingAnew(context);
   const result = await changeInTurn(database, async (transaction) => {
     const { access } = await accessBook.accessIn(transaction, viewer.userId);
+    judge?.(access);
+    const known = await once?.find(transaction);
+    if (known) return { known, place: known.place };
     const done = await work(transaction, access);
     // Nobody else gets in between: the last entry is this change's own.
-    return { done, changedAt: await readHead(transaction) };
+    const place = await readHead(transaction);
+    await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
+    return { done, place };
   });
-  context.isChanged = true;
-  const isKnownHere = context.feed.waitFor(result.changedAt.number - 1, AbortSignal.timeout(mostWaitMs));
-  // What the answer shows is what the viewer may see from now on.
+  // With a key it may be tried again.
+  if (!context.once) context.isChanged = true;
+  await goOnFrom(context, result.place);
+  return result.known ? recall(context, memory!, result.known) : result.done;
+}
+
+/** For what takes long before its turn: it is not begun if it was done before. The work ends with a `change`. */
+export async function unlessDone<T, Kept>(
+  context: GraphContext,
+  memory: Memory<T, Kept>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { once, database } = context;
+  if (!once) return work();
+  startReadingAnew(context);
+  const known = await once.find(database);
+  if (!known) {
+    try {
+      return await work();
+    } catch (error) {
+      // What was judged before its turn: the same request, sent twice at once, may have been faster.
+      const since = error instanceof Refusal ? await once.find(database) : undefined;
+      if (!since) throw error;
+      return tellAgain(context, memory, since);
+    }
+  }
+  return tellAgain(context, memory, known);
+}
+
+async function tellAgain<T, Kept>(
+  context: GraphContext,
+  memory: Memory<T, Kept>,
+  known: DoneChange,
+): Promise<T> {
+  startReadingAnew(context);
+  await goOnFrom(context, known.place);
+  return recall(context, memory, known);
+}
+
+function recall<T, Kept>(
+  context: GraphContext,
+  memory: Memory<T, Kept>,
+  { result }: DoneChange,
+): PromiseOrValue<T> {
+  return memory.recall(result as Kept, context);
+}
+
+/** What the answer shows is what the viewer may see from now on. */
+async function goOnFrom(context: GraphContext, place: JournalPlace): Promise<void> {
+  const isKnownHere = context.feed.waitFor(place.number - 1, AbortSignal.timeout(mostWaitMs));
   const { access } = await accessAfter(context);
-  renew(context, { access, place: result.changedAt });
+  renew(context, { access, place });
   // Whoever was told that a session has ended does not find it alive.
   await isKnownHere;
-  return result.done;
 }
 
 async function accessAfter({ accessBook, reader, viewer }: GraphContext): Promise<Standing> {
@@ -38,7 +107,11 @@ async function accessAfter({ accessBook, reader, viewer }: GraphContext): Promis
     return await accessBook.accessFor(reader, viewer.userId);
   } catch (cause) {
     if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
-    throw new Refusal('UNAVAILABLE', 'The change has been made, but cannot be shown right now.', { cause });
+    const { retryAfterSeconds } = cause.details;
+    throw new Refusal('UNAVAILABLE', 'The change has been made, but cannot be shown right now.', {
+      cause,
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    });
   }
 }
 
@@ -66,15 +139,13 @@ function renew(context: GraphContext, { access, place }: Standing): void {
 }
 
 /** For administrators: asked at once, so that nobody else gets in line, and again when it is one's turn. */
-export async function changeAsAdministrator<T>(
+export async function changeAsAdministrator<T, Kept>(
   context: GraphContext,
+  memory: Memory<T, Kept>,
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   requireAdministrator(context.access);
-  return change(context, (transaction, access) => {
-    requireAdministrator(access);
-    return work(transaction);
-  });
+  return change(context, memory, work, requireAdministrator);
 }
 
 export function requireAdministrator(access: Access): void {

@@ -27,6 +27,7 @@ import { createFairTurns } from './fair-turns.ts';
 import { coded } from './graph-error.ts';
 import { createLongReads, takesLong } from './long-reads.ts';
 import { withLocations } from './locations.ts';
+import { Once } from './once.ts';
 import { createSchema } from './schema.ts';
 import { areNestedTooDeeply, mostVariableLevels } from './variables.ts';
 import type { Viewer } from './viewer.ts';
@@ -59,6 +60,8 @@ export interface GraphLimits {
   readonly queriesOnly?: boolean;
   /** Asked when its turn has come; what is thrown is the answer, and nothing was begun. */
   readonly mayBegin?: (() => void) | undefined;
+  /** Of the client's: mutations that were done under it are not done again, but answered again. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface Graph {
@@ -126,11 +129,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
     }
     const request = { schema, document, operationName, variableValues: variables };
-    return { operation: { kind, query, viewer, request, mayBegin: limits?.mayBegin } };
+    return { operation: { ...limits, kind, query, viewer, request } };
   }
 
   function runOnce(operation: Operation): PromiseOrValue<GraphResult> {
-    const { kind, query, viewer, request, mayBegin } = operation;
+    const { kind, query, viewer, request, mayBegin, idempotencyKey } = operation;
     if (kind === OperationTypeNode.QUERY && takesLong(request.document)) return runLong(operation);
     // What changes something reads anew after that, and keeps no reading open until then.
     const isChange = kind === OperationTypeNode.MUTATION;
@@ -140,7 +143,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
         : services.accessBook.accessFor(reading, viewer.userId);
     const execution = () => {
       mayBegin?.();
-      return withContext(viewer, standing, (contextValue) =>
+      return withContext({ viewer, idempotencyKey }, standing, (contextValue) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) =>
           toResult(done, query, { isChanged: contextValue.isChanged }),
         ),
@@ -154,14 +157,14 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     return longReads.run(viewer.userId, async (reader, standing) => {
       mayBegin?.();
       const reading = { ...reader, isOfOneMoment: true, end: () => undefined };
-      const contextValue = { ...contextOf(viewer, standing, reading), isLong: true };
+      const contextValue = { ...contextOf({ viewer }, standing, reading), isLong: true };
       return toResult(await tryExecute({ ...request, contextValue }), query);
     });
   }
 
   /** What is read for an answer is read together, and done with when the answer is there. */
   function withContext<T>(
-    viewer: Viewer,
+    asked: Asked,
     standing: (reading: Reading) => PromiseOrValue<Standing>,
     work: (context: GraphContext) => PromiseOrValue<T>,
   ): PromiseOrValue<T> {
@@ -171,7 +174,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     const end = () => (context?.reader ?? reading).end();
     try {
       const result = whenDone(standing(reading), (found) =>
-        work((context = contextOf(viewer, found, reading))),
+        work((context = contextOf(asked, found, reading))),
       );
       if (isPromise(result)) return result.finally(end);
       end();
@@ -184,7 +187,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
 
   async function subscribe({ query, viewer, request }: Operation): Promise<GraphResult | GraphStream> {
     const source = await withContext(
-      viewer,
+      { viewer },
       (reading) => services.accessBook.accessFor(reading, viewer.userId),
       (contextValue) => tryRequest(() => createSourceEventStream({ ...request, contextValue })),
     );
@@ -210,7 +213,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
             place: change.place,
           }));
         const answer = async () =>
-          withContext(viewer, standing, (contextValue) =>
+          withContext({ viewer }, standing, (contextValue) =>
             execute({ ...request, rootValue: change, contextValue }),
           );
         const answered = await turns.take(answer);
@@ -233,13 +236,18 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     return stream;
   }
 
-  function contextOf(viewer: Viewer, { access, place }: Standing, reader: Reading): GraphContext {
+  function contextOf(
+    { viewer, idempotencyKey }: Asked,
+    { access, place }: Standing,
+    reader: Reading,
+  ): GraphContext {
     const budget = new Budget(services.limits, elementFields);
     const view = viewTree(reader, access);
     return {
       ...services,
       viewer,
       isLong: false,
+      once: idempotencyKey === undefined ? undefined : new Once(idempotencyKey, viewer.userId),
       isChanged: false,
       reader,
       access,
@@ -280,13 +288,16 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   }
 }
 
+/** Who asks, and under which key. */
+interface Asked extends Pick<GraphLimits, 'idempotencyKey'> {
+  readonly viewer: Viewer;
+}
+
 /** A request that may be run, once or for each change. */
-interface Operation {
+interface Operation extends Asked, GraphLimits {
   readonly kind: OperationTypeNode | undefined;
   readonly query: string;
-  readonly viewer: Viewer;
   readonly request: Omit<ExecutionArgs, 'contextValue'>;
-  readonly mayBegin: GraphLimits['mayBegin'];
 }
 
 function isNothing(data: ExecutionResult['data']): boolean {

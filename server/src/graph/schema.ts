@@ -1,8 +1,8 @@
 /** The graph schema. Its text is kept in `contract/schema.graphql`, for clients and for review. */
 
-import type { GraphQLSchema } from 'graphql';
+import type { GraphQLField, GraphQLFieldMap, GraphQLSchema } from 'graphql';
 import { defineExplainAccess } from './tree/explain-query.ts';
-import { createBuilder } from './builder.ts';
+import { createBuilder, type GraphContext } from './builder.ts';
 import { defineFolderChange } from './journal/folder-change-type.ts';
 import { defineFolderChanges } from './journal/folder-changes-fields.ts';
 import { defineJournal } from './journal/journal-query.ts';
@@ -46,5 +46,16 @@ export function createSchema(): GraphQLSchema {
   defineFolderChanges(builder, { FolderChange });
   defineJournal(builder, tree, people, { PageInfo });
 
-  return builder.toSchema({ sortSchema: false });
+  const schema = builder.toSchema({ sortSchema: false });
+  const mutations = schema.getMutationType()!.getFields() as GraphQLFieldMap<unknown, GraphContext>;
+  Object.values(mutations).forEach(knowWhatBegins);
+  return schema;
+}
+
+function knowWhatBegins(mutation: GraphQLField<unknown, GraphContext>): void {
+  const resolve = mutation.resolve!;
+  mutation.resolve = (source, input, context, info) => {
+    context.once?.begin(info, input);
+    return resolve(source, input, context, info);
+  };
 }

@@ -1,6 +1,6 @@
 /** A graph request as clients send it, in a body, in a URL or over a socket: its shape is checked, not its query. */
 
-import type { GraphRequest } from '@espalier/contract';
+import { endpoints, type GraphRequest } from '@espalier/contract';
 import { Refusal } from '../refusal.ts';
 
 export function toGraphRequest({
@@ -20,6 +20,17 @@ export function toGraphRequest({
     variables: optionalObject(variables, 'variables'),
     extensions: optionalObject(extensions, 'extensions'),
   };
+}
+
+const keyPattern = new RegExp(endpoints.graph.headers['Idempotency-Key'].pattern);
+
+/** Of the header of that name. */
+export function toIdempotencyKey(given: string | string[] | undefined): string | undefined {
+  if (given === undefined || (typeof given === 'string' && keyPattern.test(given))) return given;
+  throw new Refusal(
+    'BAD_INPUT',
+    'An Idempotency-Key has 1 to 255 visible ASCII characters. A random UUID is a good one.',
+  );
 }
 
 export function optionalObject(value: unknown, name: string): Record<string, unknown> | null {

@@ -11,7 +11,7 @@ import { Refusal } from '../refusal.ts';
 import { requiredBearer, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { answerEvents } from './event-stream.ts';
-import { toGraphRequest } from './graph-request.ts';
+import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
 import type { HttpTimes } from './http-times.ts';
 import { readJsonObject } from './json-body.ts';
 import { holdAsItComes, isLargeBody } from './large-bodies.ts';
@@ -92,6 +92,8 @@ export function addGraphRoute(
       const viewer = request.viewer!;
       const limits = {
         queriesOnly: request.method === 'GET',
+        idempotencyKey:
+          request.method === 'POST' ? toIdempotencyKey(request.headers['idempotency-key']) : undefined,
         mayBegin: () => {
           if (request.raw.socket.destroyed) throw new Refusal('UNAVAILABLE', 'Nobody waits for the answer.');
           pressure.checkTurn(viewer.userId);

@@ -6,7 +6,12 @@ import { Refusal } from '../refusal.ts';
 const mostHeaders = 100;
 
 /** Of several, Node keeps the first and says nothing. By length, so that most names need not be looked at. */
-const single: Readonly<Record<number, string>> = { 4: 'host', 12: 'content-type', 13: 'authorization' };
+const single: Readonly<Record<number, string>> = {
+  4: 'host',
+  12: 'content-type',
+  13: 'authorization',
+  15: 'idempotency-key',
+};
 
 /**
  * Of what Node's parser lets pass; it refuses a `Content-Length` that is repeated or beside a `Transfer-Encoding`, folded

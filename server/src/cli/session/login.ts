@@ -1,10 +1,11 @@
 /** `espalier login`: exchanges a password for a session, and keeps it for the commands that follow. */
 
-import { memoryStorage } from '@espalier/client';
+import { EspalierError, memoryStorage } from '@espalier/client';
 import { commandLineOfProcess } from '../../config.ts';
 import { command } from '../command.ts';
 import { clientFor, connectionSettings, defaultUrl, profileFile, untilSignal } from '../connection.ts';
 import { print } from '../output.ts';
+import { shown } from '../shown-text.ts';
 import { ask, passwordOptions, readPassword } from '../secret-input.ts';
 import { StartError } from '../../start-error.ts';
 
@@ -18,15 +19,24 @@ export const login = command({
 Without --url, the server of the last login, or ${defaultUrl}.`,
   async run({ options, flags }) {
     const file = profileFile(flags);
-    const before = await file.read();
+    const before = await file.read().catch(ignoreDamage);
     const url = commandLineOfProcess(flags).url ?? before?.url ?? defaultUrl;
     const username = options.username ?? (await askForName(before?.username));
     const password = await readPassword(options, { prompt: `Password of ${username} at ${url}` });
     const storage = memoryStorage();
     const client = clientFor(url, storage);
-    await untilSignal(() => client.login({ username, password })).finally(() => client.close());
-    await file.write({ url, username, tokens: (await storage.read())! });
-    await print(`Logged in as ${username} at ${url}.`);
+    try {
+      await untilSignal(() => client.login({ username, password }));
+      const tokens = (await storage.read())!;
+      // A session that cannot be kept is of no use to anybody.
+      await file.write({ url, username, tokens }).catch(async (error: unknown) => {
+        await client.logout().catch(() => undefined);
+        throw error;
+      });
+    } finally {
+      client.close();
+    }
+    await print(`Logged in as ${shown(username)} at ${url}.`);
   },
 });
 
@@ -34,4 +44,9 @@ async function askForName(before: string | undefined): Promise<string> {
   if (!process.stdin.isTTY) throw new StartError('Who logs in is not given: --username <name>.');
   const name = await ask(before ? `User name [${before}]: ` : 'User name: ');
   return name || before || askForName(before);
+}
+
+/** What is there is replaced anyway. */
+function ignoreDamage(error: unknown): undefined {
+  if (!(error instanceof EspalierError)) throw error;
 }

@@ -3,6 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
+import { shown } from '../shown-text.ts';
 
 interface Answer {
   readonly viewer: {
@@ -24,7 +25,7 @@ export const whoami = command({
         return;
       }
       const { user, session } = viewer;
-      await print(`${user.username}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
+      await print(`${shown(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
 Logged in since ${session.createdAt}; unless it is used, the session ends at ${session.expiresAt}.`);
     });
   },

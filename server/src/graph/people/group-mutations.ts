@@ -9,11 +9,27 @@ import {
 } from '../../accounts/change-groups.ts';
 import { requireGroup, type Group as GroupRow } from '../../accounts/groups.ts';
 import type { Builder } from '../builder.ts';
-import { changeAsAdministrator, changeBy } from '../change.ts';
+import { changeAsAdministrator, changeBy, noResult, type Memory } from '../change.ts';
 import type { PeopleTypes } from './people-types.ts';
 
 const nameDescription =
   '1 to 128 characters without control characters; unique, without regard to upper and lower case.';
+
+/** Those of the users whom a change concerned, counted. */
+interface Membership {
+  readonly group: GroupRow;
+  readonly count: number;
+}
+
+const aGroup: Memory<{ readonly group: GroupRow }, string> = {
+  keep: ({ group }) => group.id,
+  recall: async (id, { reader }) => ({ group: await requireGroup(reader, id) }),
+};
+
+const aMembership: Memory<Membership, { id: string; count: number }> = {
+  keep: ({ group, count }) => ({ id: group.id, count }),
+  recall: async ({ id, count }, { reader }) => ({ group: await requireGroup(reader, id), count }),
+};
 
 export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTypes, 'Group'>): void {
   const CreateGroupInput = builder.inputType('CreateGroupInput', {
@@ -45,22 +61,18 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
   const DeleteGroupPayload = builder
     .objectRef<{ readonly deletedGroupId: string }>('DeleteGroupPayload')
     .implement({ fields: (t) => ({ deletedGroupId: t.exposeID('deletedGroupId') }) });
-  const AddToGroupPayload = builder
-    .objectRef<{ readonly group: GroupRow; readonly added: number }>('AddToGroupPayload')
-    .implement({
-      fields: (t) => ({
-        group: t.field({ type: Group, resolve: ({ group }) => group }),
-        added: t.exposeInt('added', { description: 'How many were not in the group before.' }),
-      }),
-    });
-  const RemoveFromGroupPayload = builder
-    .objectRef<{ readonly group: GroupRow; readonly removed: number }>('RemoveFromGroupPayload')
-    .implement({
-      fields: (t) => ({
-        group: t.field({ type: Group, resolve: ({ group }) => group }),
-        removed: t.exposeInt('removed', { description: 'How many were in the group.' }),
-      }),
-    });
+  const AddToGroupPayload = builder.objectRef<Membership>('AddToGroupPayload').implement({
+    fields: (t) => ({
+      group: t.field({ type: Group, resolve: ({ group }) => group }),
+      added: t.exposeInt('count', { description: 'How many were not in the group before.' }),
+    }),
+  });
+  const RemoveFromGroupPayload = builder.objectRef<Membership>('RemoveFromGroupPayload').implement({
+    fields: (t) => ({
+      group: t.field({ type: Group, resolve: ({ group }) => group }),
+      removed: t.exposeInt('count', { description: 'How many were in the group.' }),
+    }),
+  });
 
   builder.mutationFields((t) => ({
     createGroup: t.field({
@@ -69,7 +81,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: CreateGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
-        changeAsAdministrator(context, async (transaction) => {
+        changeAsAdministrator(context, aGroup, async (transaction) => {
           const id = await createGroup(transaction, input, changeBy(context));
           return { group: await requireGroup(transaction, id) };
         }),
@@ -80,7 +92,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: UpdateGroupInput, required: true }) },
       resolve: (_, { input: { id, ...changes } }, context) =>
-        changeAsAdministrator(context, async (transaction) => {
+        changeAsAdministrator(context, aGroup, async (transaction) => {
           await updateGroup(transaction, id, changes, changeBy(context));
           return { group: await requireGroup(transaction, id) };
         }),
@@ -90,11 +102,12 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       nullable: true,
       description: "For administrators. Deletes the group's grants too; its members stay users.",
       args: { input: t.arg({ type: DeleteGroupInput, required: true }) },
-      resolve: (_, { input: { id } }, context) =>
-        changeAsAdministrator(context, async (transaction) => {
-          await deleteGroup(transaction, id, changeBy(context));
-          return { deletedGroupId: id };
-        }),
+      resolve: async (_, { input: { id } }, context) => {
+        await changeAsAdministrator(context, noResult, (transaction) =>
+          deleteGroup(transaction, id, changeBy(context)),
+        );
+        return { deletedGroupId: id };
+      },
     }),
     addToGroup: t.field({
       type: AddToGroupPayload,
@@ -102,8 +115,8 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. Adds all of the users, or none if one of them does not exist.',
       args: { input: t.arg({ type: AddToGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
-        changeAsAdministrator(context, async (transaction) => ({
-          added: await addToGroup(transaction, input, changeBy(context)),
+        changeAsAdministrator(context, aMembership, async (transaction) => ({
+          count: await addToGroup(transaction, input, changeBy(context)),
           group: await requireGroup(transaction, input.groupId),
         })),
     }),
@@ -113,8 +126,8 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. Whoever is not in the group is passed over.',
       args: { input: t.arg({ type: RemoveFromGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
-        changeAsAdministrator(context, async (transaction) => ({
-          removed: await removeFromGroup(transaction, input, changeBy(context)),
+        changeAsAdministrator(context, aMembership, async (transaction) => ({
+          count: await removeFromGroup(transaction, input, changeBy(context)),
           group: await requireGroup(transaction, input.groupId),
         })),
     }),

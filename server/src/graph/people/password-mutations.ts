@@ -8,11 +8,13 @@ import { Refusal } from '../../refusal.ts';
 import { revokeSessionsOf } from '../../sessions/revocation.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import {
+  aNumber,
   change,
   changeAsAdministrator,
   changeBy,
   requireAdministrator,
   startReadingAnew,
+  unlessDone,
 } from '../change.ts';
 
 export const passwordDescription =
@@ -60,7 +62,9 @@ export function definePasswordMutations(builder: Builder): void {
       description:
         "Changes one's own password, and ends one's other sessions. FORBIDDEN if the old one is wrong; UNAVAILABLE for a while, with `retryAfterSeconds`, when it was wrong 50 times.",
       args: { input: t.arg({ type: ChangePasswordInput, required: true }) },
-      resolve: async (_, { input }, context) => ({ endedSessions: await changeOwn(context, input) }),
+      resolve: async (_, { input }, context) => ({
+        endedSessions: await unlessDone(context, aNumber, () => changeOwn(context, input)),
+      }),
     }),
   }));
 }
@@ -72,13 +76,15 @@ async function reset(context: GraphContext, given: { userId: string; password: s
   if (userId === access.userId) {
     throw new Refusal('CONFLICT', 'Change your own password with `changePassword`: it asks for the old one.');
   }
-  const { username } = await requireUser(database, userId);
-  await requireGoodPassword(password, username);
-  const passwordHash = await passwords.hash(password);
-  return changeAsAdministrator(context, async (transaction) => {
-    const by = changeBy(context);
-    await resetPassword(transaction, { userId, passwordHash }, by);
-    return revokeSessionsOf(transaction, { userId }, { because: 'password', ...by });
+  return unlessDone(context, aNumber, async () => {
+    const { username } = await requireUser(database, userId);
+    await requireGoodPassword(password, username);
+    const passwordHash = await passwords.hash(password);
+    return changeAsAdministrator(context, aNumber, async (transaction) => {
+      const by = changeBy(context);
+      await resetPassword(transaction, { userId, passwordHash }, by);
+      return revokeSessionsOf(transaction, { userId }, { because: 'password', ...by });
+    });
   });
 }
 
@@ -96,7 +102,7 @@ async function changeOwn(
     const checked = await checkPassword(database, passwords, { userId, password: oldPassword });
     if (!checked) return undefined;
     const newHash = await passwords.hash(newPassword);
-    return change(context, async (transaction) => {
+    return change(context, aNumber, async (transaction) => {
       const by = changeBy(context);
       if (!(await changePassword(transaction, checked, newHash, by.now))) {
         throw new Refusal('CONFLICT', 'The password has been changed meanwhile.');

@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts';
 import { revokeById, revokeSessionsOf } from '../../sessions/revocation.ts';
 import { readLivingSession } from '../../sessions/session-list.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { change, changeBy, requireAdministrator } from '../change.ts';
+import { aNumber, change, changeBy, noResult, requireAdministrator } from '../change.ts';
 
 export function defineSessionMutations(builder: Builder): void {
   const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
@@ -57,7 +57,7 @@ export function defineSessionMutations(builder: Builder): void {
 
 async function revokeOne(context: GraphContext, id: string): Promise<void> {
   const now = context.clock.now();
-  await change(context, async (transaction, access) => {
+  await change(context, noResult, async (transaction, access) => {
     const session = await readLivingSession(transaction, id, now);
     if (!session || (session.userId !== access.userId && !access.isAdministrator)) {
       throw new Refusal('NOT_FOUND', 'There is no session with this id, or it has ended already.');
@@ -73,7 +73,7 @@ async function revokeAll(
   const { viewer } = context;
   const userId = given.userId ?? viewer.userId;
   if (userId !== viewer.userId) requireAdministrator(context.access);
-  return change(context, async (transaction, access) => {
+  return change(context, aNumber, async (transaction, access) => {
     if (userId !== access.userId) requireAdministrator(access);
     await requireUser(transaction, userId);
     const exceptId = given.keepCurrent ? viewer.sessionId : undefined;

@@ -7,13 +7,25 @@ import { requireUser } from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
 import { revokeSessionsOf } from '../../sessions/revocation.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { changeAsAdministrator, changeBy, requireAdministrator } from '../change.ts';
+import {
+  changeAsAdministrator,
+  changeBy,
+  noResult,
+  requireAdministrator,
+  unlessDone,
+  type Memory,
+} from '../change.ts';
 import { passwordDescription } from './password-mutations.ts';
 import { levelOfOneUser, type UserNode } from './people-level.ts';
 import type { PeopleTypes } from './people-types.ts';
 
 const usernameDescription =
   '1 to 128 characters without control characters; unique, without regard to upper and lower case.';
+
+const aUser: Memory<UserNode, string> = {
+  keep: ({ user }) => user.id,
+  recall: async (id, { reader }) => levelOfOneUser(reader, await requireUser(reader, id)),
+};
 
 export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes, 'User'>): void {
   const CreateUserInput = builder.inputType('CreateUserInput', {
@@ -69,7 +81,9 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
         "For administrators. Deletes the user's sessions, memberships and grants too. CONFLICT for oneself.",
       args: { input: t.arg({ type: DeleteUserInput, required: true }) },
       resolve: async (_, { input: { id } }, context) => {
-        await changeAsAdministrator(context, (transaction) => deleteUser(transaction, id, changeBy(context)));
+        await changeAsAdministrator(context, noResult, (transaction) =>
+          deleteUser(transaction, id, changeBy(context)),
+        );
         return { deletedUserId: id };
       },
     }),
@@ -81,14 +95,20 @@ async function create(
   given: { username: string; password: string; isAdministrator: boolean },
 ): Promise<UserNode> {
   requireAdministrator(context.access);
-  const username = requireAccountName(given.username, 'user name');
-  await requireGoodPassword(given.password, username);
-  // Before the transaction: nobody waits in line for a hash.
-  const passwordHash = await context.passwords.hash(given.password);
-  const { isAdministrator } = given;
-  return changeAsAdministrator(context, async (transaction) => {
-    const id = await createUser(transaction, { username, passwordHash, isAdministrator }, changeBy(context));
-    return nodeOf(context, transaction, id);
+  return unlessDone(context, aUser, async () => {
+    const username = requireAccountName(given.username, 'user name');
+    await requireGoodPassword(given.password, username);
+    // Before the transaction: nobody waits in line for a hash.
+    const passwordHash = await context.passwords.hash(given.password);
+    const { isAdministrator } = given;
+    return changeAsAdministrator(context, aUser, async (transaction) => {
+      const id = await createUser(
+        transaction,
+        { username, passwordHash, isAdministrator },
+        changeBy(context),
+      );
+      return nodeOf(context, transaction, id);
+    });
   });
 }
 
@@ -96,7 +116,7 @@ async function update(
   context: GraphContext,
   { id, ...changes }: UserChanges & { id: string },
 ): Promise<UserNode> {
-  return changeAsAdministrator(context, async (transaction) => {
+  return changeAsAdministrator(context, aUser, async (transaction) => {
     const by = changeBy(context);
     await updateUser(transaction, id, changes, by);
     if (changes.isDisabled) {

@@ -1,27 +1,41 @@
 /** Changing the tree. Each mutation answers with the changed folder as the viewer sees it then. */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Access } from '../../access/access.ts';
+import type { PromiseOrValue } from '../../database/database.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/descendants.ts';
-import { viewTree, type Folder, requireFolder } from '../../folders/folders.ts';
+import { viewTree, type Folder, type TreeView, requireFolder } from '../../folders/folders.ts';
+import { beforeDeletion } from '../../folders/trash.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { change, readLong } from '../change.ts';
+import { change, readLong, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import type { FolderNode } from './folder-level.ts';
-import { nodeNow } from './folder-queries.ts';
+import { aFolder, nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =
   'Refuses with CONFLICT if the folder has another version by now; the error tells which.';
 
-/** A folder that is gone, and what the viewer could see when it went. */
-interface Deleted {
+/** A folder in the tree as somebody sees it. */
+interface Seen {
+  readonly view: TreeView;
   readonly folder: Folder;
-  readonly access: Access;
+}
+
+/** A folder that is gone. */
+interface Deleted {
+  /** From the root to where it was. */
+  readonly way: readonly string[];
+  /** With what the viewer could see when it went. */
+  readonly seenBefore: (now: TreeView) => PromiseOrValue<Seen>;
   /** Counted once, however often it is asked for. */
   count?: Promise<number>;
 }
+
+const aDeletion: Memory<Deleted, readonly string[]> = {
+  keep: ({ way }) => way,
+  recall: (way) => ({ way, seenBefore: (now) => beforeDeletion(now, way) }),
+};
 
 export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
   const payload = (name: string) =>
@@ -59,7 +73,7 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
       },
       resolve: async (_, { input }, context) => {
         const now = context.clock.now();
-        const folder = await change(context, async (transaction, access) => {
+        const folder = await change(context, aFolder, async (transaction, access) => {
           const id = await createFolder(transaction, access, input, now);
           return requireFolder(viewTree(transaction, access), id);
         });
@@ -91,7 +105,7 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
       },
       resolve: async (_, { input }, context) => {
         const now = context.clock.now();
-        const folder = await change(context, async (transaction, access) => {
+        const folder = await change(context, aFolder, async (transaction, access) => {
           await updateFolder(transaction, access, input, now);
           return requireFolder(viewTree(transaction, access), input.id);
         });
@@ -102,11 +116,11 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
 
   const DeletePayload = builder.objectRef<Deleted>('DeleteFolderPayload').implement({
     fields: (t) => ({
-      id: t.id({ description: 'For `restoreFolder`.', resolve: ({ folder }) => folder.id }),
+      id: t.id({ description: 'For `restoreFolder`.', resolve: ({ way }) => way.at(-1)! }),
       folderCount: t.int({
         description: 'How many folders you saw going: the folder itself and all that was inside.',
         resolve: (deleted, _, context, info) =>
-          (deleted.count ??= countFolders(context, info, deleted.folder, deleted.access)),
+          (deleted.count ??= countFolders(context, info, deleted.seenBefore)),
       }),
       cursor: t.string(changeCursor),
     }),
@@ -138,25 +152,24 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
         const { id, recursive, expectedVersion: version } = input;
         const deletion = { id, isRecursive: recursive, expectedVersion: version };
         const now = context.clock.now();
-        return change(context, async (transaction, access): Promise<Deleted> => ({
-          folder: await deleteFolder(transaction, access, deletion, now),
-          access,
-        }));
+        return change(context, aDeletion, async (transaction, access): Promise<Deleted> => {
+          const { folder, way } = await deleteFolder(transaction, access, deletion, now);
+          return { way, seenBefore: ({ reader }) => ({ view: viewTree(reader, access), folder }) };
+        });
       },
     }),
   );
 }
 
-/** A folder and all that is inside it, as far as it is seen; `access` is what was seen before it went. */
+/** A folder and all that is inside it, as far as it is seen. */
 export function countFolders(
   context: GraphContext,
   info: GraphQLResolveInfo,
-  folder: Folder,
-  access?: Access,
+  find: (now: TreeView) => PromiseOrValue<Seen>,
 ): Promise<number> {
   const onRead = (count: number) => context.budget.scan(count, info);
-  return readLong(context, async (view) => {
-    const seen = access ? viewTree(view.reader, access) : view;
-    return 1 + (await countDescendants(seen, folder, { onRead }));
+  return readLong(context, async (now) => {
+    const { view, folder } = await find(now);
+    return 1 + (await countDescendants(view, folder, { onRead }));
   });
 }

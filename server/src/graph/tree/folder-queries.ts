@@ -12,7 +12,7 @@ import {
 } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { readLong } from '../change.ts';
+import { readLong, type Memory } from '../change.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { toDepth } from './descendant-connection.ts';
@@ -105,6 +105,12 @@ export function defineFolderQueries(
 export async function nodeById(context: GraphContext, id: string): Promise<FolderNode> {
   return levelOfOne(context.view, await requireFolder(context.view, id));
 }
+
+/** Told again, it is the folder of then. */
+export const aFolder: Memory<Folder, string> = {
+  keep: ({ id }) => id,
+  recall: (id, { view }) => requireFolder(view, id),
+};
 
 /** A folder that was just changed, as the viewer sees it now; as it was then, if somebody has taken it away since. */
 export async function nodeNow({ view }: GraphContext, changed: Folder): Promise<FolderNode> {

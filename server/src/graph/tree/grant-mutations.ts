@@ -10,7 +10,7 @@ import { requireLevel } from '../../folders/change-folders.ts';
 import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
-import { change, changeBy } from '../change.ts';
+import { change, changeBy, noResult } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { levelOfOne } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
@@ -54,7 +54,7 @@ export function defineGrantMutations(
       args: { input: t.arg({ required: true, type: subjectFields }) },
       resolve: async (_, { input }, context) => {
         const { folderId, level } = input;
-        await change(context, async (transaction, access) => {
+        await change(context, noResult, async (transaction, access) => {
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
           const subject = await requireSubject(transaction, input);
@@ -84,7 +84,7 @@ export function defineGrantMutations(
       },
       resolve: async (_, { input }, context) => {
         const { folderId } = input;
-        await change(context, async (transaction, access) => {
+        await change(context, noResult, async (transaction, access) => {
           const folder = await requireFolder(viewTree(transaction, access), folderId);
           requireLevel(folder, MANAGE);
           const grant = { folderId, subject: oneSubject(input) };

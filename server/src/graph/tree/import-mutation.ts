@@ -3,10 +3,15 @@
 import { importFolders, type Imported } from '../../folders/import-folders.ts';
 import type { ImportedTree } from '../../folders/import-plan.ts';
 import type { Builder } from '../builder.ts';
-import { change } from '../change.ts';
+import { change, unlessDone, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { nodeById } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
+
+const anImport: Memory<Imported, { parentId: string; count: number }> = {
+  keep: ({ parentId, count }) => ({ parentId, count }),
+  recall: (kept) => kept,
+};
 
 export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
   const ImportedFolder = builder.inputRef<ImportedTree>('ImportedFolder');
@@ -75,15 +80,17 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
         }),
       },
       resolve: (_, { input }, context) =>
-        importFolders(
-          {
-            database: context.database,
-            access: context.access,
-            change: (work) => change(context, work),
-            now: context.clock.now(),
-            most: context.limits.maxImportFolders,
-          },
-          input,
+        unlessDone(context, anImport, () =>
+          importFolders(
+            {
+              database: context.database,
+              access: context.access,
+              change: (work) => change(context, anImport, work),
+              now: context.clock.now(),
+              most: context.limits.maxImportFolders,
+            },
+            input,
+          ),
         ),
     }),
   );

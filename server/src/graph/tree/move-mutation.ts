@@ -1,13 +1,14 @@
 /** Moving a folder, or asking what a move would do. */
 
 import { accessLevels } from '../../access/access-level.ts';
+import type { Access } from '../../access/access.ts';
 import { compareAccess, type AccessDifference } from '../../access/grants.ts';
 import { readUsers } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
 import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-folders.ts';
-import { viewTree, requireFolder } from '../../folders/folders.ts';
+import { viewTree, requireFolder, type Folder as FolderRow } from '../../folders/folders.ts';
 import type { Builder } from '../builder.ts';
-import { change } from '../change.ts';
+import { change, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
@@ -16,14 +17,24 @@ import { countFolders, expectedVersion } from './folder-mutations.ts';
 import { nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
+/** The ways to a folder, from the root, before and after it was moved. */
+interface Ways {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
 interface Moved {
   readonly node: FolderNode;
   readonly isDryRun: boolean;
   /** Counted once, however often it is asked for. */
   count?: Promise<number>;
-  /** The ways to the folder; undefined for whoever does not manage what is moved, from where and to where. */
-  readonly ways: { readonly before: readonly string[]; readonly after: readonly string[] } | undefined;
+  readonly ways: Ways;
 }
+
+const aMove: Memory<{ folder: FolderRow; ways: Ways }, { id: string; ways: Ways }> = {
+  keep: ({ folder, ways }) => ({ id: folder.id, ways }),
+  recall: async ({ id, ways }, { view }) => ({ folder: await requireFolder(view, id), ways }),
+};
 
 type AccessChange = AccessDifference & { readonly user: UserNode };
 
@@ -50,15 +61,17 @@ export function defineMove(
       folderCount: t.int({
         description: 'How many folders you see moving: the folder itself and all that is inside.',
         resolve: (moved, _, context, info) =>
-          (moved.count ??= countFolders(context, info, moved.node.folder)),
+          (moved.count ??= countFolders(context, info, (view) => ({ view, folder: moved.node.folder }))),
       }),
       accessChanges: t.field({
         type: [AccessChange],
         nullable: true,
         description:
           'Who gains or loses access by the move, administrators aside. Null unless you manage the folder and both places.',
-        resolve: async ({ ways }, _, { reader, budget }, info) =>
-          ways ? budget.spend(await accessChanges(reader, ways.before, ways.after), info) : null,
+        resolve: async ({ ways }, _, { access, reader, budget }, info) =>
+          managesAll(access, ways)
+            ? budget.spend(await accessChanges(reader, ways.before, ways.after), info)
+            : null,
       }),
       cursor: t.string(changeCursor),
     }),
@@ -89,22 +102,31 @@ export function defineMove(
       },
       resolve: async (_, { input }, context): Promise<Moved> => {
         const { dryRun, ...move } = input;
-        const { folder, ways } = await change(context, async (transaction, access) => {
-          const checked = await checkMove(transaction, access, move);
-          if (!dryRun) await moveFolder(transaction, checked, context.clock.now());
-          const moved = await requireFolder(viewTree(transaction, access), input.id);
-          return { folder: moved, ways: waysOf(checked) };
-        });
+        const { folder, ways } = await change(
+          context,
+          dryRun ? undefined : aMove,
+          async (transaction, access) => {
+            const checked = await checkMove(transaction, access, move);
+            if (!dryRun) await moveFolder(transaction, checked, context.clock.now());
+            const moved = await requireFolder(viewTree(transaction, access), input.id);
+            return { folder: moved, ways: waysOf(checked) };
+          },
+        );
         return { node: await nodeNow(context, folder), isDryRun: dryRun, ways };
       },
     }),
   );
 }
 
-function waysOf({ folder, from, to, view }: CheckedMove): Moved['ways'] {
-  if ([folder, from, to].some(({ accessLevel }) => accessLevel < MANAGE)) return undefined;
+function waysOf({ folder, to, view }: CheckedMove): Ways {
   const before = view.ancestry.wayTo(folder.id)!;
   return { before, after: [...view.ancestry.wayTo(to.id)!, folder.id] };
+}
+
+/** What is moved, from where and to where. */
+function managesAll(access: Access, { before, after }: Ways): boolean {
+  const ways = [before, before.slice(0, -1), after.slice(0, -1)];
+  return ways.every((way) => access.levelAlong(way) >= MANAGE);
 }
 
 /** In the order of the user names. */

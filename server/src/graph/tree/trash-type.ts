@@ -8,7 +8,7 @@ import { change } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { pageSize } from './folder-connection.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { nodeNow } from './folder-queries.ts';
+import { aFolder, nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 import type { PageInfo, PageInfoRef } from '../page-info.ts';
 
@@ -118,7 +118,7 @@ export function defineTrash(
       },
       resolve: async (_, { input }, context) => {
         const { clock, limits } = context;
-        const folder = await change(context, async (transaction, access) => {
+        const folder = await change(context, aFolder, async (transaction, access) => {
           // The time of its turn: waiting for it may take long enough for the folder to be given up.
           const terms = { now: clock.now(), trashDays: limits.trashDays };
           await restoreFolder(transaction, access, input, terms);

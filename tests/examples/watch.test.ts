@@ -1,20 +1,21 @@
-/** The examples do what they say, when run as a user would. */
+/** examples/javascript/watch.mjs, run as a user would. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { databaseKinds } from './databases.ts';
-import { administrator } from './testbed.ts';
-import { TreeBed } from './tree/tree-bed.ts';
+import { databaseKinds } from '../databases.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
 
 for (const kind of databaseKinds) {
-  test(`examples/watch.mjs follows the changes beyond the end of its token on ${kind.name}`, async () => {
+  test(`examples/javascript/watch.mjs follows the changes beyond the end of its token on ${kind.name}`, async () => {
     const tree = await TreeBed.start(kind);
-    const script = new URL('../examples/watch.mjs', import.meta.url).pathname;
+    const script = new URL('../../examples/javascript/watch.mjs', import.meta.url).pathname;
     const { username, password } = administrator;
-    const child = spawn(process.execPath, [script, tree.bed.url, username, password], {
+    const child = spawn(process.execPath, [script, tree.bed.url, username], {
+      env: { ESPALIER_PASSWORD: password },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const lines = createInterface(child.stdout)[Symbol.asyncIterator]();

@@ -1,12 +1,14 @@
 // Reads the tree, then follows its changes over a WebSocket without a gap: across lost connections, and across the end
 // of its auth token. Needs Node 22 or newer, and no library.
 //
-//   npx node examples/watch.mjs http://127.0.0.1:8080 admin <password>
+//   ESPALIER_PASSWORD=… npx node examples/javascript/watch.mjs http://127.0.0.1:8080 admin
 
-const [api = 'http://127.0.0.1:8080', username = 'admin', password = ''] = process.argv.slice(2);
+const [api = 'http://127.0.0.1:8080', username = 'admin'] = process.argv.slice(2);
+// Not an argument: those, everybody on the machine can read.
+const password = process.env.ESPALIER_PASSWORD ?? '';
 
 if (!globalThis.WebSocket) {
-  console.error('This needs Node 22 or newer. In the repository: npx node examples/watch.mjs …');
+  console.error('This needs Node 22 or newer. In the repository: npx node examples/javascript/watch.mjs …');
   process.exit(1);
 }
 

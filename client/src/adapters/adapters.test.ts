@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import type { Client as SocketClient } from 'graphql-ws';
+import type { Client } from '../client.ts';
+import { apolloOptions } from './apollo.ts';
+import { authorizedFetch } from './authorized-fetch.ts';
+import { urqlOptions } from './urql.ts';
+
+const url = 'https://example.com/espalier';
+
+interface Sent {
+  readonly url: string;
+  readonly authorization: string | null;
+  readonly body: string;
+}
+
+/** A client whose tokens are counted, and a `fetch` that answers in turn what it is given. */
+function scripted(answers: readonly (() => Response)[] = []) {
+  const sent: Sent[] = [];
+  const expired: string[] = [];
+  const sink: { current?: Parameters<SocketClient['subscribe']>[1] } = {};
+  const payloads: unknown[] = [];
+  const socket = {
+    subscribe: (payload: unknown, given: Parameters<SocketClient['subscribe']>[1]) => {
+      payloads.push(payload);
+      sink.current = given;
+      return () => void payloads.push('unsubscribed');
+    },
+  } as unknown as SocketClient;
+  const client = {
+    url,
+    authToken({ refused }: { refused?: string } = {}) {
+      if (refused) expired.push(refused);
+      return Promise.resolve(`token ${expired.length}`);
+    },
+    socket,
+  } as unknown as Client;
+  const send = (async (request: Request) => {
+    const answer = answers[sent.length] ?? (() => new Response('ok'));
+    sent.push({
+      url: request.url,
+      authorization: request.headers.get('authorization'),
+      body: await request.text(),
+    });
+    return answer();
+  }) as typeof fetch;
+  return { client, send, sent, expired, socket, payloads, sink };
+}
+
+const refused = (headers?: Record<string, string>) => () =>
+  new Response('no', { status: 401, ...(headers && { headers }) });
+
+describe('the authorized fetch', () => {
+  test('sends the token to the server of the client, whatever form the request has', async () => {
+    const { client, send, sent } = scripted();
+    const ask = authorizedFetch(client, send);
+    const init = { method: 'POST', body: 'question' };
+    await ask(`${url}/graphql`, init);
+    await ask(new URL(`${url}/graphql`), init);
+    await ask(new Request(`${url}/graphql`, init));
+    await ask(url);
+    const one = { url: `${url}/graphql`, authorization: 'Bearer token 0', body: 'question' };
+    assert.deepEqual(sent, [one, one, one, { url, authorization: 'Bearer token 0', body: '' }]);
+  });
+
+  test('never sends it elsewhere', async () => {
+    const { client, send, sent } = scripted();
+    const elsewhere = [
+      'http://example.com/espalier/graphql',
+      'https://example.com:8443/espalier/graphql',
+      'https://example.org/espalier/graphql',
+      'https://example.com.evil.org/espalier/graphql',
+      'https://example.com/',
+      'https://example.com/espalier2/graphql',
+      'https://example.com/espalier/../other',
+      'https://example.com/espalier/%2e%2e/other',
+    ];
+    for (const address of elsewhere) {
+      const ask = authorizedFetch(client, send);
+      for (const input of [address, new URL(address), new Request(address)]) await ask(input);
+    }
+    assert.equal(sent.length, elsewhere.length * 3);
+    assert.deepEqual(new Set(sent.map(({ authorization }) => authorization)), new Set([null]));
+  });
+
+  test('sends the whole request once more, with a fresh token, when the token has expired', async () => {
+    const { client, send, sent, expired } = scripted([refused({ 'token-expired': 'true' })]);
+    const answer = await authorizedFetch(client, send)(`${url}/graphql`, {
+      method: 'POST',
+      body: 'question',
+    });
+    assert.equal(await answer.text(), 'ok');
+    assert.deepEqual(expired, ['token 0']);
+    assert.deepEqual(
+      sent.map(({ authorization, body }) => [authorization, body]),
+      [
+        ['Bearer token 0', 'question'],
+        ['Bearer token 1', 'question'],
+      ],
+    );
+  });
+
+  test('answers with the refusal when it is another one, or comes twice', async () => {
+    const another = scripted([refused()]);
+    assert.equal((await authorizedFetch(another.client, another.send)(url)).status, 401);
+    assert.equal(another.sent.length, 1);
+    const expiry = refused({ 'token-expired': 'true' });
+    const twice = scripted([expiry, expiry, expiry]);
+    assert.equal((await authorizedFetch(twice.client, twice.send)(url)).status, 401);
+    assert.equal(twice.sent.length, 2);
+  });
+
+  test('does not take the token along when it is sent on to another server', async () => {
+    const heard: (string | undefined)[] = [];
+    const listen = async (listener: RequestListener) => {
+      const server = createServer(listener).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+    };
+    const other = await listen((request, answer) => {
+      heard.push(request.headers.authorization);
+      answer.end();
+    });
+    const own = await listen((request, answer) => {
+      heard.push(request.headers.authorization);
+      answer.writeHead(307, { location: other.url }).end();
+    });
+    const { client } = scripted();
+    await authorizedFetch({ ...client, url: own.url })(own.url);
+    for (const { server } of [own, other]) server.close();
+    assert.deepEqual(heard, ['Bearer token 0', undefined]);
+  });
+});
+
+describe('the options', () => {
+  test('for urql forward a subscription to the socket, and its end back', () => {
+    const { client, payloads, sink } = scripted();
+    const options = urqlOptions({ ...client });
+    assert.equal(options.url, `${url}/graphql`);
+    const heard: unknown[] = [];
+    const subscription = options
+      .forwardSubscription({ query: 'subscription', variables: { id: 1 } })
+      .subscribe({
+        next: (value) => heard.push(value),
+        error: (error) => heard.push(error),
+        complete: () => heard.push('complete'),
+      });
+    sink.current!.next({ data: {} });
+    sink.current!.error('error');
+    sink.current!.complete();
+    subscription.unsubscribe();
+    assert.deepEqual(heard, [{ data: {} }, 'error', 'complete']);
+    assert.deepEqual(payloads, [
+      { query: 'subscription', variables: { id: 1 }, operationName: undefined, extensions: undefined },
+      'unsubscribed',
+    ]);
+  });
+
+  test('for Apollo are the address, the fetch and the socket', () => {
+    const { client, socket } = scripted();
+    const options = apolloOptions(client);
+    assert.deepEqual([options.uri, options.wsClient], [`${url}/graphql`, socket]);
+    assert.equal(typeof options.fetch, 'function');
+  });
+});

@@ -1,0 +1,26 @@
+/** For Apollo Client: its requests and subscriptions go through the client. */
+
+import type { Client as SocketClient } from 'graphql-ws';
+import type { Client } from '../client.ts';
+import { paths } from '../paths.ts';
+import { authorizedFetch } from './authorized-fetch.ts';
+
+export interface ApolloOptions {
+  readonly uri: string;
+  readonly fetch: typeof fetch;
+  readonly wsClient: SocketClient;
+}
+
+/**
+ * ```ts
+ * const { uri, fetch, wsClient } = apolloOptions(client);
+ * const link = split(isSubscription, new GraphQLWsLink(wsClient), new HttpLink({ uri, fetch }));
+ * ```
+ */
+export function apolloOptions(client: Client): ApolloOptions {
+  return {
+    uri: client.url + paths.graph,
+    fetch: authorizedFetch(client),
+    wsClient: client.socket,
+  };
+}

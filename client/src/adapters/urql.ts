@@ -1,0 +1,56 @@
+/** For urql: its requests and subscriptions go through the client. */
+
+import type { Client } from '../client.ts';
+import { paths } from '../paths.ts';
+import { authorizedFetch } from './authorized-fetch.ts';
+
+/** As urql's `subscriptionExchange` gives a request. */
+export interface UrqlRequest {
+  readonly query?: string | undefined;
+  readonly operationName?: string | undefined;
+  readonly variables?: object | undefined;
+  readonly extensions?: object | undefined;
+}
+
+export interface UrqlObserver {
+  next(value: never): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+export interface UrqlOptions {
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  forwardSubscription(request: UrqlRequest): {
+    subscribe(observer: UrqlObserver): { unsubscribe(): void };
+  };
+}
+
+/**
+ * ```ts
+ * const { url, fetch, forwardSubscription } = urqlOptions(client);
+ * new Client({ url, fetch, exchanges: [cacheExchange, fetchExchange, subscriptionExchange({ forwardSubscription })] });
+ * ```
+ */
+export function urqlOptions(client: Client): UrqlOptions {
+  return {
+    url: client.url + paths.graph,
+    fetch: authorizedFetch(client),
+    forwardSubscription: ({ query = '', operationName, variables, extensions }) => ({
+      subscribe(observer) {
+        const payload = {
+          query,
+          operationName,
+          variables: variables as Record<string, unknown>,
+          extensions: extensions as Record<string, unknown>,
+        };
+        const unsubscribe = client.socket.subscribe(payload, {
+          next: (value) => observer.next(value as never),
+          error: (error) => observer.error(error),
+          complete: () => observer.complete(),
+        });
+        return { unsubscribe };
+      },
+    }),
+  };
+}

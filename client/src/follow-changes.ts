@@ -1,0 +1,146 @@
+/** Follows what happens to a tree that was read, across lost connections, and applies it in order. */
+
+import type { CallOptions, Client } from './client.ts';
+import { EspalierError } from './errors.ts';
+import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
+import type { FolderChange, FolderChangeKind } from './live-tree.ts';
+import type { ReadTree } from './read-tree.ts';
+import { backOffMs, wait } from './waiting.ts';
+
+export interface TreeChange {
+  readonly kind: FolderChangeKind;
+  /** Of the folder; of an import, where to. Null for RESYNC: everything has been read anew. */
+  readonly id: string | null;
+  /** When it happened and who did it, as far as it is told. */
+  readonly at: string | null;
+  readonly by: string | null;
+}
+
+/** What watching needs of a client. */
+export interface WatchingClient extends Pick<Client, 'query'> {
+  /** `variables` is asked whenever it subscribes, also after a lost connection. */
+  subscribe<Result, Variables>(
+    document: string,
+    variables: () => Variables,
+    options: SubscribeOptions,
+  ): AsyncIterable<Result>;
+}
+
+export interface SubscribeOptions extends CallOptions {
+  /** Told the cursor with which a server that stops has ended the connection. */
+  readonly onGoingAway?: ((cursor: string) => void) | undefined;
+}
+
+export interface Following {
+  readonly client: Pick<WatchingClient, 'subscribe'>;
+  readonly under: string | undefined;
+  /** Whose tree and cursor are always those of the last change that was applied. */
+  readonly watched: { -readonly [Key in keyof ReadTree]: ReadTree[Key] };
+  readonly read: (id: string | undefined) => Promise<ReadTree | undefined>;
+  readonly tell: (change: TreeChange) => void;
+  /** Ends it with what waiting does not mend. */
+  readonly fail: (error: unknown) => void;
+  readonly signal: AbortSignal;
+}
+
+interface Answer {
+  readonly folderChanges: Omit<TreeChange, 'by'> & {
+    readonly cursor: string;
+    readonly folder: Answered<Folder> | null;
+    readonly by: { readonly username: string } | null;
+  };
+}
+
+const subscription = `subscription($under:ID,$after:String){folderChanges(under:$under,after:$after){kind id cursor at by{username}folder{${folderFields}}}}`;
+const longestPauseMs = 15_000;
+
+/** Until the signal is given, or it fails. */
+export async function followChanges(given: Following): Promise<void> {
+  const { client, under, watched, read, tell, fail, signal } = given;
+  /** Of the last change that has come, applied or not: after a lost connection it goes on from there. */
+  let received = watched.cursor;
+  let applying = Promise.resolve();
+  let tries = 0;
+
+  /** Each after those before it, however long these take to read what they need. */
+  const apply = async ({ kind, id, at, by, cursor, folder }: Answer['folderChanges']) => {
+    if (signal.aborted) return;
+    if (kind === 'RESYNC') {
+      const found = await persist(() => read(under));
+      if (found) watched.tree = found.tree;
+      else watched.tree.drop(watched.tree.rootId);
+    } else {
+      const change: FolderChange = { kind, id: id!, folder: folder && toFolder(folder) };
+      if (watched.tree.apply(change)) {
+        watched.tree.take(id!, (await persist(() => read(id!)))?.tree);
+      }
+    }
+    watched.cursor = cursor;
+    tell({ kind, id, at, by: by && by.username });
+  };
+
+  /** However often the server cannot be reached. */
+  const persist = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (signal.aborted || !isPassing(error)) throw error;
+        await pause(attempt);
+      }
+    }
+  };
+
+  /** Until it is told to stop. */
+  const pause = (attempt: number) =>
+    wait(backOffMs(attempt + 3, longestPauseMs), signal).catch(() => undefined);
+
+  const subscribe = async () => {
+    const variables = () => ({ under, after: received });
+    const onGoingAway = (cursor: string) => void (received = cursor);
+    const options = { signal, onGoingAway };
+    for await (const { folderChanges: change } of client.subscribe<Answer, object>(
+      subscription,
+      variables,
+      options,
+    )) {
+      tries = 0;
+      received = change.cursor;
+      applying = applying.then(() => apply(change)).catch(fail);
+    }
+  };
+
+  /** The watched folder is not there: it is looked for until it is. */
+  const awaitReturn = async () => {
+    if (watched.tree.size > 0) {
+      watched.tree.drop(watched.tree.rootId);
+      tell({ kind: 'DELETE', id: under!, at: null, by: null });
+    }
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      await pause(attempt);
+      const found = await persist(() => read(under));
+      if (!found) continue;
+      Object.assign(watched, found);
+      tell({ kind: 'CREATE', id: under!, at: null, by: null });
+      return;
+    }
+  };
+
+  while (!signal.aborted) {
+    const error: unknown = await subscribe().catch((caught: unknown) => caught);
+    await applying;
+    if (signal.aborted) return;
+    if (under && codeOf(error) === 'NOT_FOUND') await awaitReturn();
+    else if (error && !isPassing(error)) throw error as Error;
+    else await pause(tries++);
+    received = watched.cursor;
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  return ['UNREACHABLE', 'UNAVAILABLE'].includes(codeOf(error)!);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof EspalierError ? error.code : undefined;
+}

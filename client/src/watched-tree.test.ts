@@ -1,0 +1,245 @@
+/** What a watched tree does when the server cannot be reached, refuses, or takes its time. */
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { createChangeFeed, type ChangeFeed } from './change-feed.ts';
+import { EspalierError, type ErrorCode } from './errors.ts';
+import type { SubscribeOptions, WatchingClient } from './follow-changes.ts';
+import { watchTree, type TreeChange, type WatchOptions } from './watched-tree.ts';
+
+interface Node {
+  readonly id: string;
+  readonly name: string;
+  readonly parent: { readonly id: string } | null;
+}
+
+interface Subscription {
+  readonly variables: () => { readonly under?: string; readonly after: string };
+  readonly options: SubscribeOptions;
+  readonly feed: ChangeFeed<unknown>;
+}
+
+const node = (id: string, parent: string | null, name = id): Node => ({
+  id,
+  name,
+  parent: parent === null ? null : { id: parent },
+});
+const refusal = (code: ErrorCode) => new EspalierError(code, code);
+const longMs = 60_000;
+/** Lets everything go on that waits for nothing but its turn. */
+const settle = async () => {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+};
+
+/** Whose every answer and change a test gives. */
+class ScriptedServer {
+  nodes = [node('top', null), node('a', 'top'), node('b', 'top')];
+  cursor = 'read';
+  readonly refusals: EspalierError[] = [];
+  readonly subscriptions: Subscription[] = [];
+  held: Promise<void> | undefined;
+  reads = 0;
+
+  readonly client = {
+    query: async (_: unknown, { id = 'top' }: { id?: string }, { signal }: { signal: AbortSignal }) => {
+      this.reads++;
+      const refused = this.refusals.shift();
+      if (refused) throw refused;
+      await this.held;
+      signal.throwIfAborted();
+      const inside = (above: string): Node[] =>
+        this.nodes.filter(({ parent }) => parent?.id === above).flatMap((each) => [each, ...inside(each.id)]);
+      const top = this.nodes.find((each) => each.id === id);
+      const pageInfo = { endCursor: null, hasNextPage: false };
+      return {
+        cursor: this.cursor,
+        folder: top ? { ...top, descendants: { items: inside(id), pageInfo } } : null,
+      };
+    },
+    subscribe: (_: unknown, variables: Subscription['variables'], options: SubscribeOptions) => {
+      const feed = createChangeFeed<unknown>();
+      options.signal!.addEventListener('abort', () => feed.end());
+      this.subscriptions.push({ variables, options, feed });
+      return feed[Symbol.asyncIterator]();
+    },
+  } as unknown as WatchingClient;
+
+  get last(): Subscription {
+    return this.subscriptions.at(-1)!;
+  }
+
+  tell(kind: string, id: string, cursor: string): void {
+    const folder = kind === 'DELETE' ? null : (this.nodes.find((each) => each.id === id) ?? null);
+    this.last.feed.tell({ folderChanges: { kind, id, cursor, at: null, by: { username: 'ada' }, folder } });
+  }
+}
+
+describe('a watched tree', () => {
+  let server: ScriptedServer;
+
+  beforeEach(() => {
+    server = new ScriptedServer();
+    mock.timers.enable({ apis: ['setTimeout'] });
+  });
+  afterEach(() => mock.timers.reset());
+
+  const watch = async (options?: WatchOptions) => {
+    const watched = await watchTree(server.client, options);
+    const told: TreeChange[] = [];
+    watched.onChange((change) => void told.push(change));
+    await settle();
+    const names = () => watched.children('top').map(({ name }) => name);
+    return { watched, told, names };
+  };
+  const wait = async () => {
+    mock.timers.tick(longMs);
+    await settle();
+  };
+
+  test('follows from where it was read, and tells of a change when it is in the tree', async () => {
+    const { watched, told, names } = await watch();
+    assert.deepEqual(server.last.variables(), { under: undefined, after: 'read' });
+    server.nodes[1] = node('a', 'top', 'c');
+    const seen: unknown[] = [];
+    watched.onChange(() => seen.push(names(), watched.cursor));
+    server.tell('UPDATE', 'a', 'one');
+    await settle();
+    assert.deepEqual(seen, [['b', 'c'], 'one']);
+    assert.deepEqual(told, [{ kind: 'UPDATE', id: 'a', at: null, by: 'ada' }]);
+    assert.equal(server.reads, 1);
+    assert.deepEqual(
+      [watched.path('top'), watched.path('a'), watched.path('x'), watched.size, watched.root?.id],
+      ['/', '/c', undefined, 3, 'top'],
+    );
+  });
+
+  test('applies what comes behind a change that has to be read only after it', async () => {
+    const { watched, told, names } = await watch();
+    let release = () => undefined as void;
+    server.held = new Promise((resolve) => (release = resolve));
+    server.nodes.push(node('c', 'top'), node('d', 'c'));
+    server.tell('CREATE', 'c', 'one');
+    server.tell('DELETE', 'a', 'two');
+    await settle();
+    assert.deepEqual([names(), watched.cursor, told], [['a', 'b'], 'read', []]);
+    // A connection that is lost now goes on after what has come.
+    assert.equal(server.last.variables().after, 'two');
+    release();
+    await settle();
+    assert.deepEqual([names(), watched.cursor, watched.path('d')], [['b', 'c'], 'two', '/c/d']);
+  });
+
+  test('goes on after what it has when the subscription ends, however often the server cannot be reached', async () => {
+    await watch();
+    server.tell('UPDATE', 'a', 'one');
+    await settle();
+    for (const code of ['UNREACHABLE', 'UNAVAILABLE'] as const) {
+      server.last.feed.end(refusal(code));
+      await settle();
+      await wait();
+    }
+    server.last.feed.end();
+    await settle();
+    await wait();
+    assert.equal(server.subscriptions.length, 4);
+    assert.equal(server.last.variables().after, 'one');
+  });
+
+  test('goes on after the cursor with which a server that stops has said good-bye', async () => {
+    await watch();
+    server.last.options.onGoingAway!('gone');
+    assert.equal(server.last.variables().after, 'gone');
+  });
+
+  test('reads again what it could not read, and forgets nothing meanwhile', async () => {
+    const { names } = await watch();
+    server.nodes.push(node('c', 'top'));
+    server.refusals.push(refusal('UNREACHABLE'), refusal('UNAVAILABLE'));
+    server.tell('CREATE', 'c', 'one');
+    await settle();
+    assert.deepEqual(names(), ['a', 'b']);
+    await wait();
+    await wait();
+    assert.deepEqual(names(), ['a', 'b', 'c']);
+  });
+
+  test('reads everything anew when it is told to', async () => {
+    const { names, told, watched } = await watch();
+    server.nodes = [node('top', null), node('z', 'top')];
+    server.last.feed.tell({ folderChanges: { kind: 'RESYNC', id: null, cursor: 'new', at: null, by: null } });
+    await settle();
+    assert.deepEqual([names(), watched.size, watched.cursor, told[0]?.kind], [['z'], 2, 'new', 'RESYNC']);
+  });
+
+  test('is empty while the watched folder is gone, and looks for it until it is back', async () => {
+    const { watched, told } = await watch({ under: 'a' });
+    assert.equal(watched.root?.name, 'a');
+    const { nodes } = server;
+    server.nodes = [];
+    server.last.feed.end(refusal('NOT_FOUND'));
+    await settle();
+    assert.deepEqual([watched.root, watched.size], [undefined, 0]);
+    await wait();
+    server.nodes = nodes;
+    server.cursor = 'back';
+    await wait();
+    assert.equal(watched.path('a'), '/');
+    assert.deepEqual(server.last.variables(), { under: 'a', after: 'back' });
+    assert.deepEqual(
+      told.map(({ kind, id }) => [kind, id]),
+      [
+        ['DELETE', 'a'],
+        ['CREATE', 'a'],
+      ],
+    );
+  });
+
+  test('is refused where there is no folder', async () => {
+    await assert.rejects(watch({ under: 'nowhere' }), { code: 'NOT_FOUND' });
+    assert.equal(server.subscriptions.length, 0);
+  });
+
+  for (const where of ['the subscription', 'a read']) {
+    test(`ends with what waiting does not mend, in ${where}, and stays as it was`, async () => {
+      const { watched, names } = await watch();
+      const next = watched[Symbol.asyncIterator]().next();
+      if (where === 'a read') {
+        server.refusals.push(refusal('LOGGED_OUT'));
+        server.tell('CREATE', 'a', 'one');
+      } else {
+        server.last.feed.end(refusal('LOGGED_OUT'));
+      }
+      await assert.rejects(next, { code: 'LOGGED_OUT' });
+      await assert.rejects(watched.closed, { code: 'LOGGED_OUT' });
+      assert.ok(server.last.options.signal!.aborted);
+      assert.deepEqual([names(), watched.cursor], [['a', 'b'], 'read']);
+    });
+  }
+
+  test('ends for all who iterate when it is closed, by itself or by a signal', async () => {
+    const stopping = new AbortController();
+    for (const close of ['itself', 'signal']) {
+      const { watched } = await watch({ signal: stopping.signal });
+      const iterators = [watched[Symbol.asyncIterator](), watched[Symbol.asyncIterator]()];
+      const waiting = iterators.map((each) => each.next());
+      if (close === 'itself') watched.close();
+      else stopping.abort();
+      for (const next of await Promise.all(waiting)) assert.equal(next.done, true);
+      await watched.closed;
+      assert.ok(server.last.options.signal!.aborted);
+      await wait();
+    }
+    assert.equal(server.subscriptions.length, 2);
+  });
+
+  test('that is given up while it is read rejects with the reason', async () => {
+    const stopping = new AbortController();
+    let release = () => undefined as void;
+    server.held = new Promise((resolve) => (release = resolve));
+    const watching = watchTree(server.client, { signal: stopping.signal });
+    stopping.abort(new Error('given up'));
+    release();
+    await assert.rejects(watching, /given up/);
+    await assert.rejects(watchTree(server.client, { signal: stopping.signal }), /given up/);
+  });
+});

@@ -1,0 +1,120 @@
+/** The script for bash, from version 3.2 on (which macOS has). */
+
+import type { Completes } from '../command.ts';
+import type { CommandTree, CompletedCommand } from './command-tree.ts';
+
+/**
+ * Walks over what was typed: the words of the command, then its own, which are counted; flags and their values are
+ * passed over. Bash parts `--flag=value` at the equals sign, and `id:…` at the colon.
+ */
+export function bashScript({ commands, firstWords, secondWords }: CommandTree): string {
+  const nextWords = [
+    ["''", firstWords] as const,
+    ...[...secondWords].map(([word, choices]) => [quoted(word), choices] as const),
+  ];
+  return `# Completion of espalier for bash, by: espalier completion bash
+
+_espalier() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}"
+  local name='' count=0 i=1 ended='' next flags valued found line
+  if [[ $cur == = ]]; then cur=''
+  elif [[ $prev == = ]]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"
+  fi
+  while ((i < COMP_CWORD)); do
+    line="\${COMP_WORDS[i]}"
+    _espalier_next
+    _espalier_flags
+    if [[ $line == : ]]; then ((i += 1))
+    elif [[ -z $ended && $line == -- ]]; then ended=1
+    elif [[ -z $ended && $line == -?* ]]; then
+      if [[ \${COMP_WORDS[i+1]} == = ]]; then ((i += 2))
+      elif [[ " $valued " == *" $line "* ]]; then ((i += 1))
+      fi
+    elif [[ -z $name && $line == help ]]; then :
+    elif [[ " $next " == *" $line "* ]]; then name="\${name:+$name }$line"
+    else ((count += 1))
+    fi
+    ((i += 1))
+  done
+  ((i > COMP_CWORD)) || prev=''
+  _espalier_next
+  _espalier_flags
+  ((count == 0)) || next=''
+  found=''
+  if [[ -n $prev ]]; then _espalier_value
+  elif [[ -z $ended && $cur == -* ]]; then found="$flags"
+  elif [[ -n $next ]]; then found="$next"
+  else _espalier_word
+  fi
+  COMPREPLY=()
+  if [[ $found == file ]]; then
+    compopt -o filenames 2>/dev/null
+    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur")
+  else
+    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -W "$found" -- "$cur")
+  fi
+}
+
+_espalier_next() {
+  case "$name" in
+${nextWords.map(([word, choices]) => `    ${word}) next=${quoted(choices.map((choice) => choice.word).join(' '))} ;;`).join('\n')}
+    *) next='' ;;
+  esac
+}
+
+_espalier_flags() {
+  case "$name" in
+${commands.map(flagsCase).join('\n')}
+    *) flags='--help --version' valued='' ;;
+  esac
+}
+
+_espalier_value() {
+  case "$name $prev" in
+${commands.flatMap(valueCases).join('\n')}
+  esac
+}
+
+_espalier_word() {
+  case "$name $count" in
+${commands.flatMap(wordCases).join('\n')}
+  esac
+}
+
+complete -F _espalier espalier`;
+}
+
+function flagsCase({ name, flags }: CompletedCommand): string {
+  const valued = flags
+    .filter(({ value }) => value !== undefined)
+    .flatMap((flag) => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])]);
+  const all = flags.map((flag) => `--${flag.name}`);
+  return `    ${quoted(name)}) flags=${quoted(all.join(' '))} valued=${quoted(valued.join(' '))} ;;`;
+}
+
+function valueCases({ name, flags }: CompletedCommand): string[] {
+  return flags.flatMap((flag) => {
+    if (flag.completes === undefined) return [];
+    const spelled = [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
+    return [
+      `    ${spelled.map((each) => quoted(`${name} ${each}`)).join(' | ')}) ${foundIs(flag.completes)} ;;`,
+    ];
+  });
+}
+
+function wordCases({ name, words }: CompletedCommand): string[] {
+  return words.flatMap(({ completes, isRepeatable }, place) => {
+    if (completes === undefined) return [];
+    return [
+      `    ${isRepeatable ? `${quoted(`${name} `)}*` : quoted(`${name} ${place}`)}) ${foundIs(completes)} ;;`,
+    ];
+  });
+}
+
+function foundIs(completes: Completes): string {
+  return `found=${completes === 'file' ? 'file' : quoted(completes.join(' '))}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,18 @@
+/** Asks before what cannot be undone; where nobody can be asked, it has to be said beforehand. */
+
+import { UsageError } from '../start-error.ts';
+import type { Option } from './command.ts';
+import { ExitError } from './failures.ts';
+import { ask } from './secret-input.ts';
+
+export const yes = { short: 'y', about: 'Do not ask before' } as const satisfies Option;
+
+/** The question is a sentence without its end: `Delete the user anna`. */
+export async function confirm(question: string, isYes: boolean): Promise<void> {
+  if (isYes) return;
+  if (!process.stdin.isTTY) {
+    throw new UsageError('This cannot be undone, and there is no terminal to ask at. Give --yes.');
+  }
+  const answer = await ask(`${question}? It cannot be undone. [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new ExitError(1, 'Nothing was done.');
+}

@@ -1,0 +1,82 @@
+/**
+ * Something that one process does at a time. The lock is a file that names its holder: one whose holder lives no more is
+ * taken over at once.
+ */
+
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+
+/** Nobody holds it for so long: its holder is on another machine, or its number is another's by now. */
+const staleAfterMs = 60_000;
+const lookEveryMs = 25;
+
+export class FileLock {
+  readonly #path: string;
+  readonly #clock: Clock;
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    while (!(await this.#take())) await delay(lookEveryMs);
+    try {
+      return await work();
+    } finally {
+      await rm(this.#path, { force: true });
+    }
+  }
+
+  async #take(): Promise<boolean> {
+    const own = `${process.pid} ${hostname()}\n`;
+    try {
+      await writeFile(this.#path, own, { flag: 'wx', mode: 0o600 });
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+        // A disk that is full leaves a file that nobody would hold.
+        if ((error as NodeJS.ErrnoException).syscall === 'write') await rm(this.#path, { force: true });
+        throw error;
+      }
+      if (await this.#isAbandoned(this.#path)) await this.#clear();
+      return false;
+    }
+  }
+
+  /** Two may have seen that it is abandoned, and the slower must not take away what the faster holds by now. */
+  async #clear(): Promise<void> {
+    const aside = `${this.#path}.${process.pid}`;
+    try {
+      await rename(this.#path, aside);
+    } catch {
+      return;
+    }
+    if (await this.#isAbandoned(aside)) await rm(aside, { force: true });
+    else await rename(aside, this.#path);
+  }
+
+  async #isAbandoned(path: string): Promise<boolean> {
+    try {
+      const { mtimeMs } = await stat(path);
+      if (this.#clock.now() - mtimeMs > staleAfterMs) return true;
+      const [pid, host] = (await readFile(path, 'utf8')).trim().split(' ');
+      return host === hostname() && !isAlive(Number(pid));
+    } catch {
+      return false;
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

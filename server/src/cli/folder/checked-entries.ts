@@ -1,0 +1,65 @@
+/** What an import is checked for before anything is sent: by the rules of the server, which judges it again. */
+
+import { toFolderName } from '../../folders/folder-name.ts';
+import { toTexts } from '../../folders/folder-texts.ts';
+import { Refusal } from '../../refusal.ts';
+import { StartError } from '../../start-error.ts';
+import { count } from '../progress.ts';
+import { shown } from '../shown-text.ts';
+import type { Entry } from './import-call.ts';
+
+const mostShown = 10;
+
+/** Answers how many folders it will make: those on the way, too. Throws with the first of what is wrong. */
+export function checkEntries(entries: readonly Entry[]): number {
+  const seen = new Set<string>();
+  const made = new Set<string>();
+  const problems: string[] = [];
+  let wrong = 0;
+  for (const entry of entries) {
+    const problem = problemOf(entry, seen, made);
+    if (problem === undefined) continue;
+    wrong++;
+    if (problems.length < mostShown) problems.push(`  ${shownPath(entry.path)}: ${problem}`);
+  }
+  if (wrong === 0) return made.size;
+  const rest = wrong > mostShown ? [`  and ${count(wrong - mostShown)} more`] : [];
+  throw new StartError(
+    [
+      `${wrong === 1 ? 'One folder' : `${count(wrong)} folders`} cannot be imported, so nothing was:`,
+      ...problems,
+      ...rest,
+    ].join('\n'),
+  );
+}
+
+function problemOf(entry: Entry, seen: Set<string>, made: Set<string>): string | undefined {
+  try {
+    const names = namesIn(entry.path).map(toFolderName);
+    toTexts(entry);
+    const path = names.join('/');
+    if (seen.has(path)) return 'It is there twice.';
+    seen.add(path);
+    // Up to what is known of the way.
+    for (
+      let way = path;
+      way !== '' && !made.has(way);
+      way = way.slice(0, Math.max(0, way.lastIndexOf('/')))
+    ) {
+      made.add(way);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** A slash at either end makes no difference, as the server has it. */
+function namesIn(path: string): string[] {
+  return path.replace(/^\/|\/$/g, '').split('/');
+}
+
+function shownPath(path: string): string {
+  return shown(path.length > 200 ? `${path.slice(0, 200)}…` : path) || '(an empty path)';
+}

@@ -1,0 +1,49 @@
+/**
+ * CSV as RFC 4180 has it: quotes, doubled quotes inside them, line ends of any kind. Our own, because it is these lines;
+ * the libraries for it guess separators and types, and what was exported must come back as it was.
+ */
+
+export interface CsvRow {
+  /** The line of the text where it begins, from 1 on. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+export class CsvError extends Error {
+  override readonly name = 'CsvError';
+}
+
+/** Without empty lines. */
+export function* parseCsv(text: string): Generator<CsvRow> {
+  let line = 1;
+  let begunAt = 1;
+  let cells: string[] = [];
+  // A cell, and what ends it: a comma, the end of the line or the end of the text.
+  const cell = /(?:"([^"]*(?:""[^"]*)*)"|([^",\r\n]*))(,|\r\n|\n|\r|$)/y;
+  cell.lastIndex = text.startsWith('\ufeff') ? 1 : 0;
+  while (cell.lastIndex < text.length || cells.length > 0) {
+    const found = cell.exec(text);
+    if (!found) throw new CsvError(`Line ${line}: a quote is not where it belongs, or is not closed.`);
+    const [, quoted, plain, end] = found;
+    cells.push(quoted === undefined ? plain! : quoted.replaceAll('""', '"'));
+    line += countLines(quoted ?? '');
+    if (end === ',') continue;
+    line++;
+    if (cells.length > 1 || cells[0] !== '' || quoted !== undefined) yield { line: begunAt, cells };
+    begunAt = line;
+    cells = [];
+  }
+}
+
+function countLines(text: string): number {
+  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+}
+
+export function csvLine(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(',')}\r\n`;
+}
+
+/** Spaces at an end are part of a cell, but not every program keeps them without quotes. */
+function csvCell(text: string): string {
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,72 @@
+/** Where an import comes from: a directory, or a file of CSV, JSON or NDJSON, which may be standard input. */
+
+import { stat } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { StartError, UsageError } from '../../start-error.ts';
+import { shown } from '../shown-text.ts';
+import { CsvError } from './csv.ts';
+import { readDirectory, type DirectoryOptions } from './directory-source.ts';
+import { entriesOfCsv, entriesOfJson, entriesOfNdjson, EntryError } from './entry-formats.ts';
+import type { Entry } from './import-call.ts';
+import { readText } from './source-text.ts';
+
+export const formats = ['csv', 'json', 'ndjson'] as const;
+export type Format = (typeof formats)[number];
+
+export interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
+  readonly format: Format | undefined;
+  /** Told from time to time how far it is. */
+  readonly onProgress: (step: string, done: number, total?: number) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Source {
+  readonly entries: readonly Entry[];
+  /** What there was besides, in words. */
+  readonly skipped: readonly string[];
+}
+
+const standardInput = '-';
+const extensions: Readonly<Record<string, Format>> = {
+  '.csv': 'csv',
+  '.json': 'json',
+  '.ndjson': 'ndjson',
+  '.jsonl': 'ndjson',
+};
+
+export async function readSource(source: string, options: SourceOptions): Promise<Source> {
+  if (source !== standardInput && options.format === undefined && (await isDirectory(source))) {
+    const onRead = (count: number) => options.onProgress('Reading directories:', count);
+    return readDirectory(source, { ...options, onRead });
+  }
+  const format = options.format ?? extensions[extname(source).toLowerCase()];
+  const name = source === standardInput ? 'standard input' : shown(source);
+  if (format === undefined) {
+    throw new UsageError(`Of which format ${name} is cannot be told. Give --format ${formats.join(', ')}.`);
+  }
+  const onRead = (bytes: number, total?: number) => options.onProgress('Reading', bytes, total);
+  const text = await readText(source === standardInput ? undefined : source, name, {
+    onRead,
+    signal: options.signal,
+  });
+  try {
+    return { entries: parse[format](text), skipped: [] };
+  } catch (error) {
+    if (!(error instanceof CsvError || error instanceof EntryError)) throw error;
+    throw new StartError(`${name}: ${error.message} Nothing was imported.`, { cause: error });
+  }
+}
+
+const parse: Readonly<Record<Format, (text: string) => Entry[]>> = {
+  csv: entriesOfCsv,
+  json: entriesOfJson,
+  ndjson: entriesOfNdjson,
+};
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (cause) {
+    throw new StartError(`${shown(path)} cannot be read: ${(cause as Error).message}.`, { cause });
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Sends an import so that its way can be followed, and stopped for certain: the server has all of it or nothing, and
+ * whoever stops it is told which.
+ */
+
+import { EspalierError, type Client } from '@espalier/client';
+import { Stopped } from '../connection.ts';
+import type { Progress } from '../progress.ts';
+import { importList, type ImportInput } from './import-call.ts';
+
+const chunkBytes = 64 * 1024;
+const kilobyte = 1_000;
+/** The server works on a large import for as long as that takes. */
+const patienceSeconds = 3_600;
+const keyHeader = 'idempotency-key';
+
+/**
+ * Takes the key under which the import was sent. A change that is asked for under a key that was used for another is
+ * refused: so either the import was made before this, or it never will be. It changes nothing by itself.
+ */
+const taking = `mutation($input: UpdateFolderInput!) { importFolders: updateFolder(input: $input) { folder { id } } }`;
+
+export class ImportUpload {
+  readonly #progress: Progress;
+  #phase: 'before' | 'sending' | 'stopping' = 'before';
+  /** The server may have all of it. */
+  #isSent = false;
+  #key: string | undefined;
+
+  constructor(progress: Progress) {
+    this.#progress = progress;
+  }
+
+  /** For the client, which sends the import with it. */
+  readonly fetch: typeof fetch = (input, init) => {
+    const isGraph = new URL(input instanceof Request ? input.url : input).pathname.endsWith('/graphql');
+    if (!isGraph || this.#phase === 'before' || typeof init?.body !== 'string') return fetch(input, init);
+    const headers = new Headers(init.headers);
+    if (this.#phase === 'stopping') {
+      if (this.#key !== undefined) headers.set(keyHeader, this.#key);
+      return fetch(input, { ...init, headers });
+    }
+    this.#key = headers.get(keyHeader) ?? undefined;
+    return fetch(input, { ...init, headers, body: this.#followed(Buffer.from(init.body)), duplex: 'half' });
+  };
+
+  /** Answers with how many folders were made. */
+  async send(client: Client, input: ImportInput, signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    this.#phase = 'sending';
+    const leaving = new AbortController();
+    const options = { signal: leaving.signal, timeoutSeconds: patienceSeconds };
+    const importing = importList(client, input, options);
+    const stopped = new Promise<undefined>((resolve) => {
+      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+    const made = await Promise.race([importing, stopped]);
+    if (made !== undefined) return made;
+    importing.catch(() => undefined);
+    this.#phase = 'stopping';
+    try {
+      if (this.#isSent) await this.#stop(client, input.parentId);
+    } finally {
+      leaving.abort();
+    }
+    throw new Stopped('Nothing was imported.');
+  }
+
+  async #stop(client: Client, parentId: string): Promise<void> {
+    this.#progress.wait('Stopping the import');
+    try {
+      type Answer = { importFolders: object | null } | null;
+      const taken = await client.mutate<Answer, object>(taking, { input: { id: parentId } });
+      if (!taken?.importFolders) throw new Error('The answer is none.');
+    } catch (error) {
+      const isMade = error instanceof EspalierError && error.code === 'BAD_INPUT';
+      throw new Stopped(
+        isMade
+          ? 'The import was finished before it could be stopped. espalier folder rm -r takes it back.'
+          : 'The server could not be asked to stop. It imports all of it or nothing: look whether it is there.',
+      );
+    }
+  }
+
+  #followed(body: Buffer): ReadableStream<Uint8Array> {
+    const total = Math.ceil(body.length / kilobyte);
+    let sent = 0;
+    return new ReadableStream({
+      pull: (controller) => {
+        this.#progress.show('Sending kB', Math.min(Math.ceil(sent / kilobyte), total), total);
+        if (sent < body.length) {
+          controller.enqueue(body.subarray(sent, sent + chunkBytes));
+          sent += chunkBytes;
+          return;
+        }
+        this.#isSent = true;
+        this.#progress.wait('The server is importing');
+        controller.close();
+      },
+    });
+  }
+}

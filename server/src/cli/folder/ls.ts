@@ -1,0 +1,42 @@
+/** `espalier folder ls`: what is inside a folder. */
+
+import type { Folder } from '@espalier/client';
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { printJsonList, printLines } from '../output.ts';
+import { shown } from '../shown-text.ts';
+import { folderWord } from '../references.ts';
+import { childPath, findFolder } from './folder-path.ts';
+
+export const ls = command({
+  words: [{ ...folderWord, isOptional: true }],
+  options: {
+    long: { short: 'l', about: 'With id, access, time of the last change and title' },
+    json,
+  },
+  settings: connectionSettings,
+  details: 'In natural order: "Floor 2" before "Floor 10". Without a path, the root.',
+  async run({ words, options, flags }) {
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const parent = await findFolder(client, words[0]);
+      const children = client.folders.children(parent.id, { signal });
+      if (options.json) {
+        await printJsonList(
+          mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
+        );
+      } else {
+        await printLines(mapped(children, options.long ? longLine : ({ name }) => shown(name)));
+      }
+    });
+  },
+});
+
+/** What has a fixed width comes first: so nothing waits for the longest name. */
+export function longLine({ id, accessLevel, updatedAt, name, title }: Folder): string {
+  const called = title === name ? '' : `  (${shown(title)})`;
+  return `${id}  ${accessLevel.padEnd(6)}  ${updatedAt}  ${shown(name)}${called}`;
+}
+
+export async function* mapped<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {
+  for await (const item of items) yield map(item);
+}

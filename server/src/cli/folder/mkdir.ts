@@ -1,0 +1,77 @@
+/** `espalier folder mkdir`: makes folders. */
+
+import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJson } from '../output.ts';
+import { shown } from '../shown-text.ts';
+import { folderWord } from '../references.ts';
+import { findFolder, findNearest, splitPath } from './folder-path.ts';
+import { textOptions, toAssignments } from './folder-texts.ts';
+import { importList, type Entry } from './import-call.ts';
+
+type Texts = Omit<Entry, 'path'>;
+
+export const mkdir = command({
+  words: [{ ...folderWord, about: 'The path of the new folder', isRepeatable: true }],
+  options: {
+    parents: { short: 'p', about: 'Make the folders on the way, too, and leave alone what is there already' },
+    ...textOptions,
+    json,
+  },
+  settings: connectionSettings,
+  details: 'With -p, the folders on the way and the last one are made together: all of them or none.',
+  async run({ words, options, flags }) {
+    words.forEach(splitPath);
+    const { title, icon, description } = options;
+    const texts: Texts = {
+      ...(title !== undefined && { title }),
+      ...(icon !== undefined && { icon }),
+      ...(description !== undefined && { description }),
+      ...(options.property.length > 0 && { properties: toAssignments(options.property, 'property') }),
+    };
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const folders: FolderDetails[] = [];
+      for (const path of words) {
+        const made = options.parents
+          ? await makeWay(client, path, texts, signal)
+          : { folder: await make(client, path, texts), count: 1 };
+        folders.push(made.folder);
+        if (!options.json) await print(told(made));
+      }
+      if (options.json) await printJson(folders);
+    });
+  },
+});
+
+interface Made {
+  readonly folder: FolderDetails;
+  readonly count: number;
+}
+
+function told({ folder, count }: Made): string {
+  if (count === 0) return `${shown(folder.path)} is there already.`;
+  return `Made ${shown(folder.path)}${count > 1 ? `, ${count} folders` : ''}.`;
+}
+
+async function make(client: Client, path: string, texts: Texts): Promise<FolderDetails> {
+  const { parentPath, name } = splitPath(path);
+  const parent = await findFolder(client, parentPath);
+  return client.folders.create({ ...texts, parentId: parent.id, name });
+}
+
+async function makeWay(client: Client, path: string, texts: Texts, signal: AbortSignal): Promise<Made> {
+  const { nearest, missing } = await findNearest(client, path);
+  if (missing.length === 0) return { folder: nearest, count: 0 };
+  try {
+    const list = [{ ...texts, path: missing.join('/') }];
+    const count = await importList(client, { parentId: nearest.id, list }, { signal });
+    return { folder: await findFolder(client, path), count };
+  } catch (error) {
+    // Somebody else was faster with a part of the way: there is less to make.
+    const isTaken = error instanceof EspalierError && error.code === 'CONFLICT';
+    const isNearer = isTaken && (await findNearest(client, path)).missing.length < missing.length;
+    if (!isNearer) throw error;
+    return makeWay(client, path, texts, signal);
+  }
+}

@@ -1,0 +1,119 @@
+/** `espalier folder mv`: moves and renames a folder, as mv does it. */
+
+import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { ExitError, exitCodes } from '../failures.ts';
+import { print, printJson } from '../output.ts';
+import { shown } from '../shown-text.ts';
+import { folderWord } from '../references.ts';
+import { childPath, findFolder, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
+import { foretell, foretold } from './foretold-move.ts';
+
+/** What is to become of a folder; what stays as it is, is not there. */
+export interface Move {
+  readonly folder: FolderDetails;
+  readonly name?: string;
+  readonly parent?: FolderDetails;
+  readonly toPath: string;
+}
+
+export const mv = command({
+  words: [
+    { ...folderWord, name: 'from' },
+    { name: 'to', about: 'A folder that is there, to move it inside; or the new path' },
+  ],
+  options: { dryRun: { short: 'n', about: 'Only tell what would happen' }, json },
+  settings: connectionSettings,
+  details: `With all that is inside. A slash at the end of <to> says that it must be a folder that is there.
+To move and rename takes two steps; if the second is refused, the first is taken back.`,
+  async run({ words: [from = '', to = ''], options, flags }) {
+    await withConnection({ flags }, async ({ client }) => {
+      const move = await plan(client, from, to);
+      if (options.dryRun) {
+        const told = await foretell(client, move);
+        await (options.json ? printJson(told) : print(foretold(move, told)));
+        return;
+      }
+      const moved = await carryOut(client, move);
+      if (options.json) await printJson(moved);
+      else if (moved === move.folder) await print(`${shown(moved.path)} is there already.`);
+      else await print(`Moved ${shown(move.folder.path)} to ${shown(moved.path)}.`);
+    });
+  },
+});
+
+async function plan(client: Client, from: string, to: string): Promise<Move> {
+  const folder = await findFolder(client, from);
+  if (folder.parentId === null) throw new EspalierError('BAD_INPUT', 'The root cannot be moved.');
+  const target = await lookUp(client, to);
+  if (target && target.id !== folder.id) {
+    const isThere = target.id === folder.parentId;
+    const toPath = childPath(target.path, folder.name);
+    return { folder, toPath, ...(!isThere && { parent: target }) };
+  }
+  if (!target && /.\/$/.test(to)) throw noSuchFolder(to);
+  const { parentPath, name } = splitPath(target ? target.path : to);
+  const parent = await findFolder(client, parentPath);
+  return {
+    folder,
+    toPath: childPath(parent.path, name),
+    ...(name !== folder.name && { name }),
+    ...(parent.id !== folder.parentId && { parent }),
+  };
+}
+
+async function carryOut(client: Client, move: Move): Promise<FolderDetails> {
+  const { folder, name, parent } = move;
+  const { id, version } = folder;
+  if (name === undefined) {
+    return parent ? client.folders.move(id, parent.id, { expectedVersion: version }) : folder;
+  }
+  if (parent === undefined) return client.folders.update(id, { name, expectedVersion: version });
+
+  const rename = (to: string) => (expectedVersion: number) =>
+    client.folders.update(id, { name: to, expectedVersion });
+  const moveTo = (to: string) => (expectedVersion: number) =>
+    client.folders.move(id, to, { expectedVersion });
+  const renaming = { does: rename(name), undoes: rename(folder.name) };
+  const moving = { does: moveTo(parent.id), undoes: moveTo(folder.parentId!) };
+  // The name that it has in between must be free where it is then.
+  if (!(await isTaken(client, folder, { name }))) return inTwoSteps(renaming, moving, version);
+  if (!(await isTaken(client, folder, { parent }))) return inTwoSteps(moving, renaming, version);
+  throw new EspalierError(
+    'CONFLICT',
+    `There is another ${name} where it is, and another ${folder.name} where it goes. Give it a third name first.`,
+  );
+}
+
+async function isTaken(
+  client: Client,
+  folder: FolderDetails,
+  { name = folder.name, parent }: { name?: string; parent?: FolderDetails },
+): Promise<boolean> {
+  const parentPath = parent?.path ?? splitPath(folder.path).parentPath;
+  return (await client.folders.byPath(childPath(parentPath, name))) !== undefined;
+}
+
+interface Step {
+  readonly does: (expectedVersion: number) => Promise<FolderDetails>;
+  readonly undoes: (expectedVersion: number) => Promise<FolderDetails>;
+}
+
+async function inTwoSteps(first: Step, second: Step, version: number): Promise<FolderDetails> {
+  const between = await first.does(version);
+  try {
+    return await second.does(between.version);
+  } catch (error) {
+    if (!(error instanceof EspalierError)) throw error;
+    try {
+      await first.undoes(between.version);
+    } catch {
+      throw new ExitError(
+        exitCodes.failed.code,
+        `${shown(error.message)} It is at ${shown(between.path)} now, and could not be put back.`,
+      );
+    }
+    throw error;
+  }
+}

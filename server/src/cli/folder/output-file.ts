@@ -1,0 +1,60 @@
+/** A file that is written beside its place, and put there when it is whole. */
+
+import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { StartError } from '../../start-error.ts';
+import { shown } from '../shown-text.ts';
+
+export class OutputFile {
+  readonly #path: string;
+  readonly #beside: string;
+  readonly #handle: FileHandle;
+  #isOpen = true;
+
+  static async open(path: string, { mayReplace }: { readonly mayReplace: boolean }): Promise<OutputFile> {
+    const there = await stat(path).catch(() => undefined);
+    if (there && !there.isFile()) throw new StartError(`${shown(path)} is there, and is no file.`);
+    if (there && !mayReplace) throw new StartError(`${shown(path)} is there already. --force replaces it.`);
+    // What a link leads to is replaced, and not the link.
+    const place = there ? await realpath(path) : path;
+    const beside = `${place}.${process.pid}.new`;
+    try {
+      return new OutputFile(place, beside, await open(beside, 'wx'));
+    } catch (cause) {
+      throw cannotWrite(path, cause);
+    }
+  }
+
+  private constructor(path: string, beside: string, handle: FileHandle) {
+    this.#path = path;
+    this.#beside = beside;
+    this.#handle = handle;
+  }
+
+  async write(text: string): Promise<void> {
+    await this.#handle.appendFile(text).catch((cause: unknown) => {
+      throw cannotWrite(this.#path, cause);
+    });
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.#handle.sync();
+      await this.#handle.close();
+      await rename(this.#beside, this.#path);
+      this.#isOpen = false;
+    } catch (cause) {
+      throw cannotWrite(this.#path, cause);
+    }
+  }
+
+  /** Unless it is finished, nothing of it stays. */
+  async discard(): Promise<void> {
+    if (!this.#isOpen) return;
+    await this.#handle.close().catch(() => undefined);
+    await rm(this.#beside, { force: true }).catch(() => undefined);
+  }
+}
+
+function cannotWrite(path: string, cause: unknown): StartError {
+  return new StartError(`${shown(path)} cannot be written: ${(cause as Error).message}.`, { cause });
+}

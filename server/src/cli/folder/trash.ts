@@ -1,0 +1,57 @@
+/** `espalier folder trash`: what was deleted and can be brought back. */
+
+import type { Client } from '@espalier/client';
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJsonList, printLines } from '../output.ts';
+import { shown } from '../shown-text.ts';
+import { childPath } from './folder-path.ts';
+import { itemsOf, pageInfo, type Page } from '../pages.ts';
+
+export interface Trashed {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly version: number;
+  readonly deletedAt: string;
+  readonly purgedAt: string;
+  readonly formerParent: { readonly id: string; readonly path: string } | null;
+}
+
+const query = `query($first: Int, $after: String) { trash(first: $first, after: $after) {
+  items { id name title version deletedAt purgedAt formerParent { id path } }
+  ${pageInfo} } }`;
+
+export const trash = command({
+  options: { json },
+  settings: connectionSettings,
+  details: 'The latest first. To bring one back: espalier folder restore <id>',
+  async run({ options, flags }) {
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const trashed = listTrash(client, signal);
+      if (options.json) await printJsonList(trashed);
+      else await printTable(trashed);
+    });
+  },
+});
+
+export function listTrash(client: Client, signal?: AbortSignal, pageSize = 500): AsyncGenerator<Trashed> {
+  type Answer = { trash: Page<Trashed> };
+  return itemsOf(async (page) => (await client.query<Answer, object>(query, page, { signal })).trash, {
+    pageSize,
+  });
+}
+
+async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
+  let isEmpty = true;
+  async function* lines() {
+    for await (const { id, deletedAt, purgedAt, name, formerParent } of trashed) {
+      if (isEmpty) yield `${'ID'.padEnd(36)}  ${'DELETED'.padEnd(24)}  ${'UNTIL'.padEnd(24)}  FOLDER`;
+      isEmpty = false;
+      const where = formerParent ? childPath(formerParent.path, name) : name;
+      yield `${id}  ${deletedAt}  ${purgedAt}  ${shown(where)}`;
+    }
+  }
+  await printLines(lines());
+  if (isEmpty) await print('The trash is empty.');
+}

@@ -1,0 +1,92 @@
+/** `espalier folder tree`: draws what is inside a folder, as it is read, however much it is. */
+
+import type { Client, FolderDetails } from '@espalier/client';
+import { isUtf8Process } from '../../config.ts';
+import { wholeNumber } from '../../settings/setting-values.ts';
+import { UsageError } from '../../start-error.ts';
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { createLines } from '../output.ts';
+import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
+import { count } from '../progress.ts';
+import { shown } from '../shown-text.ts';
+import { folderWord } from '../references.ts';
+import { findFolder } from './folder-path.ts';
+import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
+
+interface Edge {
+  readonly depth: number;
+  readonly node: {
+    readonly id: string;
+    readonly name: string;
+    readonly title: string;
+    readonly accessLevel: string;
+    /** By it is known which of the folders inside is the last, before the others have come. */
+    readonly folders: { readonly items: readonly { readonly id: string }[] };
+  };
+}
+
+const query = `query($id: ID!, $depth: Int, $first: Int, $after: String) { folder(id: $id) {
+  folders(last: 1) { items { id } }
+  descendants(depth: $depth, first: $first, after: $after) {
+    items: edges { depth node { id name title accessLevel folders(last: 1) { items { id } } } }
+    ${pageInfo} } } }`;
+
+/** With the last one inside of each, half of what an answer may hold. */
+const pageSize = 5_000;
+
+export const tree = command({
+  words: [{ ...folderWord, isOptional: true }],
+  options: {
+    depth: { short: 'L', value: 'number', about: 'Only so many levels; 1 is what is right inside' },
+    ascii: { about: 'Draw with |-- and `--, as where the locale is not of UTF-8' },
+    json,
+  },
+  settings: connectionSettings,
+  details: 'Without a path, the root. What has another title than its name shows it behind.',
+  async run({ words, options, flags }) {
+    const depth = options.depth === undefined ? undefined : wholeNumber(1, 1_000)(options.depth);
+    if (options.depth !== undefined && depth === undefined) {
+      throw new UsageError('--depth takes a whole number from 1 on.');
+    }
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const top = await findFolder(client, words[0]);
+      const branches = readBranches(client, top, { depth, signal });
+      const lines = createLines();
+      if (options.json) {
+        const { id, name, title, accessLevel } = top;
+        for await (const text of nestTree({ id, name, title, accessLevel }, branches)) await lines.add(text);
+        await lines.end('\n');
+        return;
+      }
+      let folders = 0;
+      await lines.add(`${shown(top.path)}\n`);
+      for await (const line of drawTree(branches, { isAscii: options.ascii || !isUtf8Process() })) {
+        folders++;
+        await lines.add(`${line}\n`);
+      }
+      await lines.end(`\n${count(folders)} ${folders === 1 ? 'folder' : 'folders'}\n`);
+    });
+  },
+});
+
+/** Each folder right before what is inside it. */
+async function* readBranches(
+  client: Client,
+  top: FolderDetails,
+  { depth, signal }: { depth: number | undefined; signal: AbortSignal },
+): AsyncGenerator<Branch> {
+  /** The last one inside each of the folders on the way. */
+  const last: (string | undefined)[] = [];
+  const read = halving<Edge>(async (page) => {
+    type Answer = { folder: (Edge['node'] & { descendants: Page<Edge> }) | null };
+    const { folder } = await client.query<Answer, object>(query, { id: top.id, depth, ...page }, { signal });
+    last[0] ??= folder?.folders.items[0]?.id;
+    return folder?.descendants ?? { items: [], pageInfo: { endCursor: null, hasNextPage: false } };
+  });
+  for await (const { depth: level, node } of itemsOf(read, { pageSize })) {
+    const { folders, ...folder } = node;
+    last[level] = folders.items[0]?.id;
+    yield { folder, depth: level, isLast: last[level - 1] === folder.id };
+  }
+}

@@ -1,0 +1,87 @@
+/** `espalier folder watch`: a line for each change of the tree, as it happens, for as long as somebody looks. */
+
+import type { Client } from '@espalier/client';
+import { command } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJson } from '../output.ts';
+import { shown } from '../shown-text.ts';
+import { folderWord } from '../references.ts';
+import { childPath, findFolder } from './folder-path.ts';
+import { listTrash } from './trash.ts';
+
+interface Change {
+  readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
+  readonly cursor: string;
+  readonly id: string | null;
+  readonly at: string | null;
+  readonly by: { readonly username: string } | null;
+  readonly folder: { readonly name: string; readonly path: string } | null;
+  readonly oldParent: { readonly path: string } | null;
+  readonly folderCount: number | null;
+}
+
+const subscription = `subscription($under: ID, $after: String) { folderChanges(under: $under, after: $after) {
+  kind cursor id at by { username } folder { name path } oldParent { path } folderCount } }`;
+
+/** How many of the trash are looked through for the path of what was deleted. */
+const mostTrash = 100;
+
+export const watch = command({
+  words: [{ ...folderWord, isOptional: true }],
+  options: { json: { about: 'Print a line of JSON for each change, for programs' } },
+  settings: connectionSettings,
+  details: `Until Ctrl-C. A lost connection is made again, and nothing is missed meanwhile. A RESYNC says that what happened
+cannot be told in detail. Without a path, the whole tree.`,
+  async run({ words, options, flags }) {
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const top = await findFolder(client, words[0]);
+      const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
+      console.error(`Watching ${shown(top.path)} at ${client.url}; Ctrl-C ends it.`);
+      for await (const change of follow(client, { under: top.id, after: cursor }, signal)) {
+        const path = change.folder?.path ?? (await pathOfGone(client, change, signal));
+        if (options.json) await printJson({ ...change, path }, { isCompact: true });
+        else await print(line(change, path));
+      }
+    });
+  },
+});
+
+/** Made again after a lost connection, from the last change on. */
+async function* follow(
+  client: Client,
+  { under, after: from }: { readonly under: string; readonly after: string },
+  signal: AbortSignal,
+): AsyncGenerator<Change> {
+  let after = from;
+  const onGoingAway = (cursor: string) => void (after = cursor);
+  type Answer = { folderChanges: Change };
+  const changes = client.subscribe<Answer, object>(subscription, () => ({ under, after }), {
+    signal,
+    onGoingAway,
+  });
+  for await (const { folderChanges } of changes) {
+    after = folderChanges.cursor;
+    yield folderChanges;
+  }
+}
+
+/** Of what was deleted only the id is told; whoever may restore it finds in the trash where it was. */
+async function pathOfGone(client: Client, { kind, id }: Change, signal: AbortSignal): Promise<string | null> {
+  if (kind !== 'DELETE') return null;
+  let left = mostTrash;
+  for await (const { id: trashed, name, formerParent } of listTrash(client, signal, mostTrash)) {
+    if (trashed === id) return formerParent ? childPath(formerParent.path, name) : name;
+    if (--left === 0) return null;
+  }
+  return null;
+}
+
+function line({ kind, id, at, by, folder, oldParent, folderCount }: Change, path: string | null): string {
+  const what = path !== null ? shown(path) : id !== null ? `id:${id}` : 'read everything anew';
+  const from =
+    kind === 'MOVE' && oldParent && folder ? ` from ${shown(childPath(oldParent.path, folder.name))}` : '';
+  const many =
+    kind === 'IMPORT' && folderCount !== null ? ` (${folderCount.toLocaleString('en')} folders)` : '';
+  const who = by ? ` by ${shown(by.username)}` : '';
+  return `${(at ?? '-').padEnd(24)}  ${kind.padEnd(6)}  ${what}${from}${many}${who}`;
+}

@@ -1,0 +1,64 @@
+/** `espalier explain`: what somebody may do with a folder, and why. */
+
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { facts } from '../facts.ts';
+import { print, printJson, shown } from '../output.ts';
+import {
+  findFolder,
+  findUser,
+  folderWord,
+  userWord,
+  type NamedFolder,
+  type NamedUser,
+} from '../references.ts';
+import { toMinute } from '../shown-time.ts';
+import { grantFields, subjectOf, type GrantDetails } from './grant-details.ts';
+
+interface Explanation {
+  readonly user: NamedUser;
+  readonly folder: NamedFolder;
+  readonly level: string;
+  readonly isPassage: boolean | null;
+  readonly reason: string;
+  readonly grant: GrantDetails | null;
+}
+
+const query = `query ($userId: ID!, $folderId: ID!) {
+  explainAccess(userId: $userId, folderId: $folderId) {
+    user { id username } folder { id path } level isPassage reason grant { ${grantFields} }
+  }
+}`;
+
+export const explain = command({
+  words: [userWord, folderWord],
+  options: { json },
+  settings: connectionSettings,
+  details: 'For administrators, for whoever manages the folder, and for everybody about themself.',
+  async run({ words: [who, where], options, flags }) {
+    await withConnection({ flags }, async (asking) => {
+      const { client, signal } = asking;
+      const { id: userId } = await findUser(asking, who!);
+      const { id: folderId } = await findFolder(asking, where!);
+      const { explainAccess: explanation } = await client.query<{ explainAccess: Explanation }>(
+        query,
+        { userId, folderId },
+        { signal },
+      );
+      await (options.json ? printJson(explanation) : print(inWords(explanation)));
+    });
+  },
+});
+
+function inWords({ user, folder, level, grant, reason }: Explanation): string {
+  const deciding = grant
+    ? `${grant.level} to ${subjectOf(grant)} on ${shown(grant.folder.path)}, since ${toMinute(grant.grantedAt)} UTC`
+    : 'none';
+  return facts([
+    ['User', shown(user.username)],
+    ['Folder', shown(folder.path)],
+    ['Level', level],
+    ['Why', shown(reason)],
+    ['Grant', deciding],
+  ]);
+}

@@ -1,0 +1,52 @@
+/** What commands show of a grant, and whom one is for. */
+
+import { UsageError } from '../../start-error.ts';
+import type { Option } from '../command.ts';
+import { shown } from '../output.ts';
+import { findGroup, findUser, type Asking, type NamedGroup, type NamedUser } from '../references.ts';
+
+export interface GrantDetails {
+  readonly level: string;
+  readonly grantedAt: string;
+  readonly folder: { readonly id: string; readonly path: string };
+  readonly user: NamedUser | null;
+  readonly group: NamedGroup | null;
+}
+
+export const grantFields = 'level grantedAt folder { id path } user { id username } group { id name }';
+
+export const subjectOptions = {
+  user: { value: 'name', about: 'The user, by name or id:<id>; or' },
+  group: { value: 'name', about: 'the group, by name or id:<id>' },
+} as const satisfies Record<string, Option>;
+
+/** A user or a group, for the input of a mutation and for people. */
+export interface Subject {
+  readonly input: { readonly userId: string } | { readonly groupId: string };
+  readonly name: string;
+}
+
+export interface SubjectGiven {
+  readonly user: string | undefined;
+  readonly group: string | undefined;
+}
+
+export function requireOneSubject({ user, group }: SubjectGiven): void {
+  if ((user === undefined) === (group === undefined)) {
+    throw new UsageError('Whom it is about is told by --user <name> or --group <name>, one of them.');
+  }
+}
+
+export async function findSubject(asking: Asking, { user, group }: SubjectGiven): Promise<Subject> {
+  if (user !== undefined) {
+    const { id, username } = await findUser(asking, user);
+    return { input: { userId: id }, name: shown(username) };
+  }
+  const { id, name } = await findGroup(asking, group!);
+  return { input: { groupId: id }, name: `the group ${shown(name)}` };
+}
+
+export function subjectOf({ user, group }: Pick<GrantDetails, 'user' | 'group'>): string {
+  if (user) return shown(user.username);
+  return group ? `group ${shown(group.name)}` : '';
+}

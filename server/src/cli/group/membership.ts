@@ -1,0 +1,47 @@
+/** Commands that put users into a group or take them out: all of those who are named, or none. */
+
+import { UsageError } from '../../start-error.ts';
+import { command, json, type Command } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJson, shown } from '../output.ts';
+import { findGroup, findUsers, groupWord, userWord } from '../references.ts';
+
+type Payload = Readonly<Record<string, { readonly count: number }>>;
+
+/** The server takes no more in one transaction. */
+const mostAtOnce = 1_000;
+
+export function membership({
+  field,
+  counted,
+  tell,
+  details,
+}: {
+  readonly field: 'addToGroup' | 'removeFromGroup';
+  readonly counted: 'added' | 'removed';
+  readonly tell: (count: string, group: string) => string;
+  readonly details: string;
+}): Command {
+  const inputType = field === 'addToGroup' ? 'AddToGroupInput' : 'RemoveFromGroupInput';
+  const mutation = `mutation ($input: ${inputType}!) { ${field}(input: $input) { count: ${counted} } }`;
+  return command({
+    words: [groupWord, { ...userWord, isRepeatable: true }],
+    options: { json },
+    settings: connectionSettings,
+    details: `For administrators. ${details}`,
+    async run({ words: [reference, ...names], options, flags }) {
+      if (names.length > mostAtOnce) throw new UsageError('At most 1,000 users go in one command.');
+      await withConnection({ flags }, async (asking) => {
+        const group = await findGroup(asking, reference!);
+        const users = await findUsers(asking, names);
+        const input = { groupId: group.id, userIds: users.map(({ id }) => id) };
+        const answer = await asking.client.mutate<Payload>(mutation, { input }, { signal: asking.signal });
+        const { count } = answer[field]!;
+        const shownCount = count === 1 ? 'one user' : count === 0 ? 'nobody' : `${count} users`;
+        await (options.json
+          ? printJson({ group, users, [counted]: count })
+          : print(tell(shownCount, shown(group.name))));
+      });
+    },
+  });
+}

@@ -1,0 +1,56 @@
+/** `espalier group show`: one group, and all who are in it. */
+
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { facts } from '../facts.ts';
+import { print, printJson, shown } from '../output.ts';
+import { everyItem, pageInfo, type Page } from '../pages.ts';
+import { findGroup, groupWord, type NamedUser } from '../references.ts';
+import { toMinute } from '../shown-time.ts';
+
+interface Answer {
+  readonly group: {
+    readonly id: string;
+    readonly name: string;
+    readonly createdAt: string;
+    readonly members: Page<NamedUser>;
+  } | null;
+}
+
+const query = `query ($id: ID!, $first: Int, $after: String) {
+  group(id: $id) {
+    id name createdAt
+    members(first: $first, after: $after) { items { id username } ${pageInfo} }
+  }
+}`;
+const noMembers: Page<NamedUser> = { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
+
+export const showGroup = command({
+  words: [groupWord],
+  options: { json },
+  settings: connectionSettings,
+  details: 'For administrators.',
+  async run({ words: [reference], options, flags }) {
+    await withConnection({ flags }, async (asking) => {
+      const { client, signal } = asking;
+      const { id, name } = await findGroup(asking, reference!);
+      let createdAt = '';
+      const members = await everyItem(async (slice) => {
+        const { group } = await client.query<Answer>(query, { id, ...slice }, { signal });
+        createdAt = group?.createdAt ?? createdAt;
+        return group?.members ?? noMembers;
+      });
+      if (options.json) {
+        await printJson({ id, name, createdAt, members });
+        return;
+      }
+      const head = facts([
+        ['Name', shown(name)],
+        ['Id', id],
+        ['Created', `${toMinute(createdAt)} UTC`],
+        ['Members', String(members.length)],
+      ]);
+      await print([head, ...members.map(({ username }) => `  ${shown(username)}`)].join('\n'));
+    });
+  },
+});

@@ -1,0 +1,40 @@
+/** Prints entries as they come: lines, CSV, one JSON array, or a JSON object a line for what has no end. */
+
+import { jsonText, print } from '../output.ts';
+import { csvHeading, toCsvRow } from './csv.ts';
+import { heading, toLine, type Entry } from './entry.ts';
+
+export type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';
+
+export class EntryWriter {
+  readonly #format: EntryFormat;
+  #isFirst = true;
+
+  constructor(format: EntryFormat) {
+    this.#format = format;
+  }
+
+  async write(entries: readonly Entry[]): Promise<void> {
+    const lines = [...this.#head(), ...entries.map((entry) => this.#line(entry))];
+    if (lines.length > 0) await print(lines.join('\n'));
+  }
+
+  async end(): Promise<void> {
+    if (this.#format === 'json') await print(this.#isFirst ? '[]' : ']');
+  }
+
+  #head(): string[] {
+    if (!this.#isFirst || this.#format === 'json' || this.#format === 'ndjson') return [];
+    this.#isFirst = false;
+    return [this.#format === 'csv' ? csvHeading : heading];
+  }
+
+  #line(entry: Entry): string {
+    if (this.#format === 'lines') return toLine(entry);
+    if (this.#format === 'csv') return toCsvRow(entry);
+    if (this.#format === 'ndjson') return jsonText(entry);
+    const opening = this.#isFirst ? '[' : ',';
+    this.#isFirst = false;
+    return opening + jsonText(entry);
+  }
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { csvHeading, toCsvRow } from './csv.ts';
+import { heading, toLine, type Entry } from './entry.ts';
+
+const entry = (given: Partial<Entry>): Entry => ({
+  number: 7,
+  at: '2026-11-15T16:50:07.123Z',
+  kind: 'UPDATE_FOLDER',
+  byId: 'a1',
+  by: { username: 'admin' },
+  folderId: null,
+  folder: null,
+  userId: null,
+  user: null,
+  groupId: null,
+  group: null,
+  sessionId: null,
+  before: null,
+  after: null,
+  ...given,
+});
+
+/** What stands under the heading. */
+const what = (given: Partial<Entry>) => toLine(entry(given)).slice(heading.indexOf('What'));
+
+test('a line has number, time, who and what below their headings', () => {
+  const line = toLine(entry({ folderId: 'f1', folder: { path: '/Places' }, after: { title: 'P' } }));
+  assert.equal(heading, '  Number  At (UTC)             By            What');
+  assert.equal(line, '       7  2026-11-15 16:50:07  admin         UPDATE_FOLDER  /Places  title: P');
+});
+
+test('who did it: a user, one who is gone, or the server', () => {
+  assert.match(toLine(entry({ by: null })), / id:a1 /);
+  assert.match(toLine(entry({ by: null, byId: null })), / \(server\) /);
+});
+
+test('what is gone has the name that the entry remembers, or its id', () => {
+  const folderId = 'f1';
+  assert.equal(
+    what({ kind: 'DELETE_FOLDER', folderId, before: { name: 'Old' } }),
+    'DELETE_FOLDER  Old (gone)',
+  );
+  assert.equal(what({ folderId, after: { title: 'T' } }), 'UPDATE_FOLDER  id:f1  title: T');
+  const renamed = { before: { username: 'bob' }, after: { username: 'Robert' } };
+  assert.equal(
+    what({ kind: 'UPDATE_USER', userId: 'u1', user: { username: 'Robert' }, ...renamed }),
+    'UPDATE_USER  user Robert  username: bob → Robert',
+  );
+});
+
+test('a grant names folder, subject and level; a long text is cut', () => {
+  const grant = {
+    kind: 'GRANT_ACCESS',
+    folderId: 'f1',
+    folder: { path: '/' },
+    groupId: 'g1',
+    group: { name: 'G' },
+  };
+  assert.equal(
+    what({ ...grant, before: { level: 'READ' }, after: { level: 'WRITE' } }),
+    'GRANT_ACCESS  /  group G  level: READ → WRITE',
+  );
+  const line = what({ after: { description: 'x'.repeat(200) } });
+  assert.equal(line, `UPDATE_FOLDER  description: ${'x'.repeat(59)}…`);
+});
+
+test('nothing in a line or in CSV moves the cursor of a terminal', () => {
+  const hostile = 'a\u001b[31m\u009b\u202e\nb';
+  const given = entry({
+    by: { username: hostile },
+    folderId: 'f',
+    folder: { path: hostile },
+    after: { title: hostile, [hostile]: 1 },
+  });
+  for (const text of [toLine(given), toCsvRow(given)]) assert.doesNotMatch(text, /[\p{Cc}\u202e]/u);
+});
+
+test('CSV quotes what needs it, and a name does not become a formula', () => {
+  const row = toCsvRow(
+    entry({ by: { username: '=1+1' }, folderId: 'f1', folder: { path: '/a,"b"' }, after: { n: 1 } }),
+  );
+  assert.equal(csvHeading.split(',').length, 14);
+  assert.equal(row, `7,2026-11-15T16:50:07.123Z,UPDATE_FOLDER,a1,'=1+1,f1,"/a,""b""",,,,,,,"{""n"":1}"`);
+});

@@ -1,0 +1,85 @@
+/** An entry of the journal as it is asked for, and a line of it for people. */
+
+import { shown } from '../output.ts';
+import { toSecond } from '../shown-time.ts';
+
+export interface Entry {
+  readonly number: number;
+  readonly at: string;
+  readonly kind: string;
+  readonly byId: string | null;
+  readonly by: { readonly username: string } | null;
+  readonly folderId: string | null;
+  readonly folder: { readonly path: string } | null;
+  readonly userId: string | null;
+  readonly user: { readonly username: string } | null;
+  readonly groupId: string | null;
+  readonly group: { readonly name: string } | null;
+  readonly sessionId: string | null;
+  readonly before: Details | null;
+  readonly after: Details | null;
+}
+
+type Details = Readonly<Record<string, unknown>>;
+
+export const entryFields = `number cursor at kind byId by { username } folderId folder { path } ancestorIds
+  formerAncestorIds userId user { username } groupId group { name } sessionId before after`;
+
+const widths = { number: 8, by: 12 };
+const longestValue = 60;
+/** They say again what the folder, user or group is called, unless they have changed. */
+const names = ['name', 'username'];
+
+export const heading = [
+  'Number'.padStart(widths.number),
+  'At (UTC)'.padEnd(19),
+  'By'.padEnd(widths.by),
+  'What',
+].join('  ');
+
+/** Widths are fixed: what comes later is not known when the first line is printed. */
+export function toLine(entry: Entry): string {
+  const cells = [
+    String(entry.number).padStart(widths.number),
+    toSecond(entry.at),
+    whoDid(entry).padEnd(widths.by),
+    [entry.kind, ...objectsOf(entry), ...changesOf(entry)].join('  '),
+  ];
+  return cells.join('  ');
+}
+
+function whoDid({ by, byId }: Entry): string {
+  if (by) return shown(by.username);
+  return byId === null ? '(server)' : `id:${byId}`;
+}
+
+/** What is gone has the name that the entry remembers, or its id. */
+function objectsOf(entry: Entry): string[] {
+  const { folderId, folder, userId, user, groupId, group, sessionId } = entry;
+  const remembered = (name: string) => {
+    const value = entry.after?.[name] ?? entry.before?.[name];
+    return typeof value === 'string' ? `${shown(value)} (gone)` : undefined;
+  };
+  return [
+    folderId && (folder ? shown(folder.path) : (remembered('name') ?? `id:${folderId}`)),
+    userId && `user ${user ? shown(user.username) : (remembered('username') ?? `id:${userId}`)}`,
+    groupId && `group ${group ? shown(group.name) : (remembered('name') ?? `id:${groupId}`)}`,
+    sessionId && `session ${sessionId}`,
+  ].filter((each) => typeof each === 'string');
+}
+
+function changesOf({ before, after }: Entry): string[] {
+  const keys = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
+  return [...keys].flatMap((key) => {
+    const [old, now] = [before?.[key], after?.[key]];
+    const isSame = old === undefined || now === undefined || JSON.stringify(old) === JSON.stringify(now);
+    if (isSame && names.includes(key)) return [];
+    if (old === undefined) return [`${shown(key)}: ${inShort(now)}`];
+    return [`${shown(key)}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
+  });
+}
+
+function inShort(value: unknown): string {
+  const letters = [...shown(typeof value === 'string' ? value : JSON.stringify(value))];
+  return letters.length > longestValue ? `${letters.slice(0, longestValue - 1).join('')}…` : letters.join('');
+}

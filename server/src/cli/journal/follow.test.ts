@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PageSlice } from '../pages.ts';
+import { followed } from './follow.ts';
+
+/** A journal that grows between looks, and while it is read. */
+class Journal {
+  readonly entries: { number: number }[] = [];
+  #whenRead: (() => void)[] = [];
+
+  add(...numbers: number[]): void {
+    for (const number of numbers) this.entries.unshift({ number });
+  }
+
+  onNextRead(work: () => void): void {
+    this.#whenRead.push(work);
+  }
+
+  read = ({ first, after }: PageSlice) => {
+    this.#whenRead.shift()?.();
+    const older = this.entries.filter(({ number }) => after === null || number < Number(after));
+    const items = older.slice(0, first);
+    const pageInfo = {
+      hasNextPage: items.length < older.length,
+      endCursor: String(items.at(-1)?.number ?? '') || null,
+    };
+    return Promise.resolve({ items, pageInfo });
+  };
+}
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place);
+
+/** What is told, with one step of what happens before each look; then it is stopped. */
+async function tell(journal: Journal, first: number, steps: readonly (() => void)[]) {
+  const told: number[] = [];
+  const events: string[] = [];
+  const left = [...steps];
+  const stopped = new Error('stopped');
+  const entries = followed(journal.read, {
+    first,
+    pause: () => {
+      const step = left.shift();
+      if (!step) return Promise.reject(stopped);
+      return Promise.resolve(step());
+    },
+    onTrouble: (error) => void events.push((error as Error).message),
+    onReplaced: () => void events.push('replaced'),
+  });
+  await assert.rejects(async () => {
+    for await (const some of entries) told.push(...some.map(({ number }) => number));
+  }, stopped);
+  return { told, events };
+}
+
+test('begins with the latest, the oldest of them first, and goes on with what follows', async () => {
+  const journal = new Journal();
+  journal.add(...range(1, 10));
+  const { told } = await tell(journal, 3, [
+    () => journal.add(11, 12),
+    () => undefined,
+    () => journal.add(13),
+  ]);
+  assert.deepEqual(told, range(8, 13));
+});
+
+test('of more than a page nothing is missed and nothing told twice, also if more comes while it is read', async () => {
+  const journal = new Journal();
+  journal.add(1);
+  const steps = [
+    () => {
+      journal.add(...range(2, 350));
+      journal.onNextRead(() => undefined);
+      journal.onNextRead(() => journal.add(...range(351, 420)));
+    },
+    () => undefined,
+  ];
+  const { told, events } = await tell(journal, 0, steps);
+  assert.deepEqual(told, range(2, 420));
+  assert.deepEqual(events, []);
+});
+
+test('an empty journal is followed from its first entry on', async () => {
+  const journal = new Journal();
+  assert.deepEqual((await tell(journal, 5, [() => undefined, () => journal.add(1)])).told, [1]);
+});
+
+test('a look that fails is made up for by the next', async () => {
+  const journal = new Journal();
+  journal.add(1);
+  const fail = () => {
+    journal.add(2);
+    journal.onNextRead(() => {
+      throw new Error('away');
+    });
+  };
+  const { told, events } = await tell(journal, 1, [fail, () => journal.add(3)]);
+  assert.deepEqual(told, [1, 2, 3]);
+  assert.deepEqual(events, ['away']);
+});
+
+test('a journal that begins anew with smaller numbers is noticed, and followed from there', async () => {
+  const journal = new Journal();
+  journal.add(...range(1, 9));
+  const restore = () => journal.entries.splice(0, journal.entries.length, { number: 4 });
+  const { told, events } = await tell(journal, 1, [restore, () => journal.add(5)]);
+  assert.deepEqual(told, [9, 5]);
+  assert.deepEqual(events, ['replaced']);
+});

@@ -1,0 +1,52 @@
+/**
+ * Follows a list whose newest entry comes first, as `tail -f` does a file. Numbers are in the order of commits: whoever has
+ * seen one has seen, or can read, all that are smaller, so nothing is missed or told twice.
+ */
+
+import { everyItem, pagesOf, type ReadPage } from '../pages.ts';
+
+export interface Following {
+  /** How many of what is there already come first. */
+  readonly first: number;
+  /** Waits before the next look; throws to stop. */
+  readonly pause: () => Promise<unknown>;
+  /** Told of what went wrong with a look; throws what is no reason to look again. */
+  readonly onTrouble: (error: unknown) => void;
+  /** The server has another journal than before, as after a restored backup. */
+  readonly onReplaced: () => void;
+}
+
+const pageSize = 100;
+
+/** The oldest first. Has no end. */
+export async function* followed<Entry extends { readonly number: number }>(
+  read: ReadPage<Entry>,
+  { first, pause, onTrouble, onReplaced }: Following,
+): AsyncGenerator<readonly Entry[], never> {
+  const start = await everyItem(read, { most: Math.max(first, 1) });
+  let last = start[0]?.number ?? 0;
+  yield start.slice(0, first).toReversed();
+  for (;;) {
+    await pause();
+    const seen = await since(read, last).catch(onTrouble);
+    if (seen?.newest === undefined) continue;
+    if (seen.newest < last) onReplaced();
+    last = seen.newest;
+    if (seen.fresh.length > 0) yield seen.fresh;
+  }
+}
+
+async function since<Entry extends { readonly number: number }>(
+  read: ReadPage<Entry>,
+  last: number,
+): Promise<{ readonly fresh: readonly Entry[]; readonly newest: number | undefined }> {
+  const found: Entry[] = [];
+  let newest: number | undefined;
+  for await (const items of pagesOf(read, { pageSize })) {
+    newest ??= items[0]?.number;
+    const newer = items.filter(({ number }) => number > last);
+    found.push(...newer);
+    if (newer.length < items.length) break;
+  }
+  return { fresh: found.toReversed(), newest };
+}

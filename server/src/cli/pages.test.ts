@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { everyItem, pagesOf, type PageSlice } from './pages.ts';
+
+/** A list of numbers that gives `most` at once; notes what was asked for. */
+function numbers(count: number, asked: PageSlice[] = []) {
+  return (slice: PageSlice) => {
+    asked.push(slice);
+    const start = Number(slice.after ?? 0);
+    const end = Math.min(count, start + slice.first);
+    const items = Array.from({ length: end - start }, (_, place) => start + place);
+    const endCursor = items.length > 0 ? String(end) : null;
+    return Promise.resolve({ items, pageInfo: { hasNextPage: end < count, endCursor } });
+  };
+}
+
+async function sizesOf(pages: AsyncIterable<readonly number[]>): Promise<number[]> {
+  const sizes: number[] = [];
+  for await (const { length } of pages) sizes.push(length);
+  return sizes;
+}
+
+test('a list is read to its end, page by page', async () => {
+  assert.deepEqual(await sizesOf(pagesOf(numbers(7), { pageSize: 3 })), [3, 3, 1]);
+  assert.equal((await everyItem(numbers(2_500))).length, 2_500);
+});
+
+test('no more is asked for than is wanted', async () => {
+  const asked: PageSlice[] = [];
+  assert.deepEqual(await sizesOf(pagesOf(numbers(100, asked), { pageSize: 4, most: 6 })), [4, 2]);
+  assert.deepEqual(asked, [
+    { first: 4, after: null },
+    { first: 2, after: '4' },
+  ]);
+});
+
+test('an empty list, and nothing of a list, is one empty page', async () => {
+  assert.deepEqual(await sizesOf(pagesOf(numbers(0))), [0]);
+  assert.deepEqual(await sizesOf(pagesOf(numbers(5), { most: 0 })), [0]);
+});

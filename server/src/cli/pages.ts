@@ -1,0 +1,72 @@
+/** Lists that come in pages, read as they are needed. */
+
+import { EspalierError } from '@espalier/client';
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+export interface PageSlice {
+  readonly first: number;
+  readonly after: string | null;
+}
+
+/** What a query selects beside the items. */
+export const pageInfo = 'pageInfo { hasNextPage endCursor }';
+
+/** The server gives no more at once. */
+const mostPageSize = 1_000;
+
+export type ReadPage<Item> = (slice: PageSlice) => Promise<Page<Item>>;
+
+interface PageOptions {
+  /** No more items in all. */
+  readonly most?: number;
+  readonly pageSize?: number;
+}
+
+/** At least one page, which may be empty. */
+export async function* pagesOf<Item>(
+  read: ReadPage<Item>,
+  { most = Infinity, pageSize = mostPageSize }: PageOptions = {},
+): AsyncGenerator<readonly Item[], void> {
+  let left = most;
+  let after: string | null = null;
+  for (;;) {
+    const page: Page<Item> = await read({ first: Math.min(left, pageSize), after });
+    yield page.items;
+    left -= page.items.length;
+    after = page.pageInfo.endCursor;
+    if (left <= 0 || !page.pageInfo.hasNextPage || after === null) return;
+  }
+}
+
+export async function* itemsOf<Item>(
+  read: ReadPage<Item>,
+  options?: PageOptions,
+): AsyncGenerator<Item, void> {
+  for await (const items of pagesOf(read, options)) yield* items;
+}
+
+/** Asks for half as many where a page costs the server too much; from then on, too. */
+export function halving<Item>(read: ReadPage<Item>): ReadPage<Item> {
+  let most = Infinity;
+  return async function readLess({ first, after }) {
+    const size = Math.min(first, most);
+    try {
+      return await read({ first: size, after });
+    } catch (error) {
+      const isTooMuch = error instanceof EspalierError && error.code === 'TOO_EXPENSIVE';
+      if (!isTooMuch || size === 1) throw error;
+      most = Math.ceil(size / 2);
+      return readLess({ first, after });
+    }
+  };
+}
+
+export async function everyItem<Item>(read: ReadPage<Item>, options?: PageOptions): Promise<readonly Item[]> {
+  const all: Item[] = [];
+  for await (const items of pagesOf(read, options)) all.push(...items);
+  return all;
+}

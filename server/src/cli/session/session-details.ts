@@ -1,0 +1,97 @@
+/** What commands show of a session, and how sessions are read: one's own, or those that administrators see. */
+
+import { facts } from '../facts.ts';
+import { shown, table } from '../output.ts';
+import { pageInfo, type Page, type ReadPage } from '../pages.ts';
+import type { Asking, NamedUser } from '../references.ts';
+import { toMinute, toSecond } from '../shown-time.ts';
+
+export interface SessionDetails {
+  readonly id: string;
+  readonly user: NamedUser;
+  readonly createdAt: string;
+  readonly refreshedAt: string;
+  readonly expiresAt: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+  readonly isCurrent: boolean;
+}
+
+export interface Refresh {
+  readonly at: string;
+  readonly address: string | null;
+  readonly agent: string | null;
+  readonly replays: number;
+  readonly replayedAt: string | null;
+  readonly replayAddress: string | null;
+  readonly replayAgent: string | null;
+}
+
+export type SessionWithRefreshes = SessionDetails & { readonly refreshes: readonly Refresh[] };
+
+export const sessionFields =
+  'id user { id username } createdAt refreshedAt expiresAt address agent isCurrent';
+export const refreshFields = 'at address agent replays replayedAt replayAddress replayAgent';
+
+export async function ownSessions<Session>(
+  { client, signal }: Asking,
+  fields: string,
+): Promise<readonly Session[]> {
+  const query = `{ viewer { sessions { ${fields} } } }`;
+  const { viewer } = await client.query<{ viewer: { sessions: readonly Session[] } }>(query, {}, { signal });
+  return viewer.sessions;
+}
+
+/** Of everybody, or of one user; the newest login first. For administrators. */
+export function sessionReader<Session>(
+  { client, signal }: Asking,
+  fields: string,
+  userId?: string,
+): ReadPage<Session> {
+  const query = `query ($userId: ID, $first: Int, $after: String) {
+    sessions(userId: $userId, first: $first, after: $after) { items { ${fields} } ${pageInfo} }
+  }`;
+  return async (slice) => {
+    const variables = { userId, ...slice };
+    return (await client.query<{ sessions: Page<Session> }>(query, variables, { signal })).sessions;
+  };
+}
+
+export function sessionTable(sessions: readonly SessionDetails[]): string {
+  const rows = sessions.map((session) => [
+    `${session.id}${session.isCurrent ? ' *' : ''}`,
+    shown(session.user.username),
+    toMinute(session.createdAt),
+    toMinute(session.refreshedAt),
+    shown(session.address ?? ''),
+    shown(session.agent ?? ''),
+  ]);
+  return table(['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'], rows);
+}
+
+export function sessionFacts(session: SessionWithRefreshes): string {
+  const head = facts([
+    ['Id', `${session.id}${session.isCurrent ? ' (the one that asks)' : ''}`],
+    ['User', shown(session.user.username)],
+    ['Since', `${toMinute(session.createdAt)} UTC`],
+    ['Refreshed', `${toMinute(session.refreshedAt)} UTC`],
+    ['Ends', `${toMinute(session.expiresAt)} UTC, unless it is refreshed before`],
+    ['Address', shown(session.address ?? '')],
+    ['Device', shown(session.agent ?? '')],
+  ]);
+  if (session.refreshes.length === 0) return `${head}\n\nNot refreshed within seven days.`;
+  const rows = session.refreshes.map((refresh) => [
+    toSecond(refresh.at),
+    shown(refresh.address ?? ''),
+    shown(refresh.agent ?? ''),
+    replaysOf(refresh),
+  ]);
+  return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'The spent token came back'], rows)}`;
+}
+
+function replaysOf({ replays, replayedAt, replayAddress, replayAgent }: Refresh): string {
+  if (replays === 0) return '';
+  const times = replays === 1 ? 'once' : `${replays} times`;
+  const by = [replayAddress, replayAgent].filter((each) => each !== null).map(shown);
+  return [`${times}, ${replays === 1 ? 'at' : 'last at'} ${toSecond(replayedAt)}`, ...by].join(', ');
+}

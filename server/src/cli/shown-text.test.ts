@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { jsonText } from './output.ts';
+import { shown, shownLines } from './shown-text.ts';
+
+const hostile = 'a\x1b]0;owned\x07b\x9b31mc\u202ed\ne\ud800';
+
+test('what a terminal would obey is shown, never sent', () => {
+  assert.equal(shown(hostile), 'a\\u{1b}]0;owned\\u{7}b\\u{9b}31mc\\u{202e}d\\u{a}e\\u{d800}');
+  assert.equal(shown('Größe 🌳 مرحبا'), 'Größe 🌳 مرحبا');
+});
+
+test('a text of several lines keeps them, and nothing else', () => {
+  assert.equal(shownLines('a\r\nb\x1b\n'), 'a\nb\\u{1b}\n');
+});
+
+test('JSON holds no such character either, and is the same to a reader', () => {
+  const text = jsonText({ [hostile]: hostile });
+  // eslint-disable-next-line no-control-regex -- it is about them
+  assert.doesNotMatch(text, /[\x00-\x1f\x7f-\x9f\u202e]/);
+  assert.deepEqual(JSON.parse(text), { [hostile]: hostile });
+});
+
+test('JSON over several lines has its own ends of lines', () => {
+  assert.equal(jsonText({ a: '\n' }, 2), '{\n  "a": "\\n"\n}');
+});

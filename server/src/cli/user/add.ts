@@ -1,0 +1,35 @@
+/** `espalier user add`: somebody new who can log in. */
+
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
+import { shown } from '../output.ts';
+import { userFields, type UserDetails } from './user-details.ts';
+
+interface Payload {
+  readonly createUser: { readonly user: UserDetails };
+}
+
+const mutation = `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { ${userFields} } } }`;
+
+export const addUser = command({
+  words: [{ name: 'name', about: '1 to 128 characters; free in any case of its letters' }],
+  options: {
+    administrator: { about: 'Who sees and does everything' },
+    ...newPasswordOptions,
+    json,
+  },
+  settings: connectionSettings,
+  details: `For administrators. Asks for the password twice unless it is given.
+A password has 8 to 128 characters, and is neither the name nor one of the most common ones.`,
+  async run({ words: [username], options, flags }) {
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const { password, generated } = await readNewPassword(options, `Password of ${shown(username!)}`);
+      const input = { username, password, isAdministrator: options.administrator };
+      const { user } = (await client.mutate<Payload>(mutation, { input }, { signal })).createUser;
+      const role = user.isAdministrator ? ', an administrator' : '';
+      const sentence = `Added ${shown(user.username)}${role}.`;
+      await tellWithPassword({ isJson: options.json, generated }, user, sentence);
+    });
+  },
+});

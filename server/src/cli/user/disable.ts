@@ -1,0 +1,11 @@
+/** `espalier user disable`: keeps somebody out, and what they have stays. */
+
+import { userChange } from './user-change.ts';
+
+export const disableUser = userChange(
+  { isDisabled: true },
+  {
+    tell: (name) => `${name} is disabled: the sessions are over, and no new login is possible.`,
+    details: 'Groups and grants stay. Nobody can disable themself.',
+  },
+);

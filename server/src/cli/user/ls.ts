@@ -1,0 +1,30 @@
+/** `espalier user ls`: who can log in. */
+
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJson } from '../output.ts';
+import { everyItem, pageInfo, type Page } from '../pages.ts';
+import { userFields, userTable, type UserDetails } from './user-details.ts';
+
+const query = `query ($text: String, $first: Int, $after: String) {
+  users(text: $text, first: $first, after: $after) { items { ${userFields} } ${pageInfo} }
+}`;
+
+export const listUsers = command({
+  options: { text: { value: 'text', about: 'Only those whose name holds it, in any case' }, json },
+  settings: connectionSettings,
+  details: 'For administrators.',
+  async run({ options: { text, json: isJson }, flags }) {
+    await withConnection({ flags }, async ({ client, signal }) => {
+      const users = await everyItem(async (slice) => {
+        const answer = await client.query<{ users: Page<UserDetails> }>(
+          query,
+          { text, ...slice },
+          { signal },
+        );
+        return answer.users;
+      });
+      await (isJson ? printJson(users) : print(userTable(users)));
+    });
+  },
+});

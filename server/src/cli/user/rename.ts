@@ -1,0 +1,23 @@
+/** `espalier user rename`: another name for the same user. */
+
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJson, shown } from '../output.ts';
+import { findUser, userWord } from '../references.ts';
+import { updateUser } from './user-change.ts';
+
+export const renameUser = command({
+  words: [userWord, { name: 'new-name', about: '1 to 128 characters; free in any case of its letters' }],
+  options: { json },
+  settings: connectionSettings,
+  details: 'For administrators. Sessions, groups and grants stay.',
+  async run({ words: [reference, username], options, flags }) {
+    await withConnection({ flags }, async (asking) => {
+      const before = await findUser(asking, reference!);
+      const user = await updateUser(asking, before, { username: username! });
+      await (options.json
+        ? printJson(user)
+        : print(`${shown(before.username)} is called ${shown(user.username)} now.`));
+    });
+  },
+});

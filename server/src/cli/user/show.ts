@@ -1,0 +1,28 @@
+/** `espalier user show`: all that is known of one user. */
+
+import { command, json } from '../command.ts';
+import { connectionSettings, withConnection } from '../connection.ts';
+import { print, printJson } from '../output.ts';
+import { findUser, userWord } from '../references.ts';
+import { userFacts, userFields, type UserDetails } from './user-details.ts';
+
+const query = `query ($id: ID!) { user(id: $id) { ${userFields} } }`;
+
+export const showUser = command({
+  words: [userWord],
+  options: { json },
+  settings: connectionSettings,
+  details:
+    'For administrators, and for everybody about themself. espalier session ls --user shows the sessions.',
+  async run({ words: [reference], options, flags }) {
+    await withConnection({ flags }, async (asking) => {
+      const { id } = await findUser(asking, reference!);
+      const { user } = await asking.client.query<{ user: UserDetails }>(
+        query,
+        { id },
+        { signal: asking.signal },
+      );
+      await (options.json ? printJson(user) : print(userFacts(user)));
+    });
+  },
+});

@@ -1,0 +1,156 @@
+/** examples/browser/index.html in a real browser, served from an origin of its own. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
+import { sqlite } from '../databases.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { launchChromium, newContext } from './chromium.ts';
+import { filesIn, PageServer } from './page-server.ts';
+
+describe('examples/browser/index.html on SQLite', () => {
+  let browser: Browser;
+  let pages: PageServer;
+  before(async () => {
+    browser = await launchChromium();
+    pages = await PageServer.start(filesIn(join(import.meta.dirname, '../../examples/browser')));
+  });
+  after(async () => {
+    await browser.close();
+    pages.stop();
+  });
+
+  let tree: TreeBed;
+  let context: BrowserContext;
+  let page: Page;
+  beforeEach(async () => {
+    tree = await TreeBed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
+    // Of a small telephone.
+    context = await newContext(browser, { viewport: { width: 380, height: 700 } });
+    page = await context.newPage();
+    page.on('pageerror', (error) => assert.fail(error));
+    // Its timers run when they are told to.
+    await page.clock.install();
+    await page.goto(pages.origin);
+  });
+  afterEach(async () => {
+    await context.close();
+    await tree.stop();
+  });
+
+  const logIn = async (password = administrator.password) => {
+    await page.getByLabel('Server').fill(tree.bed.url);
+    await page.getByLabel('User name').fill(administrator.username);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+  };
+  const folders = () => page.locator('#folders li');
+  const answered = (path: string, status: number) =>
+    page.waitForResponse((answer) => new URL(answer.url()).pathname === path && answer.status() === status);
+  const bodyOf = async (answer: Response) => (await answer.json()) as { authToken: string };
+
+  test('logs in, lists the folders of the top, and follows their changes', async () => {
+    const garden = await tree.create('Garden');
+    await tree.create('Beds', garden);
+    await logIn();
+    await page.getByText('Live').waitFor();
+    assert.deepEqual(await folders().allInnerTexts(), ['Garden\n1']);
+    assert.equal(await page.locator('#who').innerText(), 'admin');
+
+    await tree.create('<b>Orchard');
+    await page.getByRole('heading', { name: '2 folders' }).waitFor();
+    assert.deepEqual(await folders().allInnerTexts(), ['<b>Orchard', 'Garden\n1']);
+    assert.equal(await page.locator('#changes').innerText(), '/<b>Orchard\nCREATE');
+  });
+
+  test('has room for everything on a small screen, and shows more when asked to', async () => {
+    await tree.import(Array.from({ length: 60 }, (_, number) => `Folder ${number} ${'long'.repeat(40)}`));
+    await logIn();
+    await page.getByRole('heading', { name: '60 folders' }).waitFor();
+    assert.equal(await folders().count(), 50);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await folders().nth(59).waitFor();
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 380, `it is ${width} wide`);
+  });
+
+  test('refreshes early, and prolongs its socket by that', async () => {
+    const opened = page.waitForEvent('websocket');
+    await logIn();
+    await page.getByText('Live').waitFor();
+    const refreshed = answered('/login/refresh', 200);
+    const prolonged = (await opened).waitForEvent('framereceived', ({ payload }) =>
+      /"pong"/.test(String(payload)),
+    );
+    tree.bed.clock.advanceSeconds(500);
+    await page.clock.fastForward(500_000);
+    await Promise.all([refreshed, prolonged]);
+    // The first token is over, and the socket is not.
+    tree.bed.clock.advanceSeconds(200);
+    ({ authToken: tree.authToken } = await tree.bed.logIn());
+    await tree.create('Garden');
+    await folders().first().waitFor();
+    assert.equal(await page.locator('#live').innerText(), 'Live');
+  });
+
+  test('refreshes when an answer says that the token has expired, and asks again', async () => {
+    // Without a socket, which would be told earlier.
+    await page.routeWebSocket('**/graphql', () => undefined);
+    await tree.import(Array.from({ length: 51 }, (_, number) => `Folder ${number}`));
+    await logIn();
+    await page.getByRole('button', { name: 'Show more' }).waitFor();
+    tree.bed.clock.advanceSeconds(601);
+    const [refused, pair] = await Promise.all([
+      answered('/graphql', 401),
+      answered('/login/refresh', 200),
+      page.getByRole('button', { name: 'Show more' }).click(),
+    ]);
+    assert.equal(refused.headers()['token-expired'], 'true');
+    await folders().nth(50).waitFor();
+    assert.ok((await bodyOf(pair)).authToken);
+  });
+
+  test('comes back by itself when its socket is closed', async () => {
+    await logIn();
+    await page.getByText('Live').waitFor();
+    // Long after the end of the token: the timers of the page have slept.
+    tree.bed.clock.advanceSeconds(700);
+    await page.getByText('Connecting…').waitFor();
+    ({ authToken: tree.authToken } = await tree.bed.logIn());
+    await tree.create('Garden');
+    await page.clock.runFor(1_100);
+    await folders().first().waitFor();
+    assert.deepEqual(await folders().allInnerTexts(), ['Garden']);
+  });
+
+  test('logs out, and nothing of the session is left', async () => {
+    const pair = answered('/login', 200).then(bodyOf);
+    await tree.create('Garden');
+    await logIn();
+    await page.getByText('Live').waitFor();
+    await Promise.all([answered('/logout', 204), page.getByRole('button', { name: 'Log out' }).click()]);
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    assert.equal(await page.getByLabel('Password').inputValue(), '');
+    assert.equal(await folders().count(), 0);
+    assert.equal((await context.storageState()).origins.length, 0);
+    const spent = (await pair) as { authToken: string; refreshToken: string };
+    assert.equal((await tree.bed.refresh(spent)).status, 401);
+  });
+
+  test('says what is wrong: the password, an ended session, a server that is not there', async () => {
+    const alert = page.getByRole('alert');
+    await logIn('walnut cabin wrong');
+    await alert.getByText('The user name or the password is wrong').waitFor();
+
+    await logIn();
+    await page.getByText('Live').waitFor();
+    await tree.run('revokeSessions', {});
+    await alert.getByText('Your session is over').waitFor();
+
+    await page.getByLabel('Server').fill('http://127.0.0.1:9');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await alert.getByText(`cannot be reached, or lacks ${pages.origin}`).waitFor();
+  });
+});

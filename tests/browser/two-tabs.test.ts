@@ -1,0 +1,116 @@
+/** Two tabs of a real browser share one session: whenever its auth token ends, one of them exchanges the pair, once. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { sqlite } from '../databases.ts';
+import { administrator, Testbed } from '../testbed.ts';
+import { launchChromium, newContext } from './chromium.ts';
+import { clientPage } from './client-page.ts';
+import { PageServer } from './page-server.ts';
+
+const expiries = 20;
+const lifetimeSeconds = 600;
+const callsAtOnce = 5;
+
+describe('two tabs on SQLite', () => {
+  let browser: Browser;
+  let pages: PageServer;
+  before(async () => {
+    browser = await launchChromium();
+    pages = await PageServer.start(clientPage);
+  });
+  after(async () => {
+    await browser.close();
+    pages.stop();
+  });
+
+  let bed: Testbed;
+  let context: BrowserContext;
+  /** The statuses of all answers to a refresh. */
+  let refreshes: number[];
+  beforeEach(async () => {
+    bed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
+    context = await newContext(browser);
+    refreshes = [];
+    context.on('response', (answer) => {
+      if (new URL(answer.url()).pathname === '/login/refresh' && answer.request().method() === 'POST') {
+        refreshes.push(answer.status());
+      }
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+    await bed.stop();
+  });
+
+  const openTab = async (storage: string): Promise<Page> => {
+    const page = await context.newPage();
+    page.on('pageerror', (error) => assert.fail(error));
+    await page.clock.install({ time: bed.clock.now() });
+    await page.goto(pages.origin);
+    await page.evaluate(`import('@espalier/client').then((espalier) => {
+      window.events = [];
+      window.client = espalier.createClient({
+        url: ${JSON.stringify(bed.url)}, storage: espalier.tabStorage(${storage}) });
+      window.client.onSession(({ type }) => window.events.push(type));
+    })`);
+    return page;
+  };
+  const logIn = (page: Page) => page.evaluate(`client.login(${JSON.stringify(administrator)})`);
+  const isLoggedIn = (page: Page) => page.evaluate<boolean>('client.isLoggedIn()');
+  const query = (page: Page) =>
+    page.evaluate<string[]>(`Promise.all(Array.from({ length: ${callsAtOnce} }, () =>
+      client.query('{ folder { name } }').then(({ folder }) => folder.name)))`);
+  const pass = async (seconds: number, tabs: readonly Page[]) => {
+    bed.clock.advanceSeconds(seconds);
+    await Promise.all(tabs.map((tab) => tab.clock.fastForward(seconds * 1000)));
+  };
+
+  for (const [where, storage] of [
+    ['each with its sessionStorage', '{}'],
+    ['with one localStorage', '{ area: localStorage }'],
+  ] as const) {
+    test(`${where}: of ${expiries} ends of the auth token, each is followed by exactly one refresh`, async () => {
+      const first = await openTab(storage);
+      await logIn(first);
+      const second = await openTab(storage);
+      assert.equal(await isLoggedIn(second), true);
+      const tabs = [first, second];
+      for (let round = 1; round <= expiries; round++) {
+        // Shortly before the end, right after it, or long after it.
+        await pass([lifetimeSeconds - 30, lifetimeSeconds, 2 * lifetimeSeconds][round % 3]!, tabs);
+        const answers = await Promise.all(tabs.map(query));
+        assert.deepEqual(answers.flat(), Array(2 * callsAtOnce).fill('Root'));
+        assert.deepEqual(refreshes, Array(round).fill(200));
+      }
+      const told = await Promise.all(tabs.map((tab) => tab.evaluate<string[]>('events')));
+      for (const events of told) assert.ok(!events.includes('ended'), events.join());
+    });
+  }
+
+  test('what one logs out of, the other is out of, too', async () => {
+    const first = await openTab('{}');
+    await logIn(first);
+    const second = await openTab('{}');
+    await query(second);
+    await second.evaluate('client.logout()');
+    await first.waitForFunction("events.includes('logout')");
+    assert.equal(await isLoggedIn(first), false);
+    await assert.rejects(query(first), /LOGGED_OUT|logged in/);
+  });
+
+  test('a reload stays logged in, and a tab that is closed takes nothing away', async () => {
+    const first = await openTab('{}');
+    await logIn(first);
+    const second = await openTab('{}');
+    await first.close();
+    await pass(lifetimeSeconds, [second]);
+    assert.deepEqual(await query(second), Array(callsAtOnce).fill('Root'));
+    await second.reload();
+    await second.evaluate(`import('@espalier/client').then((espalier) => {
+      window.client = espalier.createClient({ url: ${JSON.stringify(bed.url)}, storage: espalier.tabStorage({}) }) })`);
+    assert.deepEqual(await query(second), Array(callsAtOnce).fill('Root'));
+    assert.deepEqual(refreshes, [200]);
+  });
+});

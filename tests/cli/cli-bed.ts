@@ -1,0 +1,147 @@
+/** A test server, and the commands that talk to it as people type them, with a login of their own. */
+
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseKind } from '../databases.ts';
+import { program, runEspalier, type CommandOptions, type Ended } from '../espalier-command.ts';
+import { keepLog } from '../secrets/secret-record.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { administrator, type TestbedOptions } from '../testbed.ts';
+
+export class CliBed {
+  readonly tree: TreeBed;
+  /** Where logins are kept, and what else a test puts there. */
+  readonly folder: string;
+  readonly #host: ChildProcess;
+  #last: Promise<unknown> = Promise.resolve();
+
+  static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliBed> {
+    const bed = new CliBed(await TreeBed.start(kind, options));
+    await bed.logIn();
+    return bed;
+  }
+
+  private constructor(tree: TreeBed) {
+    this.tree = tree;
+    this.folder = mkdtempSync(join(tmpdir(), 'espalier-cli-'));
+    this.#host = fork(join(import.meta.dirname, 'command-host.ts'), [], {
+      env: { PATH: '', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...this.environment },
+      execArgv: ['--conditions=espalier-source'],
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#host.disconnect();
+    await once(this.#host, 'exit');
+    await this.tree.stop();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  get profile(): string {
+    return join(this.folder, 'espalier', 'profiles', 'default.json');
+  }
+
+  /** In UTF-8, and nothing else of the environment of the tests. */
+  get environment(): Record<string, string> {
+    return { XDG_CONFIG_HOME: this.folder, LC_ALL: 'C.UTF-8' };
+  }
+
+  logIn(): Promise<Ended> {
+    const given = ['login', '--url', this.tree.bed.url, '-u', administrator.username, '--password-stdin'];
+    return this.run(given, { input: administrator.password });
+  }
+
+  /** In a process of its own if it needs one; otherwise beside others, one after the other, which is much faster. */
+  run(args: readonly string[], options?: CommandOptions): Promise<Ended> {
+    if (!options) return (this.#last = this.#last.then(() => this.#runInHost(args))) as Promise<Ended>;
+    return runEspalier(args, { ...options, environment: { ...this.environment, ...options.environment } });
+  }
+
+  async #runInHost(args: readonly string[]): Promise<Ended> {
+    this.#host.send(args);
+    const [ended] = (await once(this.#host, 'message')) as [Ended];
+    keepLog(ended.output + ended.errors);
+    return ended;
+  }
+
+  /** The output of a command that must succeed. */
+  async output(...args: string[]): Promise<string> {
+    const { code, output, errors } = await this.run(args);
+    if (code !== 0) throw new Error(`espalier ${args.join(' ')} ended with ${code}: ${errors}`);
+    return output;
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    return JSON.parse(await this.output(...args, '--json')) as T;
+  }
+
+  /** One that goes on, and is watched. */
+  start(...args: string[]): RunningCommand {
+    return new RunningCommand(args, this.environment);
+  }
+}
+
+export class RunningCommand {
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<number>;
+  #output = '';
+  #errors = '';
+  #waiting: (() => void)[] = [];
+
+  constructor(args: readonly string[], environment: Record<string, string>) {
+    this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const hear = (take: (text: string) => void) => (chunk: Buffer) => {
+      take(String(chunk));
+      for (const wake of this.#waiting.splice(0)) wake();
+    };
+    this.#process.stdout!.on(
+      'data',
+      hear((text) => (this.#output += text)),
+    );
+    this.#process.stderr!.on(
+      'data',
+      hear((text) => (this.#errors += text)),
+    );
+    this.#ended = once(this.#process, 'close').then(([code, signal]) => {
+      keepLog(this.#output + this.#errors);
+      for (const wake of this.#waiting.splice(0)) wake();
+      return (code as number | null) ?? (signal === null ? -1 : 1_000);
+    });
+  }
+
+  /** What it has printed, when all of it fits the pattern. */
+  async prints(pattern: RegExp, where: 'output' | 'errors' = 'output'): Promise<string> {
+    for (;;) {
+      const text = where === 'output' ? this.#output : this.#errors;
+      if (pattern.test(text)) return text;
+      if (this.#process.exitCode !== null || this.#process.signalCode !== null) {
+        throw new Error(`It ended without ${String(pattern)}: ${text}`);
+      }
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
+  }
+
+  /** Nobody reads what it prints any more. */
+  hangUp(): void {
+    this.#process.stdout!.destroy();
+  }
+
+  async ended(): Promise<Ended> {
+    const code = await this.#ended;
+    return { code, output: this.#output, errors: this.#errors };
+  }
+}

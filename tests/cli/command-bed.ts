@@ -1,0 +1,88 @@
+/** A test server, and the commands of somebody who is logged in there. */
+
+import assert from 'node:assert/strict';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseKind } from '../databases.ts';
+import { PeopleBed, type Person } from '../people/people-bed.ts';
+import { keepLog, keepOutput } from '../secrets/secret-record.ts';
+import { administrator, type TestbedOptions } from '../testbed.ts';
+import type { Ended } from '../espalier-command.ts';
+
+export class CommandBed {
+  readonly people: PeopleBed;
+  readonly folder: string;
+  readonly #host: ChildProcess;
+  #files = 0;
+
+  /** With the administrator logged in, under the name `default`. */
+  static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CommandBed> {
+    const people = await PeopleBed.start(kind, options);
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-commands-'));
+    const bed = new CommandBed(people, folder);
+    await bed.logIn({ id: '', ...administrator }, 'default');
+    return bed;
+  }
+
+  private constructor(people: PeopleBed, folder: string) {
+    this.people = people;
+    this.folder = folder;
+    this.#host = fork(join(import.meta.dirname, 'command-host.ts'), [], {
+      env: { ...this.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      execArgv: ['--conditions=espalier-source'],
+    });
+  }
+
+  get environment(): Record<string, string> {
+    return { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: this.folder };
+  }
+
+  async stop(): Promise<void> {
+    this.#host.disconnect();
+    await once(this.#host, 'exit');
+    await this.people.stop();
+    rmSync(this.folder, { recursive: true });
+  }
+
+  async run(...args: string[]): Promise<Ended> {
+    this.#host.send(args);
+    const [ended] = (await once(this.#host, 'message')) as [Ended];
+    keepOutput(ended.output);
+    keepLog(ended.errors);
+    return ended;
+  }
+
+  /** What it printed, of a command that must be done. */
+  async done(...args: string[]): Promise<string> {
+    const { code, output, errors } = await this.run(...args);
+    assert.deepEqual({ code, errors }, { code: 0, errors: '' }, args.join(' '));
+    return output;
+  }
+
+  async json<T>(...args: string[]): Promise<T> {
+    return JSON.parse(await this.done(...args, '--json')) as T;
+  }
+
+  /** The exit code and the one line, of a command that must not be done. */
+  async refused(...args: string[]): Promise<string> {
+    const { code, output, errors } = await this.run(...args);
+    assert.notEqual(code, 0, `${args.join(' ')}: ${output}`);
+    assert.match(errors, /^espalier: [^\n]+\n$/);
+    return `${code}: ${errors.slice('espalier: '.length, -1)}`;
+  }
+
+  /** Under a name of their own, for `--profile`. */
+  async logIn({ username, password }: Person, profile = username): Promise<void> {
+    const given = ['--url', this.people.bed.url, '--username', username, '--profile', profile];
+    await this.done('login', ...given, '--password-file', this.fileOf(password));
+  }
+
+  fileOf(text: string): string {
+    const path = join(this.folder, `file-${++this.#files}`);
+    writeFileSync(path, text);
+    return path;
+  }
+}

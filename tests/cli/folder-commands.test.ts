@@ -1,0 +1,222 @@
+/** The commands about folders: what they print for people and for programs, and what they do to the tree. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import { CliBed } from './cli-bed.ts';
+
+interface Shown {
+  readonly id: string;
+  readonly path: string;
+  readonly title: string;
+  readonly version: number;
+  readonly properties: Record<string, unknown>;
+}
+
+const escape = '\x1b]0;owned\x07';
+
+describe('the folder commands', () => {
+  let bed: CliBed;
+  before(async () => (bed = await CliBed.start(sqlite)));
+  after(() => bed.stop());
+
+  const paths = async (under: string) => bed.tree.paths(await bed.tree.idOf(under));
+  /** Ends with this code, prints nothing, and says one line. */
+  const refused = async (code: number, message: RegExp, ...args: string[]) => {
+    const before = await bed.tree.snapshot();
+    const ended = await bed.run(['folder', ...args]);
+    assert.deepEqual([ended.code, ended.output], [code, ''], ended.errors);
+    assert.match(ended.errors, /^espalier: [^\n]*\n$/);
+    assert.match(ended.errors, message);
+    assert.deepEqual(await bed.tree.snapshot(), before);
+  };
+
+  test('ls lists in natural order, long and for programs', async () => {
+    await bed.tree.import([
+      { path: 'ls/Floor 10' },
+      { path: 'ls/Floor 2', title: 'The second', properties: { n: 2 } },
+      { path: 'ls/Floor 2/Room' },
+    ]);
+    const [plain, long, json, root] = await Promise.all([
+      bed.output('folder', 'ls', '/ls'),
+      bed.output('folder', 'ls', '-l', 'ls/'),
+      bed.json<Shown[]>('folder', 'ls', '/ls'),
+      bed.output('folder', 'ls'),
+    ]);
+    assert.equal(plain, 'Floor 2\nFloor 10\n');
+    assert.match(long, /^[\w-]{36} {2}MANAGE {2}\S+Z {2}Floor 2 {2}\(The second\)\n[\w-]{36}.*Floor 10\n$/);
+    assert.deepEqual(
+      json.map(({ path, title, properties }) => ({ path, title, properties })),
+      [
+        { path: '/ls/Floor 2', title: 'The second', properties: { n: 2 } },
+        { path: '/ls/Floor 10', title: 'Floor 10', properties: {} },
+      ],
+    );
+    assert.match(root, /^ls$/m);
+    assert.equal(await bed.output('folder', 'ls', `id:${json[1]!.id}`), '');
+  });
+
+  test('tree draws, counts and stops at a depth; as JSON it is nested', async () => {
+    await bed.tree.import(['tree/a/b', 'tree/a/c', 'tree/d']);
+    const [drawn, ascii, one, json] = await Promise.all([
+      bed.output('folder', 'tree', '/tree'),
+      bed.run(['folder', 'tree', '/tree'], { environment: { LC_ALL: 'C' } }),
+      bed.output('folder', 'tree', '/tree', '--depth', '1'),
+      bed.json<unknown>('folder', 'tree', '/tree/a'),
+    ]);
+    assert.equal(drawn, '/tree\n├── a\n│   ├── b\n│   └── c\n└── d\n\n4 folders\n');
+    assert.equal(ascii.output, '/tree\n|-- a\n|   |-- b\n|   `-- c\n`-- d\n\n4 folders\n');
+    assert.equal(one, '/tree\n├── a\n└── d\n\n2 folders\n');
+    const names = ({ name, folders }: Nested): unknown => [name, ...folders.map(names)];
+    assert.deepEqual(names(json as Nested), ['a', ['b'], ['c']]);
+  });
+  interface Nested {
+    readonly name: string;
+    readonly folders: readonly Nested[];
+  }
+
+  test('mkdir makes a folder with its texts, and with -p the way to it, all or nothing', async () => {
+    await bed.tree.create('mkdir');
+    const made = await bed.output(
+      ...['folder', 'mkdir', '/mkdir/a', '--title', 'The a', '--property', 'n=2', '--property', 'who=me'],
+    );
+    assert.equal(made, 'Made /mkdir/a.\n');
+    const { title, properties } = await bed.json<Shown>('folder', 'show', '/mkdir/a');
+    assert.deepEqual({ title, properties }, { title: 'The a', properties: { n: 2, who: 'me' } });
+    assert.equal(
+      await bed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
+      '/mkdir/a is there already.\nMade /mkdir/b/c/d, 3 folders.\nMade /mkdir/a/e.\n',
+    );
+    await refused(1, /not free/, 'mkdir', '/mkdir/a');
+    await refused(1, /There is no folder \/mkdir\/x that you may see/, 'mkdir', '/mkdir/x/y');
+    await refused(1, /control character/, 'mkdir', '-p', '/mkdir/new/bad\nname');
+    await refused(2, /^espalier: The root is there already/, 'mkdir', '/mkdir/z', '/');
+  });
+
+  test('mv moves into what is there, renames, and does both', async () => {
+    await bed.tree.import(['mv/from/x/inside', 'mv/to']);
+    const moves: [args: string[], printed: string][] = [
+      [['/mv/from/x', '/mv/to'], 'Moved /mv/from/x to /mv/to/x.\n'],
+      [['/mv/to/x', '/mv/to/y'], 'Moved /mv/to/x to /mv/to/y.\n'],
+      [['-n', '/mv/to/y', '/mv/from/z'], 'Would move /mv/to/y, 2 folders to /mv/from/z.\n'],
+      [['/mv/to/y', '/mv/from/z'], 'Moved /mv/to/y to /mv/from/z.\n'],
+      [['/mv/from/z', '/mv/from/'], '/mv/from/z is there already.\n'],
+    ];
+    for (const [args, printed] of moves) assert.equal(await bed.output('folder', 'mv', ...args), printed);
+    assert.deepEqual(await paths('/mv'), ['from', 'from/z', 'from/z/inside', 'to']);
+    await refused(1, /There is no folder \/mv\/none/, 'mv', '/mv/from/z', '/mv/none/');
+    await refused(1, /inside/, 'mv', '/mv/from', '/mv/from/z');
+    await refused(1, /root cannot be moved/, 'mv', '/', '/mv/to');
+  });
+
+  test('mv to another place and name goes the way that is free, and takes back what was half done', async () => {
+    await bed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x']);
+    await bed.output('folder', 'mv', '/both/a/x', '/both/b/y');
+    assert.deepEqual(await paths('/both'), ['a', 'a/y', 'b', 'b/y', 'c', 'c/x']);
+    await bed.tree.create('x', await bed.tree.idOf('/both/a'));
+    await bed.tree.create('z', await bed.tree.idOf('/both/a'));
+    await refused(1, /third name first/, 'mv', '/both/a/x', '/both/c/z');
+    // The rename is done, the move refused: it would be inside itself.
+    const before = await paths('/both');
+    await bed.tree.create('inner', await bed.tree.idOf('/both/a/x'));
+    const { code, errors } = await bed.run(['folder', 'mv', '/both/a/x', '/both/a/x/inner/new']);
+    assert.equal(code, 1);
+    assert.match(errors, /^espalier: .*inside.*\n$/);
+    assert.deepEqual(await paths('/both'), before.toSpliced(before.indexOf('a/x') + 1, 0, 'a/x/inner'));
+  });
+
+  test('rm says how many went and how to bring them back; trash lists and restore restores them', async () => {
+    await bed.tree.import(['rm/a/b/c', 'rm/d']);
+    await refused(1, /-r deletes them, too/, 'rm', '/rm/a');
+    await refused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
+    const deleted = await bed.output('folder', 'rm', '-r', '/rm/a', '/rm/d');
+    const [, id] =
+      /^Deleted \/rm\/a, 3 folders\. To bring it back: espalier folder restore (\S+)\n/.exec(deleted) ?? [];
+    assert.ok(id, deleted);
+    assert.deepEqual(await paths('/rm'), []);
+    const trash = await bed.output('folder', 'trash');
+    assert.match(trash, new RegExp(`^ID .*\\n(.*\\n)*${id} .* /rm/a\\n`));
+    const [listed] = (await bed.json<{ id: string; name: string }[]>('folder', 'trash')).filter(
+      (folder) => folder.id === id,
+    );
+    assert.equal(listed?.name, 'a');
+    assert.equal(await bed.output('folder', 'restore', `id:${id}`, '--name', 'new'), 'Restored /rm/new.\n');
+    assert.deepEqual(await paths('/rm'), ['new', 'new/b', 'new/b/c']);
+  });
+
+  test('set changes what is given, and of the properties only those', async () => {
+    const id = await bed.tree.create('set', undefined, { title: 'old', properties: { a: 1, b: 2 } });
+    const set = (...args: string[]) => bed.output('folder', 'set', '/set', ...args);
+    assert.equal(
+      await set('--no-title', '--icon', '🌳', '--property', 'c=[3]', '--unset-property', 'a'),
+      'Changed /set; its version is 2.\n',
+    );
+    const { folder } = await bed.tree.ask<{ folder: object }>(
+      'query($id: ID){folder(id: $id){title icon properties}}',
+      { id },
+    );
+    assert.deepEqual(folder, { title: 'set', icon: '🌳', properties: { b: 2, c: [3] } });
+    assert.equal(await set('--icon', '🌳'), '/set is as it was.\n');
+    await refused(1, /version/, 'set', '/set', '--title', 'x', '--expect-version', '1');
+    await refused(2, /both given/, 'set', '/set', '--title', 'x', '--no-title');
+    await refused(2, /Nothing is given/, 'set', '/set');
+  });
+
+  test('search finds, inside a folder and so many', async () => {
+    await bed.tree.import([{ path: 'search/Needle 1' }, { path: 'search/in/Needle 2', title: 'Point' }]);
+    const [all, under, one] = await Promise.all([
+      bed.output('folder', 'search', 'needle'),
+      bed.output('folder', 'search', 'needle', '--under', '/search/in'),
+      bed.json<Shown[]>('folder', 'search', 'needle', '--limit', '1'),
+    ]);
+    assert.equal(all, '/search/Needle 1\n/search/in/Needle 2  (Point)\n');
+    assert.equal(under, '/search/in/Needle 2  (Point)\n');
+    assert.deepEqual(
+      one.map(({ path }) => path),
+      ['/search/Needle 1'],
+    );
+  });
+
+  test('show tells all there is, with grants and the way to it', async () => {
+    await bed.tree.import([{ path: 'show/inner', title: 'Inner', properties: { a: { b: 1 } } }]);
+    const id = await bed.tree.idOf('/show');
+    const person = await bed.tree.person({ [id]: 'WRITE' });
+    const text = await bed.output('folder', 'show', '/show/inner');
+    for (const line of [
+      'Path         /show/inner',
+      'Title        Inner',
+      'Properties   a = {"b":1}',
+      'Access       MANAGE',
+      `Grants       WRITE  to ${person.username} on /show`,
+    ]) {
+      assert.ok(text.split('\n').includes(line), `${line}\nis not in\n${text}`);
+    }
+  });
+
+  test('nothing that others wrote moves the cursor of a terminal', async () => {
+    // What a server may have stored before it refused such texts, or what it may be made to say.
+    const title = 'A \u202etitle';
+    await bed.tree.run('createFolder', { name: 'hostile', title, description: 'x\ny' });
+    for (const args of [
+      ['show', '/hostile'],
+      ['ls', '-l'],
+      ['tree'],
+      ['search', 'hostile'],
+      ['ls', '--json'],
+    ]) {
+      const output = await bed.output('folder', ...args);
+      assert.ok(!output.includes('\u202e'), args[0]);
+      assert.match(output, /202e/, args[0]);
+    }
+    await refused(1, /There is no folder \/\\u\{1b\}]0;owned\\u\{7\}/, 'ls', `/${escape}`);
+  });
+
+  test('a tree of which nobody reads the end stops quietly, as a pipe does it', async () => {
+    await bed.tree.import(Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`));
+    const command = bed.start('folder', 'tree', '/pipe');
+    await command.prints(/\n/);
+    command.hangUp();
+    const { code, errors } = await command.ended();
+    assert.deepEqual([code, errors], [141, '']);
+  });
+});

@@ -1,0 +1,203 @@
+/** `espalier folder import` and `export`: what goes in comes out, and what cannot go in changes nothing. */
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import type { ListedFolder } from '../tree/tree-bed.ts';
+import { CliBed } from './cli-bed.ts';
+
+const sample: ListedFolder[] = [
+  {
+    path: 'a',
+    title: 'With "quotes", commas\u2028and more',
+    properties: { deep: { list: [1, null, 'x'] }, n: 1.5 },
+  },
+  { path: 'a/ spaces ', title: ' and here ' },
+  { path: 'a/ spaces /=1+1', title: '=HYPERLINK("x")' },
+  { path: 'b,"c"', properties: { __proto__: 1, constructor: 'x' } },
+  { path: 'Größe 🌳', title: '日本語' },
+];
+
+describe('import and export', () => {
+  let bed: CliBed;
+  before(async () => {
+    bed = await CliBed.start(sqlite);
+    await bed.tree.import(sample.map((each) => ({ ...each, path: `sample/${each.path}` })));
+    await bed.tree.run('updateFolder', {
+      id: await bed.tree.idOf('/sample/a'),
+      description: 'Two lines,\r\nand "quotes"\n\ttoo',
+      icon: '🌳',
+    });
+  });
+  after(() => bed.stop());
+
+  const exported = async (path: string) => {
+    const query = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
+    return (await bed.tree.ask<{ exportFolders: unknown[] }>(query, { id: await bed.tree.idOf(path) }))
+      .exportFolders;
+  };
+  const file = (name: string, text: string) => {
+    writeFileSync(join(bed.folder, name), text);
+    return join(bed.folder, name);
+  };
+  /** One line, or a line and what it lists; the tree is as before. */
+  const refused = async (code: number, message: RegExp, args: string[], input = '') => {
+    const before = await bed.tree.snapshot();
+    const ended = await bed.run(['folder', 'import', ...args], { input });
+    assert.deepEqual([ended.code, ended.output], [code, ''], ended.errors);
+    assert.match(ended.errors, message);
+    assert.deepEqual(await bed.tree.snapshot(), before);
+  };
+
+  for (const format of ['json', 'ndjson', 'csv']) {
+    test(`what is exported as ${format} is imported as it was, by a file and by a pipe`, async () => {
+      const path = join(bed.folder, `sample.${format}`);
+      const [text, told] = await Promise.all([
+        bed.output('folder', 'export', '/sample', '--format', format),
+        bed.output('folder', 'export', '/sample', '--format', format, '--output', path),
+      ]);
+      assert.equal(told, `Exported 5 folders of /sample into ${path}.\n`);
+      assert.equal(readFileSync(path, 'utf8'), text);
+      const [byFile, byPipe] = await Promise.all([
+        bed.output('folder', 'import', path, `/${format}`, '--parents'),
+        bed.run(['folder', 'import', '-', `/${format} 2`, '-p', '--format', format], { input: text }),
+      ]);
+      assert.match(byFile, new RegExp(`^Imported 6 folders into /${format} in [\\d.]+ s\\.\\n$`));
+      assert.deepEqual([byPipe.code, byPipe.errors], [0, '']);
+      const original = await exported('/sample');
+      assert.deepEqual(await exported(`/${format}`), original);
+      assert.deepEqual(await exported(`/${format} 2`), original);
+    });
+  }
+
+  test('a file is replaced only if that is said, and is as others are', async () => {
+    const path = file('there.json', 'precious');
+    const { code, errors } = await bed.run(['folder', 'export', '/sample', '-o', path]);
+    assert.deepEqual([code, errors], [1, `espalier: ${path} is there already. --force replaces it.\n`]);
+    assert.equal(readFileSync(path, 'utf8'), 'precious');
+    await bed.output('folder', 'export', '/sample', '-f', '-o', path);
+    assert.match(readFileSync(path, 'utf8'), /^\[\n\{"path":"a"/);
+    assert.equal(statSync(path).mode & 0o777, 0o666 & ~process.umask());
+    const full = join(bed.folder, 'full.json');
+    const ended = await bed.run(['folder', 'export', '/sample', '-o', full], { mostFileBytes: 0 });
+    assert.equal(ended.code, 1);
+    assert.match(ended.errors, /^espalier: .*full.json cannot be written: .*\n$/);
+    assert.deepEqual(
+      readdirSync(bed.folder).filter((name) => name.startsWith('full')),
+      [],
+    );
+  });
+
+  test('a directory: folders alone, with files, with hidden ones; links are not followed', async () => {
+    const top = join(bed.folder, 'directory');
+    mkdirSync(join(top, 'a/b'), { recursive: true });
+    mkdirSync(join(top, '.hidden/c'), { recursive: true });
+    writeFileSync(join(top, 'a/file.txt'), '');
+    symlinkSync('..', join(top, 'a/link'));
+    const cases: [flags: string[], paths: string[]][] = [
+      [[], ['a', 'a/b']],
+      [['--files'], ['a', 'a/b', 'a/file.txt']],
+      [['--all'], ['.hidden', '.hidden/c', 'a', 'a/b']],
+    ];
+    await Promise.all(
+      cases.map(async ([flags, paths], place) => {
+        const told = await bed.output('folder', 'import', top, `/directory ${place}`, '-p', ...flags);
+        assert.match(
+          told,
+          new RegExp(`^Imported ${paths.length + 1} folders .* Left out: 1 symbolic link\\.\\n$`),
+        );
+        assert.deepEqual(await bed.tree.paths(await bed.tree.idOf(`/directory ${place}`)), paths);
+      }),
+    );
+    await refused(1, /"a" is not free.* Nothing was imported\. To add/, [top, '/directory 0']);
+    await refused(1, /\/directory 0\/a is there already/, ['--dry-run', top, '/directory 0']);
+    assert.match(
+      await bed.output('folder', 'import', '-n', top, '/not there/yet', '-p'),
+      /^Would import 4 folders into \/not there\/yet\./,
+    );
+  });
+
+  test('names that the server would refuse are listed before anything is sent, ten of them', async () => {
+    const list = Array.from({ length: 12 }, (_, number) => ({ path: `bad\n${number}` }));
+    await refused(
+      1,
+      /^espalier: 12 folders cannot be imported, so nothing was:\n( {2}bad\\u\{a\}\d: A folder name .*\n){10} {2}and 2 more\n$/,
+      [file('bad.json', JSON.stringify([...list, { path: 'good' }])), '/'],
+    );
+    await refused(
+      1,
+      / {2}\/a\/: It is there twice\.\n$/,
+      ['-', '--format', 'ndjson'],
+      '{"path":"a"}\n{"path":"/a/"}\n',
+    );
+  });
+
+  const sources: [what: string, message: RegExp, args: (() => string)[], input?: string][] = [
+    ['a source that is not there', /none cannot be read: ENOENT/, [() => 'none']],
+    ['a file of no known format', /Give --format csv, json, ndjson/, [() => file('x.txt', 'a')]],
+    ['JSON that is none', /x\.json: It is not JSON/, [() => file('x.json', '[{"path":')]],
+    [
+      'an entry with a field that folders do not have',
+      /no field "titel"/,
+      [() => file('y.json', '[{"name":"a","titel":"b"}]')],
+    ],
+    [
+      'an entry without a name',
+      /In "a" has no `name`/,
+      [() => file('z.json', '[{"name":"a","folders":[{}]}]')],
+    ],
+    [
+      'a line that is no JSON',
+      /z\.ndjson: Line 2 is not JSON/,
+      [() => file('z.ndjson', '{"path":"a"}\n{\n')],
+    ],
+    ['CSV without a path', /one of them must be path/, [() => file('x.csv', 'name\na\n')]],
+    ['CSV with a stray quote', /Line 2: a quote/, [() => file('y.csv', 'path\na"b\n')]],
+    ['what is not UTF-8', /not written in UTF-8/, [() => latin1(bed.folder)]],
+    [
+      'a folder that is not there',
+      /no folder \/none that you may see. --parents makes it/,
+      [() => file('a.json', '[]'), () => '/none'],
+    ],
+  ];
+  test('a bad source is told in one line, and nothing is imported', async () => {
+    const before = await bed.tree.snapshot();
+    await Promise.all(
+      sources.map(async ([what, message, args]) => {
+        const { code, output, errors } = await bed.run(['folder', 'import', ...args.map((arg) => arg())]);
+        assert.ok(code === 1 || code === 2, what);
+        assert.equal(output, '', what);
+        assert.match(errors, /^espalier: [^\n]*\n$/, what);
+        assert.match(errors, message, what);
+      }),
+    );
+    assert.deepEqual(await bed.tree.snapshot(), before);
+  });
+
+  test('what the commands print as JSON is imported, too', async () => {
+    const nested = await bed.output('folder', 'tree', '/sample', '--json');
+    const listed = await bed.output('folder', 'ls', '/sample', '--json');
+    for (const [to, input] of [
+      ['/nested', nested],
+      ['/listed', listed],
+    ] as const) {
+      const { code, errors } = await bed.run(['folder', 'import', '-', to, '-p', '--format', 'json'], {
+        input,
+      });
+      assert.deepEqual([code, errors], [0, '']);
+    }
+    assert.deepEqual(
+      await bed.tree.paths(await bed.tree.idOf('/nested/sample')),
+      await bed.tree.paths(await bed.tree.idOf('/sample')),
+    );
+    assert.match(await bed.output('folder', 'ls', '/listed/sample'), /^a$/m);
+  });
+});
+
+function latin1(folder: string): string {
+  const path = join(folder, 'latin.csv');
+  writeFileSync(path, Buffer.from('path\nGr\xfcn\n', 'latin1'));
+  return path;
+}

@@ -1,0 +1,115 @@
+/** `espalier journal`: what was done, filtered, in every form, and followed. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import type { Person } from '../people/people-bed.ts';
+import { keepLog } from '../secrets/secret-record.ts';
+import { CommandBed } from './command-bed.ts';
+
+interface Entry {
+  readonly number: number;
+  readonly kind: string;
+  readonly at: string;
+}
+
+const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
+
+describe(`commands about the journal on ${sqlite.name}`, () => {
+  let bed: CommandBed;
+  let anna: Person;
+  before(async () => {
+    bed = await CommandBed.start(sqlite);
+    anna = await bed.people.createUser({ username: 'Anna' });
+    bed.people.bed.clock.advanceSeconds(120);
+    for (const name of ['a', 'b', 'c']) await bed.people.run('createFolder', { name });
+    await bed.people.createGroup('Gardeners');
+  });
+  after(() => bed.stop());
+
+  const kinds = async (...args: string[]) =>
+    (await bed.json<Entry[]>('journal', 'ls', ...args)).map(({ kind }) => kind);
+
+  test('is listed with the latest first, as many as are asked for', async () => {
+    const lines = (await bed.done('journal')).trimEnd().split('\n');
+    assert.match(lines[0]!, /^ +Number +At \(UTC\) +By +What$/);
+    assert.match(lines[1]!, /^ +\d+ {2}2026-03-01 12:02:00 {2}admin +CREATE_GROUP {2}group Gardeners$/);
+    assert.match(lines[2]!, /admin +CREATE_FOLDER {2}\/c$/);
+    assert.deepEqual(await kinds('-n', '2'), ['CREATE_GROUP', 'CREATE_FOLDER']);
+    assert.deepEqual(await kinds('--first', '0'), []);
+    const all = await bed.json<Entry[]>('journal', 'ls', '--all');
+    assert.deepEqual(
+      all.map(({ number }) => number),
+      all.map((_, place) => all.length - place),
+    );
+  });
+
+  test('all of a filter must fit', async () => {
+    assert.deepEqual(await kinds('--kind', 'create_user', '--kind', 'Create-Group'), [
+      'CREATE_GROUP',
+      'CREATE_USER',
+      'CREATE_USER',
+    ]);
+    assert.deepEqual(await kinds('--user', 'anna'), ['CREATE_USER']);
+    assert.deepEqual(await kinds('--by', 'anna'), []);
+    assert.deepEqual(await kinds('--folder', '/b', '--by', 'ADMIN'), ['CREATE_FOLDER']);
+    assert.deepEqual(await kinds('--group', 'gardeners'), ['CREATE_GROUP']);
+    assert.deepEqual(await kinds('--from', '2026-03-01 12:01', '--kind', 'create-user'), []);
+    assert.deepEqual(await kinds('--until', '2026-03-01T12:01:00Z', '--by', 'admin'), ['CREATE_USER']);
+  });
+
+  test('what is gone is found by its id', async () => {
+    const ben = await bed.people.createUser({ username: 'Ben' });
+    await bed.people.run('deleteUser', { id: ben.id });
+    assert.deepEqual(await kinds('--user', `id:${ben.id}`), ['DELETE_USER', 'CREATE_USER']);
+    assert.equal(await bed.refused('journal', 'ls', '--user', 'ben'), '1: There is no user ben.');
+  });
+
+  test('goes into a spreadsheet', async () => {
+    const [heading, row] = (await bed.done('journal', 'ls', '--csv', '--group', 'gardeners')).split('\n');
+    assert.equal(
+      heading,
+      'number,at,kind,byId,by,folderId,folder,userId,user,groupId,group,sessionId,before,after',
+    );
+    assert.match(
+      row!,
+      /^\d+,2026-03-01T12:02:00\.000Z,CREATE_GROUP,[\da-f-]+,admin,,,,,[\da-f-]+,Gardeners,,,"\{""name"":""Gardeners""\}"$/,
+    );
+  });
+
+  test('what is not written as it should be is one line', async () => {
+    const refused = (...args: string[]) => bed.refused('journal', 'ls', ...args);
+    assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
+    assert.match(await refused('--from', 'noon'), /^2: --from takes a time/);
+    assert.match(await refused('--first', 'many'), /^2: --first takes a whole number/);
+    for (const both of ['--csv --json', '--all --first 3', '--follow --all', '--follow --until 2026-01-01']) {
+      assert.match(await refused(...both.split(' ')), /^2: /);
+    }
+    await bed.logIn(anna, 'anna');
+    assert.equal(await refused('--profile', 'anna'), '1: Only administrators may do this.');
+  });
+
+  test('is followed without a gap or a repetition, until Ctrl-C', async () => {
+    const args = ['journal', '--follow', '--json', '--first', '1', '--kind', 'create-folder'];
+    const child = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
+      env: { ...bed.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(child, 'exit');
+    const folders: string[] = [];
+    const lines = createInterface({ input: child.stdout });
+    for await (const line of lines) {
+      keepLog(line);
+      folders.push((JSON.parse(line) as { folder: { path: string } }).folder.path);
+      if (folders.length === 1)
+        for (const name of ['d', 'e', 'f']) await bed.people.run('createFolder', { name });
+      if (folders.length === 4) await bed.people.run('createFolder', { name: 'g' });
+      if (folders.length === 5) child.kill('SIGINT');
+    }
+    assert.deepEqual(folders, ['/c', '/d', '/e', '/f', '/g']);
+    assert.deepEqual(await ended, [130, null]);
+  });
+});

@@ -1,0 +1,232 @@
+/** `espalier login`, `logout` and `whoami`: a session that is kept for the commands that follow, and for nobody else. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostname, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import { runEspalier } from '../espalier-command.ts';
+import { findFreePort } from '../free-port.ts';
+import { administrator } from '../testbed.ts';
+import { CliBed } from './cli-bed.ts';
+
+/** Larger than any process has for a number. */
+const noProcess = 2 ** 22 + 1;
+
+describe('a login that is kept', () => {
+  let bed: CliBed;
+  before(async () => (bed = await CliBed.start(sqlite)));
+  after(() => bed.stop());
+
+  /** As another user of the machine, or after a restart: nothing is shared but the server. */
+  const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(bed.folder, name) });
+  const logIn = (name: string, more: string[] = [], password = administrator.password) =>
+    bed.run(['login', '--url', bed.tree.bed.url, '-u', 'admin', '--password-stdin', ...more], {
+      input: password,
+      environment: elsewhere(name),
+    });
+  const profileIn = (name: string) => join(bed.folder, name, 'espalier/profiles/default.json');
+
+  test('is for its owner alone, and tells nobody the tokens', async () => {
+    assert.equal(statSync(bed.profile).mode & 0o777, 0o600);
+    assert.equal(statSync(dirname(bed.profile)).mode & 0o777, 0o700);
+    assert.deepEqual(readdirSync(dirname(bed.profile)), ['default.json']);
+    assert.match(await bed.output('whoami'), /^admin \(administrator\) at http:\/\/127/);
+    const { user, url } = await bed.json<{ user: { username: string }; url: string }>('whoami');
+    assert.deepEqual([user.username, url], ['admin', bed.tree.bed.url]);
+  });
+
+  test('ends with logout, here and at the server', async () => {
+    await logIn('leaving');
+    const { tokens } = JSON.parse(readFileSync(profileIn('leaving'), 'utf8')) as {
+      tokens: { authToken: string; refreshToken: string };
+    };
+    const run = (...args: string[]) => bed.run(args, { environment: elsewhere('leaving') });
+    const { code, output } = await run('logout');
+    assert.deepEqual([code, output], [0, `Logged out admin at ${bed.tree.bed.url}.\n`]);
+    assert.ok(!existsSync(profileIn('leaving')));
+    assert.equal((await bed.tree.bed.refresh(tokens)).status, 401);
+    const [again, who] = await Promise.all([run('logout'), run('whoami')]);
+    assert.deepEqual([again.code, again.output], [0, 'Nobody is logged in.\n']);
+    assert.deepEqual([who.code, who.errors], [3, 'espalier: Nobody is logged in. Run espalier login.\n']);
+  });
+
+  test('is one of several, by profile', async () => {
+    const { code } = await logIn('several', ['--profile', 'work']);
+    assert.equal(code, 0);
+    const [named, usual] = await Promise.all([
+      bed.run(['whoami', '--profile', 'work'], { environment: elsewhere('several') }),
+      bed.run(['whoami'], { environment: elsewhere('several') }),
+    ]);
+    assert.deepEqual([named.code, usual.code], [0, 3]);
+  });
+
+  test('is for one server: another URL needs a login of its own', async () => {
+    const { code, errors } = await bed.run(['whoami', '--url', 'http://127.0.0.1:9']);
+    assert.equal(code, 3);
+    assert.match(
+      errors,
+      /^espalier: The login is for .*, and not for http:\/\/127.0.0.1:9. Run espalier login.\n$/,
+    );
+  });
+
+  test('with a wrong password is refused, and what was there stays', async () => {
+    const { code, errors } = await bed.run(['login', '-u', 'admin', '--password-stdin'], {
+      input: 'wrong one',
+    });
+    assert.deepEqual([code, errors], [3, 'espalier: The user name or the password is wrong.\n']);
+    assert.match(await bed.output('whoami'), /^admin/);
+  });
+
+  test('is made anew over a file that holds none any more', async () => {
+    const file = profileIn('damaged');
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, '{"url": "http://127.0.0.1:9", "tokens"', { mode: 0o600 });
+    const { code, errors } = await bed.run(['whoami'], { environment: elsewhere('damaged') });
+    assert.equal(code, 3);
+    assert.match(
+      errors,
+      /^espalier: The file .*default.json holds no login any more. Run espalier login.\n$/,
+    );
+    assert.equal((await logIn('damaged')).code, 0);
+  });
+
+  test('that others could read is closed to them, and told of', async () => {
+    await logIn('open');
+    chmodSync(profileIn('open'), 0o644);
+    const whoami = () => bed.run(['whoami'], { environment: elsewhere('open') });
+    const first = await whoami();
+    assert.equal(first.code, 0);
+    assert.match(first.errors, /^espalier: Others could read the login in .* Now it is for you alone.\n$/);
+    assert.equal(statSync(profileIn('open')).mode & 0o777, 0o600);
+    assert.equal((await whoami()).errors, '');
+  });
+
+  test('that does not fit on the disk is none: one line, no file, and the session has ended', async () => {
+    const sessions = async () =>
+      (await bed.tree.ask<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
+        .totalCount;
+    const before = await sessions();
+    const { code, errors } = await bed.run(
+      ['login', '--url', bed.tree.bed.url, '-u', 'admin', '--password-stdin'],
+      { input: administrator.password, environment: elsewhere('full'), mostFileBytes: 0 },
+    );
+    assert.equal(code, 1);
+    assert.match(errors, /^espalier: The login in .* cannot be kept: .*\n$/);
+    assert.deepEqual(readdirSync(dirname(profileIn('full'))), []);
+    assert.equal(await sessions(), before);
+  });
+
+  test('commands at the same time exchange an expired token once, though a holder of the lock was killed', async () => {
+    await logIn('shared');
+    const refreshes = async () => {
+      const { sessions } = await bed.tree.ask<{
+        sessions: { items: { refreshes: { replays: number }[] }[] };
+      }>('{sessions{items{refreshes{replays}}}}');
+      return sessions.items.flatMap((session) => session.refreshes);
+    };
+    bed.tree.bed.clock.advanceSeconds(601);
+    ({ authToken: bed.tree.authToken } = await bed.tree.bed.logIn());
+    const before = await refreshes();
+    writeFileSync(`${profileIn('shared')}.lock`, `${noProcess} ${hostname()}\n`);
+    const all = await Promise.all(
+      [1, 2, 3].map(() => bed.run(['whoami'], { environment: elsewhere('shared') })),
+    );
+    for (const { code, errors } of all) assert.deepEqual([code, errors], [0, '']);
+    const after = await refreshes();
+    assert.equal(after.length, before.length + 1);
+    assert.ok(after.every(({ replays }) => replays === 0));
+    assert.deepEqual(readdirSync(dirname(profileIn('shared'))), ['default.json']);
+  });
+
+  test('that the server does not know any more is over: log in', async () => {
+    await logIn('over');
+    bed.tree.bed.clock.advanceSeconds(61 * 86_400);
+    const { code, errors } = await bed.run(['whoami'], { environment: elsewhere('over') });
+    assert.equal(code, 3);
+    assert.match(errors, /^espalier: .* Run espalier login.\n$/);
+  });
+});
+
+describe('a server that is none of ours', () => {
+  let folder: string;
+  before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-cli-'))));
+  after(() => rmSync(folder, { recursive: true }));
+
+  const environment = () => ({ XDG_CONFIG_HOME: folder });
+  const logInAt = (url: string) =>
+    runEspalier(['login', '--url', url, '-u', 'admin', '--password-stdin'], {
+      input: 'a password of nobody',
+      environment: environment(),
+    });
+
+  const withServer = async (listener: RequestListener, work: (url: string) => Promise<void>) => {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    } finally {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
+  };
+
+  test('that is not there is told with its address', async () => {
+    const url = `http://127.0.0.1:${await findFreePort()}`;
+    const { code, errors } = await logInAt(url);
+    assert.equal(code, 4);
+    assert.match(errors, new RegExp(`^espalier: ${url} cannot be reached: .*\\n$`));
+  });
+
+  test('that answers with a page is told apart', async () => {
+    const page: RequestListener = (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>');
+    await withServer(page, async (url) => {
+      const { code, errors } = await logInAt(url);
+      assert.equal(code, 1);
+      assert.match(errors, /^espalier: This is not an Espalier server: .*\n$/);
+      assert.ok(
+        !existsSync(join(folder, 'espalier')) || readdirSync(join(folder, 'espalier/profiles')).length === 0,
+      );
+    });
+  });
+
+  test('that is too old for a command says so, in one line', async () => {
+    const tokens = { authToken: 'a.b.c', refreshToken: randomUUID(), expires_in: 600 };
+    const unknown = {
+      errors: [
+        {
+          message: 'Cannot query field "cursor" on type "Query".',
+          extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+        },
+      ],
+    };
+    const old: RequestListener = (request, response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify(request.url === '/login' ? tokens : unknown));
+    await withServer(old, async (url) => {
+      assert.equal((await logInAt(url)).code, 0);
+      const { code, output, errors } = await runEspalier(['whoami'], { environment: environment() });
+      assert.deepEqual([code, output], [1, '']);
+      assert.match(
+        errors,
+        /^espalier: The server at \S+ is of another version, .*: Cannot query field .*\n$/,
+      );
+    });
+  });
+});

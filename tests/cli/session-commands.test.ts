@@ -1,0 +1,111 @@
+/** `espalier session`: who is logged in, and ending that. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import type { Person } from '../people/people-bed.ts';
+import { CommandBed } from './command-bed.ts';
+
+interface Session {
+  readonly id: string;
+  readonly user: { readonly username: string };
+  readonly agent: string;
+  readonly isCurrent: boolean;
+  readonly refreshes: readonly { readonly replays: number }[];
+}
+
+describe(`commands about sessions on ${sqlite.name}`, () => {
+  let bed: CommandBed;
+  let anna: Person;
+  before(async () => {
+    bed = await CommandBed.start(sqlite);
+    anna = await bed.people.createUser({ username: 'Anna' });
+    await bed.logIn(anna, 'anna');
+  });
+  after(() => bed.stop());
+
+  const own = () => bed.json<Session[]>('session', 'ls', '--profile', 'anna');
+
+  test('your own are listed, the one that asks is marked, and the others are ended', async () => {
+    await bed.people.logIn(anna);
+    await bed.people.logIn(anna);
+    const table = await bed.done('session', 'ls', '--profile', 'anna');
+    assert.match(table, /^Id +User +Since \(UTC\) +Refreshed \(UTC\) +Address +Device\n/);
+    assert.match(
+      table,
+      /^[\da-f-]{36} \* +Anna +2026-03-01 12:00 +2026-03-01 12:00 +127\.0\.0\.1 +espalier\/\d/m,
+    );
+    assert.equal(table.split('\n').length, 5);
+    assert.equal(
+      await bed.done('session', 'revoke', '--all-others', '--profile', 'anna'),
+      'Sessions that were ended: 2.\n',
+    );
+    assert.deepEqual(
+      (await own()).map(({ isCurrent }) => isCurrent),
+      [true],
+    );
+  });
+
+  test('an administrator sees those of everybody, and ends some by id; what is not there does not keep the others alive', async () => {
+    const pair = await bed.people.logIn(anna);
+    const all = await bed.json<Session[]>('session', 'ls', '--all');
+    const hers = await bed.json<Session[]>('session', 'ls', '--user', 'anna');
+    assert.ok(all.some(({ user, isCurrent }) => user.username === 'admin' && isCurrent));
+    assert.deepEqual(
+      hers,
+      all.filter(({ user }) => user.username === 'Anna'),
+    );
+    const [other] = hers.filter(({ agent }) => !agent.startsWith('espalier/'));
+    const { code, output, errors } = await bed.run('session', 'revoke', 'nothing', other!.id);
+    assert.deepEqual({ code, output }, { code: 1, output: 'Sessions that were ended: 1.\n' });
+    assert.equal(errors, 'espalier: There is no session nothing, or it has ended already.\n');
+    assert.equal((await bed.people.bed.refresh(pair)).status, 401);
+    assert.equal((await own()).length, 1);
+  });
+
+  test('a session is shown with its refreshes, and with a spent token that came back', async () => {
+    const { clock } = bed.people.bed;
+    const pair = await bed.people.logIn(anna);
+    const hers = await bed.json<Session[]>('session', 'ls', '--user', 'Anna');
+    const [{ id }] = hers.filter(({ agent }) => !agent.startsWith('espalier/')) as [Session];
+    assert.match(await bed.done('session', 'show', id), /\n\nNot refreshed within seven days\.\n$/);
+    clock.advanceSeconds(30);
+    assert.equal((await bed.people.bed.refresh(pair)).status, 200);
+    clock.advanceSeconds(20);
+    assert.equal((await bed.people.bed.refresh(pair)).status, 401);
+    await bed.people.bed.sweep();
+    const text = await bed.done('session', 'show', id);
+    assert.match(
+      text,
+      /^Refreshed \(UTC\) +Address +Device +The spent token came back\n2026-03-01 12:00:30 +127\.0\.0\.1 +node +once, at 2026-03-01 12:00:50, 127\.0\.0\.1, node$/m,
+    );
+    assert.deepEqual(
+      (await bed.json<Session>('session', 'show', id, '--profile', 'anna')).refreshes.map(
+        ({ replays }) => replays,
+      ),
+      [1],
+    );
+  });
+
+  test('others are not seen by whoever is no administrator', async () => {
+    const refused = (...args: string[]) => bed.refused('session', ...args, '--profile', 'anna');
+    const [admins] = await bed.json<[Session]>('session', 'ls');
+    assert.equal(await refused('ls', '--all'), '1: Only administrators may do this.');
+    assert.match(await refused('ls', '--user', 'admin'), /^1: There is no user admin that you may see/);
+    assert.match(await refused('show', admins.id), /^1: There is no session [\da-f-]+ that you may see/);
+    assert.match(await refused('revoke', '--user', 'admin'), /^1: There is no user admin/);
+    assert.equal((await bed.run('session', 'revoke', admins.id, '--profile', 'anna')).code, 1);
+    await bed.done('whoami');
+    assert.match(await refused('revoke'), /^2: Which sessions/);
+    assert.match(await refused('revoke', admins.id, '--all-others'), /^2: Which sessions/);
+    assert.match(await refused('ls', '--all', '--user', 'anna'), /^2: /);
+  });
+
+  test('all of a user are ended, the one that asks too: then one has to log in', async () => {
+    assert.match(
+      await bed.done('session', 'revoke', '--user', 'anna', '--profile', 'anna'),
+      /^Sessions that were ended: \d\.\n$/,
+    );
+    assert.match(await bed.refused('session', 'ls', '--profile', 'anna'), /^3: /);
+  });
+});

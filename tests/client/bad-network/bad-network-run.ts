@@ -1,0 +1,265 @@
+/**
+ * A client works through a bad network, on a server whose auth tokens live two seconds: every call ends as it would
+ * through a good one, each change is made once, and the tree that it watches is the server's at the end.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { createClient, type Client, type FolderDetails, type WatchedTree } from '@espalier/client';
+import type { DatabaseKind } from '../../databases.ts';
+import { administrator, NodeProcess } from '../../many-nodes/node-process.ts';
+import { Random } from '../../many-nodes/chaos/random.ts';
+import { Tally } from '../../many-nodes/chaos/tally.ts';
+import { BadNetwork } from './bad-network.ts';
+
+export interface RunOptions {
+  readonly kind: DatabaseKind;
+  readonly operations: number;
+  readonly seed: number;
+  /** How many of a hundred requests something happens to. */
+  readonly percent: number;
+  /** How often the server is stopped and started anew. */
+  readonly restarts?: number;
+  readonly onProgress?: (text: string) => void;
+}
+
+/** What the client has been told of a folder. */
+interface Known {
+  readonly id: string;
+  name: string;
+  title: string;
+  parentId: string;
+}
+
+const atOnce = 8;
+const socketsClosedEvery = 60;
+const settings = {
+  ACCESS_TOKEN_SECONDS: '2',
+  REFRESH_RETRY_SECONDS: '30',
+  LOG_LEVEL: 'warn',
+  STOP_SECONDS: '1',
+};
+
+export async function runOnBadNetwork(options: RunOptions): Promise<Tally> {
+  const random = new Random(options.seed);
+  const tally = new Tally(options.onProgress);
+  const database = await options.kind.createForServer();
+  let node = await NodeProcess.start({ databaseUrl: database.url, settings });
+  const network = await BadNetwork.open(node.url, { random: random.fork(), tally, percent: options.percent });
+  const client = createClient({ url: network.url, timeoutSeconds: 2, retrySeconds: 120 });
+  const restart = async () => {
+    tally.count('server restarted');
+    await node.stop();
+    node = await NodeProcess.start({ databaseUrl: database.url, settings });
+    network.target = node.url;
+  };
+  try {
+    client.onSession(({ type }) => tally.count(`session: ${type}`));
+    await client.login(administrator);
+    const writer = new Writer(client, await client.folders.root(), random.fork(), tally);
+    const watched = await client.watch();
+    await writer.run(options, { closeSockets: () => network.closeSockets(), restart });
+    network.isCalm = true;
+    await compare(client, watched, writer, tally);
+    watched.close();
+    await client.logout();
+  } finally {
+    client.close();
+    network.close();
+    await node.stop();
+    await database.remove();
+  }
+  return tally;
+}
+
+class Writer {
+  readonly known = new Map<string, Known>();
+  readonly #client: Client;
+  readonly #root: FolderDetails;
+  readonly #random: Random;
+  readonly #tally: Tally;
+  /** Folders that a call is about right now: nobody else touches them. */
+  readonly #busy = new Set<string>();
+  #made = 0;
+  /** Two at a time could make a circle, and rightly be refused. */
+  #isMoving = false;
+
+  constructor(client: Client, root: FolderDetails, random: Random, tally: Tally) {
+    this.#client = client;
+    this.#root = root;
+    this.#random = random;
+    this.#tally = tally;
+  }
+
+  async run(
+    { operations, restarts = 0, onProgress }: RunOptions,
+    faults: { closeSockets(): void; restart(): Promise<void> },
+  ): Promise<void> {
+    let begun = 0;
+    const restartEvery = Math.ceil(operations / (restarts + 1));
+    let restarting: Promise<void> = Promise.resolve();
+    const work = async () => {
+      while (begun < operations) {
+        begun++;
+        if (begun % socketsClosedEvery === 0) faults.closeSockets();
+        if (begun % restartEvery === 0 && begun < operations)
+          restarting = restarting.then(() => faults.restart());
+        if (begun % 500 === 0) onProgress?.(`${begun} of ${operations} calls, ${this.known.size} folders`);
+        await this.#one();
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, work));
+    await restarting;
+  }
+
+  async #one(): Promise<void> {
+    const [name, act] = this.#random.pick([
+      ['create', () => this.#create()],
+      ['create', () => this.#create()],
+      ['update', () => this.#update()],
+      ['move', () => this.#move()],
+      ['delete', () => this.#delete()],
+      ['read', () => this.#read()],
+      ['read', () => this.#read()],
+      ['list', () => this.#list()],
+      ['verify', () => this.#verify()],
+    ] as const);
+    try {
+      await act();
+      this.#tally.count(`calls: ${name}`);
+    } catch (error) {
+      this.#tally.violation(`${name} failed: ${describe(error)}`);
+    }
+  }
+
+  async #create(): Promise<void> {
+    const parentId = this.#random.chance(0.3) ? this.#root.id : (this.#idle()?.id ?? this.#root.id);
+    const name = `Folder ${++this.#made}`;
+    await this.#holding([parentId], async () => {
+      const { id, title } = await this.#client.folders.create({ name, parentId });
+      this.known.set(id, { id, name, title, parentId });
+    });
+  }
+
+  async #update(): Promise<void> {
+    const folder = this.#idle();
+    if (!folder) return;
+    const title = `Title ${this.#random.below(1_000_000)}`;
+    await this.#holding([folder.id], async () => {
+      const updated = await this.#client.folders.update(folder.id, { title });
+      if (updated.title !== title) this.#tally.violation(`an update was answered with ${updated.title}`);
+      folder.title = title;
+    });
+  }
+
+  async #move(): Promise<void> {
+    const folder = this.#idle();
+    const target = this.#idle();
+    if (!folder || !target || this.#isMoving || this.#isInside(target.id, folder.id)) return;
+    this.#isMoving = true;
+    await this.#holding([folder.id, target.id], async () => {
+      await this.#client.folders.move(folder.id, target.id);
+      folder.parentId = target.id;
+    }).finally(() => (this.#isMoving = false));
+  }
+
+  /** Only what nothing is inside of. */
+  async #delete(): Promise<void> {
+    const parents = new Set([...this.known.values()].map(({ parentId }) => parentId));
+    const folder = this.#idle(({ id }) => !parents.has(id));
+    if (!folder) return;
+    await this.#holding([folder.id], async () => {
+      const count = await this.#client.folders.delete(folder.id);
+      if (count !== 1) this.#tally.violation(`a folder was deleted, and ${count} were said to go`);
+      this.known.delete(folder.id);
+    });
+  }
+
+  async #read(): Promise<void> {
+    const folder = this.#idle();
+    if (!folder) return;
+    await this.#holding([folder.id], async () => {
+      const read = await this.#client.folders.byId(folder.id);
+      if (read?.title !== folder.title || read.parentId !== folder.parentId) {
+        this.#tally.violation(`${JSON.stringify(folder)} was read as ${JSON.stringify(read)}`);
+      }
+    });
+  }
+
+  async #list(): Promise<void> {
+    const names: string[] = [];
+    for await (const { name } of this.#client.folders.children(this.#root.id, { pageSize: 20 }))
+      names.push(name);
+    if (new Set(names).size !== names.length) this.#tally.violation('a list has a folder twice');
+  }
+
+  async #verify(): Promise<void> {
+    if (!(await this.#client.isLoggedIn())) this.#tally.violation('nobody is logged in any more');
+  }
+
+  /** One that no call is about. */
+  #idle(fits: (folder: Known) => boolean = () => true): Known | undefined {
+    const idle = [...this.known.values()].filter((each) => !this.#busy.has(each.id) && fits(each));
+    return idle.length > 0 ? this.#random.pick(idle) : undefined;
+  }
+
+  async #holding(ids: readonly string[], work: () => Promise<void>): Promise<void> {
+    const held = ids.filter((id) => id !== this.#root.id && !this.#busy.has(id));
+    for (const id of held) this.#busy.add(id);
+    try {
+      await work();
+    } finally {
+      for (const id of held) this.#busy.delete(id);
+    }
+  }
+
+  #isInside(id: string, ancestor: string): boolean {
+    for (let at: string | undefined = id; at !== undefined; at = this.known.get(at)?.parentId) {
+      if (at === ancestor) return true;
+    }
+    return false;
+  }
+}
+
+/** What the client was told, what it watches, and what the server has, are one and the same. */
+async function compare(client: Client, watched: WatchedTree, writer: Writer, tally: Tally): Promise<void> {
+  const root = await client.folders.root();
+  const stored = new Map<string, Known>();
+  for await (const { id, name, title, parentId } of client.folders.descendants(root.id)) {
+    stored.set(id, { id, name, title, parentId: parentId! });
+  }
+  const isEqual = (mirror: ReadonlyMap<string, Known>) => isDeepStrictEqual(sorted(mirror), sorted(stored));
+  if (!isEqual(writer.known)) tally.violation('what was acknowledged is not what is stored');
+  tally.count('folders at the end', stored.size);
+  await untilEqual(() => isEqual(watchedFolders(watched)), tally);
+}
+
+function watchedFolders(watched: WatchedTree): Map<string, Known> {
+  const folders = new Map<string, Known>();
+  const add = (parentId: string) => {
+    for (const { id, name, title } of watched.children(parentId)) {
+      folders.set(id, { id, name, title, parentId });
+      add(id);
+    }
+  };
+  if (watched.root) add(watched.root.id);
+  return folders;
+}
+
+const settlesWithinMs = 60_000;
+
+async function untilEqual(isEqual: () => boolean, tally: Tally): Promise<void> {
+  const deadline = performance.now() + settlesWithinMs;
+  while (!isEqual()) {
+    if (performance.now() > deadline) return tally.violation('the watched tree is not what the server has');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function sorted(folders: ReadonlyMap<string, Known>): readonly Known[] {
+  return [...folders.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+}
+
+function describe(error: unknown): string {
+  const { name, message, code } = error as Error & { code?: string };
+  return `${name} ${code ?? ''} ${message}`;
+}

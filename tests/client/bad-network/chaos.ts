@@ -1,0 +1,37 @@
+/** The client on a bad network, for long: `npm run chaos:client -- --operations N --seed N --percent P`. */
+
+import { sqlite } from '../../databases.ts';
+import { scriptOptions } from '../../script-options.ts';
+import { runOnBadNetwork } from './bad-network-run.ts';
+
+const {
+  operations = '5000',
+  percent = '15',
+  restarts = '3',
+  ...values
+} = scriptOptions(
+  `npm run chaos:client -- [--operations 5000] [--percent 15] [--restarts 3] [--seed N]
+
+The TypeScript client works through a network that loses, delays and cuts replies and closes sockets, on a server whose
+auth tokens live two seconds and that is restarted meanwhile: no call may fail, each change is made once, and the watched
+tree is the server's at the end.`,
+  ['operations', 'percent', 'restarts', 'seed'],
+);
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+
+console.log(`seed ${seed} on ${sqlite.name}`);
+const tally = await runOnBadNetwork({
+  kind: sqlite,
+  operations: Number(operations),
+  percent: Number(percent),
+  restarts: Number(restarts),
+  seed,
+  onProgress: (text) => console.log(text),
+});
+console.log(`\n${tally.summary()}\n`);
+for (const violation of tally.violations) console.log(`VIOLATION ${violation}`);
+const isGood = tally.violations.length === 0;
+console.log(
+  `${isGood ? 'Nobody noticed the network' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,
+);
+process.exitCode = isGood ? 0 : 1;

@@ -1,0 +1,131 @@
+/** The folder helpers of the client against a real server. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createClient, type CallOptions, type Folders, type RunDocument } from '@espalier/client';
+import { createFolders } from '../../client/src/folders.ts';
+import { databaseKinds } from '../databases.ts';
+import { administrator, Testbed } from '../testbed.ts';
+
+async function namesOf(folders: AsyncIterable<{ readonly name: string }>): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { name } of folders) names.push(name);
+  return names;
+}
+
+async function first<Item>(items: AsyncIterable<Item>): Promise<Item> {
+  for await (const item of items) return item;
+  throw new Error('There is none.');
+}
+
+for (const kind of databaseKinds) {
+  describe(`the folder helpers on ${kind.name}`, () => {
+    let bed: Testbed;
+    let folders: Folders;
+    let asked = 0;
+
+    before(async () => {
+      bed = await Testbed.start(kind, { settings: { MAX_FOLDERS: '20' } });
+      const client = createClient({ url: bed.url });
+      await client.login(administrator);
+      const counted = (document: string, variables: object, options: CallOptions) => {
+        asked++;
+        return client.query(document, { ...variables }, options);
+      };
+      folders = createFolders({ ...client, query: counted as RunDocument });
+      const floors = Array.from({ length: 30 }, (_, floor) => ({ path: `Places/Floor ${floor}` }));
+      assert.equal(
+        await folders.importList([...floors, { path: 'Places/Floor 3/Room', title: 'A room' }]),
+        32,
+      );
+    });
+    after(() => bed.stop());
+
+    test('find a folder by its id and its path, or nothing', async () => {
+      const root = await folders.root();
+      assert.deepEqual([root.path, root.depth, root.parentId], ['/', 0, null]);
+      const room = (await folders.byPath('/Places/Floor 3/Room'))!;
+      assert.deepEqual(
+        [room.title, room.depth, room.icon, room.properties, room.accessLevel, room.version],
+        ['A room', 3, null, {}, 'MANAGE', 1],
+      );
+      assert.deepEqual(await folders.byId(room.id), room);
+      assert.equal(await folders.byPath('/Nowhere'), undefined);
+      assert.equal(await folders.byId(room.id.replace(/^./, 'f')), undefined);
+    });
+
+    test('list in natural order, and fetch a page only when it is needed, smaller where it costs too much', async () => {
+      const { id } = (await folders.byPath('/Places'))!;
+      asked = 0;
+      const children = folders.children(id, { pageSize: 10 });
+      for (let count = 0; count < 10; count++) await children.next();
+      assert.equal(asked, 1);
+      assert.equal((await first(children)).name, 'Floor 10');
+      assert.equal(asked, 2);
+      const names = await namesOf(folders.children(id));
+      assert.deepEqual([names.length, names[2], names[29]], [30, 'Floor 2', 'Floor 29']);
+    });
+
+    test('list all that is inside with its depth, and only so many levels', async () => {
+      const { id } = await folders.root();
+      const depths: number[] = [];
+      for await (const { depth } of folders.descendants(id)) depths.push(depth);
+      assert.deepEqual([depths.length, Math.max(...depths), depths[0]], [32, 3, 1]);
+      assert.deepEqual(await namesOf(folders.descendants(id, { depth: 1 })), ['Places']);
+    });
+
+    test('say that there is no such folder whose content is asked for', async () => {
+      const { id } = await folders.root();
+      const nowhere = id.replace(/^./, 'f');
+      await assert.rejects(folders.children(nowhere).next(), { code: 'NOT_FOUND' });
+      await assert.rejects(folders.descendants(nowhere).next(), { code: 'NOT_FOUND' });
+      await assert.rejects(folders.delete(nowhere), { code: 'NOT_FOUND' });
+    });
+
+    test('search everywhere or inside a folder', async () => {
+      assert.deepEqual((await namesOf(folders.search('Floor 2', { pageSize: 3 }))).slice(0, 3), [
+        'Floor 2',
+        'Floor 20',
+        'Floor 21',
+      ]);
+      const { id: under } = (await folders.byPath('/Places/Floor 3'))!;
+      assert.equal((await first(folders.search('room', { under }))).path, '/Places/Floor 3/Room');
+    });
+
+    test('create, change, move, delete and restore', async () => {
+      const { id: rootId } = await folders.root();
+      const made = await folders.create({ name: 'New', properties: { seats: 3 }, icon: 'chair' });
+      assert.deepEqual([made.path, made.parentId, made.properties], ['/New', rootId, { seats: 3 }]);
+      const { id } = made;
+      const changed = await folders.update(id, { title: 'Newer', icon: null, expectedVersion: 1 });
+      assert.deepEqual([changed.title, changed.icon, changed.version], ['Newer', null, 2]);
+      await assert.rejects(folders.update(id, { title: 'x', expectedVersion: 1 }), { code: 'CONFLICT' });
+      const { id: parentId } = (await folders.byPath('/Places/Floor 1'))!;
+      assert.equal((await folders.move(id, parentId)).path, '/Places/Floor 1/New');
+      await assert.rejects(folders.move(parentId, id), { code: 'CYCLE' });
+      await assert.rejects(folders.delete(parentId), { code: 'CONFLICT' });
+      assert.equal(await folders.delete(parentId, { recursive: true }), 2);
+      const trashed = await first(folders.trash({ pageSize: 1 }));
+      assert.deepEqual([trashed.id, trashed.name], [parentId, 'Floor 1']);
+      assert.equal(trashed.formerParentId, (await folders.byPath('/Places'))!.id);
+      const restored = await folders.restore(parentId, { parentId: rootId, name: 'Floor one' });
+      assert.equal(restored.path, '/Floor one');
+      assert.deepEqual(await namesOf(folders.trash()), []);
+    });
+
+    test('import a tree and export it again', async () => {
+      const { id: parentId } = await folders.create({ name: 'Copied' });
+      const tree = [{ name: 'a', title: 'A', folders: [{ name: 'b', properties: { x: 1 } }] }];
+      assert.equal(await folders.importTree(tree, { parentId }), 2);
+      const exported = await folders.export(parentId);
+      assert.deepEqual(
+        exported.map(({ path, title, properties }) => [path, title, properties]),
+        [
+          ['a', 'A', null],
+          ['a/b', null, { x: 1 }],
+        ],
+      );
+      assert.equal((await folders.export(parentId, { depth: 1 })).length, 1);
+    });
+  });
+}

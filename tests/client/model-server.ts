@@ -1,0 +1,215 @@
+/**
+ * A server in this process whose tree others change at the worst moments: between two pages of a read, and between what
+ * happens and the telling of it. It knows just what a watched tree asks, and tells of changes as the real one does: in
+ * order, each with the folder as it is by then.
+ */
+
+import fc from 'fast-check';
+import type { Folder } from '../../client/src/folder.ts';
+import type { WatchingClient } from '../../client/src/follow-changes.ts';
+import type { FolderChangeKind } from '../../client/src/live-tree.ts';
+import { inNaturalOrder } from '../../client/src/natural-order.ts';
+
+export interface Operation {
+  readonly kind: string;
+  readonly one: number;
+  readonly two: number;
+  /** Whether something is answered before the next one. */
+  readonly isLast: boolean;
+}
+
+/** Without those that have what they concern read anew: these would mend what went wrong before. */
+const gentle = ['move', 'move', 'move', 'move', 'rename', 'retitle', 'delete', 'cut', 'none', 'none'];
+const all = [...gentle, 'rename', 'create', 'import', 'restore', 'restore', 'level', 'resync'];
+
+const of = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
+  fc.record({
+    kind: fc.constantFrom(...kinds),
+    one: fc.nat(9_999),
+    two: fc.nat(9_999),
+    isLast: fc.boolean(),
+  });
+
+export const operations = { gentle: of(gentle), all: of(all) };
+
+interface PageVariables {
+  readonly id?: string;
+  readonly first: number;
+  readonly after: string | null;
+  readonly at?: string;
+}
+
+const levels = ['READ', 'WRITE', 'MANAGE'] as const;
+const letters = 'abcdefghij';
+
+export class ModelServer {
+  readonly #operations: Operation[];
+  readonly #folders = new Map<string, Folder>();
+  readonly #journal: { readonly kind: FolderChangeKind; readonly id: string | null }[] = [];
+  readonly #trash: (readonly Folder[])[] = [];
+  /** Made anew when it is asked for after a change. */
+  #byParent: Map<string | null, Folder[]> | undefined;
+  #count = 0;
+  #cuts = 0;
+  reads = 0;
+
+  constructor(given: readonly Operation[]) {
+    this.#operations = [...given];
+    this.#grow(null, 4);
+  }
+
+  /** Where the journal ends; undefined while something is still to happen. */
+  get head(): string | undefined {
+    return this.#operations.length === 0 ? String(this.#journal.length) : undefined;
+  }
+
+  /** A folder and all that is inside, each right before what is inside it. */
+  inside(id: string): Folder[] {
+    return [this.#folders.get(id)!, ...this.children(id).flatMap((child) => this.inside(child.id))];
+  }
+
+  children(id: string): Folder[] {
+    this.#byParent ??= Map.groupBy(this.#folders.values(), ({ parentId }) => parentId);
+    return inNaturalOrder(this.#byParent.get(id) ?? []);
+  }
+
+  readonly client = {
+    query: async (_document: unknown, variables: PageVariables) => {
+      await new Promise(setImmediate);
+      this.#change();
+      this.reads++;
+      return this.#page(variables);
+    },
+    subscribe: (
+      _document: unknown,
+      variables: () => { after: string },
+      { signal }: { signal: AbortSignal },
+    ) => this.#tell(variables, signal),
+  } as unknown as WatchingClient;
+
+  #page({ id = '1', first, after, at = '1' }: PageVariables) {
+    const cursor = String(this.#journal.length);
+    const [top, seen] = [this.#folders.get(id), this.#folders.get(at)];
+    const shown = seen ? { ...seen, ancestors: this.#way(at).slice(0, -1) } : null;
+    if (!top) return { cursor, folder: null, at: shown };
+    const [, ...all] = this.inside(id);
+    const way = (folder: Folder) => this.#way(folder.id).slice(this.#way(id).length);
+    const last = after === null ? [] : (JSON.parse(after) as Folder[]);
+    const begin = all.findIndex((each) => isAfter(way(each), last));
+    const rest = begin < 0 ? [] : all.slice(begin);
+    const items = rest.slice(0, first);
+    const pageInfo = {
+      endCursor: items.length > 0 ? JSON.stringify(way(items.at(-1)!)) : null,
+      hasNextPage: rest.length > first,
+    };
+    const descendants = { items: items.map(answered), pageInfo };
+    return { cursor, folder: { ...answered(top), descendants }, at: shown };
+  }
+
+  async *#tell(variables: () => { after: string }, signal: AbortSignal): AsyncGenerator<unknown> {
+    let cuts = this.#cuts;
+    let place = Number(variables().after);
+    while (!signal.aborted) {
+      await new Promise(setImmediate);
+      this.#change();
+      // It goes on as after a lost connection.
+      if (cuts !== this.#cuts) place = Number(variables().after);
+      cuts = this.#cuts;
+      const entry = this.#journal[place];
+      if (!entry) continue;
+      const folder = entry.kind === 'DELETE' ? undefined : this.#folders.get(entry.id!);
+      const told = { ...entry, cursor: String(++place), folder: folder ? answered(folder) : null };
+      yield { folderChanges: { ...told, at: null, by: null } };
+    }
+  }
+
+  /** What others do until the next thing is answered. */
+  #change(): void {
+    for (let isLast = false; !isLast && this.#operations.length > 0;) {
+      const operation = this.#operations.shift()!;
+      this.#run(operation);
+      this.#byParent = undefined;
+      ({ isLast } = operation);
+    }
+  }
+
+  #run({ kind, one, two }: Operation): void {
+    const [, ...all] = this.inside('1');
+    // Often one with something inside.
+    const some = one % 3 === 0 ? all : all.filter(({ id }) => this.children(id).length > 0);
+    const [folder, other] = [some[one % some.length], all[two % all.length] ?? this.#folders.get('1')!];
+    if (kind === 'resync') this.#note('RESYNC', null);
+    if (kind === 'cut') this.#cuts++;
+    if (kind === 'restore') {
+      const [top, ...inside] = this.#trash.splice(one % Math.max(1, this.#trash.length), 1)[0] ?? [];
+      if (!top) return;
+      for (const each of [{ ...top, parentId: other.id }, ...inside]) this.#folders.set(each.id, each);
+      this.#note('CREATE', top.id);
+    }
+    if (kind === 'create') this.#note('CREATE', this.#grow(other.id, 0));
+    if (kind === 'import' && all.length < 80) {
+      this.#grow(other.id, 2);
+      this.#note('IMPORT', other.id);
+    }
+    if (!folder) return;
+    const { id } = folder;
+    if (kind === 'rename') this.#update(folder, { name: `${letters[two % letters.length]}${id}` });
+    if (kind === 'retitle') this.#update(folder, { title: `title ${two}` });
+    if (kind === 'move' && !this.#way(other.id).includes(folder)) {
+      this.#folders.set(id, { ...folder, parentId: other.id });
+      this.#note('MOVE', id);
+    }
+    const gone = this.inside(id);
+    if (kind === 'delete' && all.length - gone.length > 40) {
+      this.#trash.push(gone);
+      for (const each of gone) this.#folders.delete(each.id);
+      this.#note('DELETE', id);
+    }
+    if (kind === 'level') {
+      const accessLevel = levels[two % levels.length]!;
+      for (const each of this.inside(id)) this.#folders.set(each.id, { ...each, accessLevel });
+      this.#note('UPDATE', id);
+    }
+  }
+
+  #update(folder: Folder, change: Partial<Folder>): void {
+    this.#folders.set(folder.id, { ...folder, ...change });
+    this.#note('UPDATE', folder.id);
+  }
+
+  #note(kind: FolderChangeKind, id: string | null): void {
+    this.#journal.push({ kind, id });
+  }
+
+  /** A new folder with others inside. */
+  #grow(parentId: string | null, depth: number): string {
+    const id = String(++this.#count);
+    const name = `${letters[this.#count % letters.length]}${id}`;
+    const accessLevel = this.#folders.get(parentId!)?.accessLevel ?? 'READ';
+    this.#folders.set(id, { id, parentId, name, title: name, accessLevel } as Folder);
+    for (let count = 0; count < depth; count++) this.#grow(id, depth - 1);
+    return id;
+  }
+
+  /** From the top of the tree down to a folder. */
+  #way(id: string): Folder[] {
+    const folder = this.#folders.get(id);
+    return folder ? [...this.#way(folder.parentId!), folder] : [];
+  }
+}
+
+function answered({ parentId, ...folder }: Folder) {
+  return { ...folder, parent: parentId === null ? null : { id: parentId } };
+}
+
+/** Whether a place in a list of all that is inside a folder comes after another. */
+function isAfter(way: readonly Folder[], other: readonly Folder[]): boolean {
+  for (const [depth, before] of other.entries()) {
+    const folder = way[depth];
+    if (!folder) return false;
+    if (folder.id !== before.id || folder.name !== before.name) {
+      return inNaturalOrder([before, folder])[1] === folder;
+    }
+  }
+  return way.length > other.length;
+}

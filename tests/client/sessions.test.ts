@@ -1,0 +1,229 @@
+/** The client's session on a real server: tokens are exchanged in time, once, and nobody is logged out by accident. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { EspalierError, memoryStorage } from '@espalier/client';
+import { databaseKinds, sqlite } from '../databases.ts';
+import { ClientBed, rejectsWith } from './client-bed.ts';
+
+const refreshPath = '/login/refresh';
+const tokenSeconds = 600;
+
+for (const kind of databaseKinds) {
+  describe(`sessions of the client on ${kind.name}`, { timeout: 60_000 }, () => {
+    let bed: ClientBed;
+    before(async () => {
+      bed = await ClientBed.start(kind);
+    });
+    after(() => bed.stop());
+
+    test('a token is exchanged a minute before it ends, and not earlier', async (context) => {
+      const client = await bed.loggedIn(context);
+      await bed.elapse(tokenSeconds - 61);
+      assert.deepEqual(await client.query('{folder{name}}'), { folder: { name: 'Root' } });
+      assert.equal(client.wire.count(refreshPath), 0);
+      await bed.elapse(2);
+      await client.query('{folder{name}}');
+      assert.equal(client.wire.count(refreshPath), 1);
+      assert.equal(client.wire.count('/graphql'), 2);
+      assert.deepEqual(client.events, ['login', 'refresh']);
+    });
+
+    test('twenty calls at once with an expired token are one refresh', async (context) => {
+      const client = await bed.loggedIn(context);
+      await bed.elapse(tokenSeconds + 1);
+      const names = await Promise.all(Array.from({ length: 20 }, () => client.query('{folder{name}}')));
+      assert.equal(names.length, 20);
+      assert.equal(client.wire.count(refreshPath), 1);
+    });
+
+    test('a 401 that says expired is followed by a refresh, and the call is sent again', async (context) => {
+      // A clock that stands still: it does not know that the token has ended.
+      const now = bed.bed.clock.now();
+      const client = await bed.loggedIn(context, { clock: { now: () => now } });
+      await bed.elapse(tokenSeconds + 1);
+      await Promise.all(Array.from({ length: 5 }, () => client.query('{folder{name}}')));
+      assert.equal(client.wire.count(refreshPath), 1);
+      assert.equal(client.wire.count('/graphql'), 10);
+    });
+
+    test('a session that was ended on the server ends here, and says so once', async (context) => {
+      const client = await bed.loggedIn(context);
+      await bed.run('revokeSessions', { userId: client.person.id });
+      await Promise.all([1, 2, 3].map(() => rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT')));
+      assert.equal(await client.isLoggedIn(), false);
+      assert.deepEqual(client.events, ['login', 'ended']);
+      client.wire.forget();
+      await rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
+      assert.deepEqual(client.wire.noted, []);
+      await client.login(client.person);
+      await client.query('{folder{name}}');
+    });
+
+    test('two clients that share a storage without a lock lose nothing to each other', async (context) => {
+      const storage = memoryStorage();
+      const one = await bed.loggedIn(context, { storage });
+      const other = bed.client(context, { storage });
+      for (let round = 0; round < 5; round++) {
+        await bed.elapse(tokenSeconds + 1);
+        await Promise.all([one, other, one, other].map((client) => client.query('{folder{name}}')));
+      }
+      assert.equal(await one.verify(), true);
+    });
+
+    test('a wrong password is told, and nobody is logged in', async (context) => {
+      const client = bed.client(context);
+      const { username } = await bed.createUser();
+      await rejectsWith(client.login({ username, password: 'another walnut' }), 'INVALID_CREDENTIALS');
+      assert.equal(await client.isLoggedIn(), false);
+      assert.equal(client.wire.noted.length, 1);
+      await rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
+    });
+
+    test('logout ends the session by the auth token, or by the refresh token when that is over', async (context) => {
+      for (const seconds of [0, tokenSeconds + 1]) {
+        const storage = memoryStorage();
+        const client = await bed.loggedIn(context, { storage });
+        const tokens = (await storage.read())!;
+        await bed.elapse(seconds);
+        await client.logout();
+        const [sent] = client.wire.noted;
+        assert.equal(sent!.headers.has('authorization'), seconds === 0);
+        assert.equal(client.wire.noted.length, 1);
+        assert.equal((await bed.bed.refresh(tokens)).status, 401);
+        assert.deepEqual(client.events, ['login', 'logout']);
+        await client.logout();
+        assert.equal(client.wire.noted.length, 1);
+        assert.equal(await client.verify(), false);
+      }
+    });
+
+    test('verify tells what the server thinks of the auth token', async (context) => {
+      const client = await bed.loggedIn(context);
+      assert.equal(await client.verify(), true);
+      await bed.elapse(tokenSeconds + 1);
+      assert.equal(await client.verify(), false);
+      await client.query('{folder{name}}');
+      assert.equal(await client.verify(), true);
+    });
+  });
+
+  describe(`lost replies of refreshes on ${kind.name}`, { timeout: 60_000 }, () => {
+    let bed: ClientBed;
+    before(async () => {
+      bed = await ClientBed.start(kind, { settings: { REFRESH_RETRY_SECONDS: '30' } });
+    });
+    after(() => bed.stop());
+
+    for (const [what, lose] of [
+      ['lost', 'loseReplies'],
+      ['cut', 'cutReplies'],
+    ] as const) {
+      test(`a refresh whose reply is ${what} is sent again with the same pair`, async (context) => {
+        const client = await bed.loggedIn(context);
+        await bed.elapse(tokenSeconds + 1);
+        client.wire[lose](refreshPath, 2);
+        await Promise.all([1, 2, 3].map(() => client.query('{folder{name}}')));
+        const refreshes = client.wire.noted.filter(({ path }) => path === refreshPath);
+        assert.equal(refreshes.length, 3);
+        assert.equal(new Set(refreshes.map(({ body }) => body)).size, 1);
+        assert.deepEqual(client.events, ['login', 'refresh']);
+      });
+    }
+
+    test('an overloaded server logs nobody out', async (context) => {
+      const client = await bed.loggedIn(context);
+      await bed.elapse(tokenSeconds + 1);
+      for (const status of [500, 502, 503, 504, 429]) {
+        client.wire.answer(refreshPath, 1, () => new Response('<html>', { status }));
+        await client.query('{folder{name}}');
+        assert.equal(await client.isLoggedIn(), true);
+        await bed.elapse(tokenSeconds + 1);
+      }
+      assert.ok(!client.events.includes('ended'));
+    });
+  });
+}
+
+describe('sessions of the client that nobody wants', { timeout: 60_000 }, () => {
+  let bed: ClientBed;
+  before(async () => {
+    bed = await ClientBed.start(sqlite);
+  });
+  after(() => bed.stop());
+
+  test('a throttled login says how long the pause is', async (context) => {
+    const client = bed.client(context);
+    const { username, password } = await bed.createUser();
+    let refused: unknown;
+    for (
+      let tries = 0;
+      tries < 60 && !(refused instanceof EspalierError && refused.status === 429);
+      tries++
+    ) {
+      refused = await client.login({ username, password: `${password}!` }).catch((error: unknown) => error);
+    }
+    assert.ok(refused instanceof EspalierError);
+    assert.equal(refused.code, 'TOO_MANY_ATTEMPTS');
+    assert.ok(refused.retryAfterSeconds! >= 1);
+    assert.ok(refused.requestId);
+  });
+
+  test('a logout that does not reach the server forgets the tokens, and says so', async (context) => {
+    const client = await bed.loggedIn(context, { retrySeconds: 0 });
+    client.wire.onRequest = () => Promise.reject(new TypeError('fetch failed'));
+    await rejectsWith(client.logout(), 'UNREACHABLE');
+    assert.equal(await client.isLoggedIn(), false);
+    assert.deepEqual(client.events, ['login', 'logout']);
+  });
+
+  test('a refresh that is under way when somebody logs out does not bring the session back', async (context) => {
+    const storage = memoryStorage();
+    const client = await bed.loggedIn(context, { storage });
+    await bed.elapse(tokenSeconds + 1);
+    const reached = Promise.withResolvers<void>();
+    client.wire.onRequest = ({ path }, send) => {
+      if (path !== refreshPath) return undefined;
+      reached.resolve();
+      return send().then(() => new Promise(() => undefined));
+    };
+    const query = rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
+    await reached.promise;
+    await client.logout();
+    await query;
+    assert.equal(await storage.read(), undefined);
+  });
+
+  test('a new login while the old pair is exchanged stays', async (context) => {
+    const client = await bed.loggedIn(context);
+    const ben = await bed.createUser();
+    await bed.elapse(tokenSeconds + 1);
+    const reached = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    client.wire.onRequest = ({ path }, send) => {
+      if (path !== refreshPath) return undefined;
+      reached.resolve();
+      return released.promise.then(send);
+    };
+    const query = client.query('{viewer{user{username}}}');
+    await reached.promise;
+    await client.login(ben);
+    released.resolve();
+    const expected = { viewer: { user: { username: ben.username } } };
+    assert.deepEqual(await query, expected);
+    assert.deepEqual(await client.query('{viewer{user{username}}}'), expected);
+  });
+
+  test('a listener that throws breaks nothing', async (context) => {
+    const client = bed.client(context);
+    client.onSession(() => {
+      throw new Error('Mistake.');
+    });
+    const told: string[] = [];
+    const stop = client.onSession(({ type }) => told.push(type));
+    await client.login(await bed.createUser());
+    stop();
+    await client.logout();
+    assert.deepEqual(told, ['login']);
+  });
+});

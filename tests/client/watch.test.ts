@@ -1,0 +1,134 @@
+/** Watched trees of a real server, over sockets that are cut, while several change the tree and who sees what of it. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { WebSocket as Socket } from 'ws';
+import {
+  createClient,
+  memoryStorage,
+  type Client,
+  type Folder,
+  type FolderDetails,
+  type WatchedTree,
+} from '@espalier/client';
+import { databaseKinds } from '../databases.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { createChanger, randomChanges, type People } from './random-changes.ts';
+
+const rounds = 2;
+const writers = 4;
+const writesPerRound = 20;
+const patienceMs = 60_000;
+
+interface Watcher {
+  readonly name: string;
+  readonly client: Client;
+  /** Cuts its connection, as a network does. */
+  readonly cut: () => void;
+  readonly watched: WatchedTree;
+  readonly under: string | undefined;
+}
+
+function withoutPlace(folder: Folder): Folder {
+  const { path, depth, ...rest } = folder as FolderDetails;
+  void [path, depth];
+  return rest;
+}
+
+function connect(url: string, authToken: string) {
+  let last: Socket | undefined;
+  const note = (socket: Socket) => void (last = socket);
+  class CutSocket extends Socket {
+    constructor(address: string, protocol: string) {
+      super(address, protocol);
+      note(this);
+    }
+  }
+  const storage = memoryStorage();
+  void storage.write({ authToken, refreshToken: '', expiresAt: Infinity, lifetimeSeconds: 600 });
+  const webSocket = CutSocket as unknown as typeof WebSocket;
+  return { client: createClient({ url, storage, webSocket }), cut: () => last?.terminate() };
+}
+
+for (const kind of databaseKinds) {
+  describe(`watched trees on ${kind.name}`, () => {
+    let tree: TreeBed;
+    let people: People;
+    const watchers: Watcher[] = [];
+
+    const watch = async (name: string, authToken: string, path?: string) => {
+      const { client, cut } = connect(tree.bed.url, authToken);
+      const under = path === undefined ? undefined : await tree.idOf(path);
+      const watched = await client.watch({ under, pageSize: 4 });
+      watchers.push({ name, client, cut, under, watched });
+    };
+
+    before(async () => {
+      tree = await TreeBed.start(kind);
+      for (const top of ['a', 'b', 'c']) await tree.import([`${top}/x/1`, `${top}/x/2`, `${top}/y/1/deep`]);
+      const { group } = await tree.run<{ group: { id: string } }>('createGroup', { name: 'g' }, 'group{id}');
+      await tree.run('grantAccess', { folderId: await tree.idOf('/b/y'), groupId: group.id, level: 'READ' });
+      const reader = await tree.person({ [await tree.idOf('/')]: 'READ', [await tree.idOf('/a/x')]: 'NONE' });
+      const deep = await tree.person({ [await tree.idOf('/c/y/1')]: 'WRITE' });
+      people = { userIds: [reader.id, deep.id], groupId: group.id };
+      await tree.run('addToGroup', { groupId: group.id, userIds: people.userIds });
+      await watch('administrator', tree.authToken);
+      await watch('administrator', tree.authToken, '/a');
+      await watch('reader', reader.authToken);
+      await watch('reader', reader.authToken, '/b');
+      await watch('deep', deep.authToken);
+    });
+    after(async () => {
+      for (const { watched, client } of watchers) {
+        watched.close();
+        client.close();
+      }
+      await tree.stop();
+    });
+
+    const fresh = async ({ client: { folders }, under }: Watcher): Promise<unknown[]> => {
+      const top = under === undefined ? await folders.root() : await folders.byId(under);
+      if (!top) return [];
+      const all = [withoutPlace(top)];
+      for await (const folder of folders.descendants(top.id)) all.push(withoutPlace(folder));
+      return all;
+    };
+    const held = ({ watched }: Watcher): unknown[] => {
+      const all: unknown[] = [];
+      const walk = (id: string) => {
+        all.push(watched.get(id));
+        for (const child of watched.children(id)) walk(child.id);
+      };
+      if (watched.root) walk(watched.root.id);
+      assert.equal(all.length, watched.size);
+      return all;
+    };
+    /** Until it has, in order, what a fresh read shows. */
+    const settle = async (watcher: Watcher) => {
+      const deadline = performance.now() + patienceMs;
+      for (;;) {
+        const expected = await fresh(watcher);
+        if (isDeepStrictEqual(held(watcher), expected)) return;
+        if (performance.now() > deadline) assert.deepEqual(held(watcher), expected, watcher.name);
+      }
+    };
+
+    test('have what a fresh read shows, in its order, whenever it is quiet', async () => {
+      const changer = createChanger(tree, people);
+      const given = fc.sample(randomChanges, { seed: 5, numRuns: rounds * writers * writesPerRound });
+      while (given.length > 0) {
+        await changer.look();
+        const write = async () => {
+          for (const each of given.splice(0, writesPerRound)) {
+            if (each.kind === 'cut') watchers[each.one % watchers.length]!.cut();
+            else await changer.change(each);
+          }
+        };
+        await Promise.all(Array.from({ length: writers }, write));
+        await Promise.all(watchers.map(settle));
+      }
+    });
+  });
+}

@@ -1,0 +1,62 @@
+/** Watched trees of a server that is changed at random between any two things that it answers. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { watchTree, type WatchedTree } from '../../client/src/watched-tree.ts';
+import { ModelServer, operations } from './model-server.ts';
+
+/** Whoever is told of a change sees a tree: everything in it hangs on the watched folder, once. */
+function assertIsTree(watched: WatchedTree): void {
+  const seen = new Set<string>();
+  const walk = (id: string, parentId: string | null | undefined) => {
+    assert.ok(!seen.has(id) && watched.get(id)!.parentId === parentId, id);
+    seen.add(id);
+    for (const child of watched.children(id)) walk(child.id, id);
+  };
+  if (watched.root) walk(watched.root.id, watched.root.parentId);
+  assert.equal(seen.size, watched.size);
+}
+
+async function lookAtEach(watched: WatchedTree): Promise<void> {
+  let failure: unknown;
+  watched.onChange(() => {
+    try {
+      assertIsTree(watched);
+    } catch (error) {
+      failure ??= error;
+    }
+  });
+  await watched.closed;
+  if (failure) throw failure as Error;
+}
+
+function allOf(watched: WatchedTree, id: string): unknown[] {
+  return [watched.get(id), ...watched.children(id).flatMap((child) => allOf(watched, child.id))];
+}
+
+async function hasCaughtUp(watched: WatchedTree, server: ModelServer): Promise<void> {
+  while (watched.cursor !== server.head) await new Promise(setImmediate);
+}
+
+describe('a watched tree', () => {
+  const runs = { gentle: 25, all: 8 };
+  for (const name of ['gentle', 'all'] as const) {
+    test(`is a tree at every moment, and in the end the tree of the server, with ${name} operations`, async () => {
+      const given = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });
+      await fc.assert(
+        fc.asyncProperty(given, fc.integer({ min: 2, max: 12 }), async (changes, pageSize) => {
+          const server = new ModelServer(changes);
+          const watched = await watchTree(server.client, { pageSize });
+          assertIsTree(watched);
+          const looking = lookAtEach(watched);
+          await hasCaughtUp(watched, server);
+          assert.deepEqual(allOf(watched, '1'), server.inside('1'));
+          watched.close();
+          await looking;
+        }),
+        { numRuns: runs[name], endOnFailure: true },
+      );
+    });
+  }
+});

@@ -1,0 +1,105 @@
+/** examples/curl/espalier.sh, run as a user would. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { filesIn, PageServer } from '../browser/page-server.ts';
+import { sqlite } from '../databases.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { Relay } from './relay.ts';
+import { examples, runExample } from './run-example.ts';
+
+const script = join(examples, 'curl/espalier.sh');
+
+describe('examples/curl/espalier.sh on SQLite', () => {
+  let tree: TreeBed;
+  let relay: Relay;
+  const start = async (settings: Record<string, string> = {}) => {
+    tree = await TreeBed.start(sqlite, { settings });
+    relay = await Relay.start(tree.bed.url);
+  };
+  afterEach(async () => {
+    relay.stop();
+    await tree.stop();
+  });
+
+  const run = (password = administrator.password, url = relay.url) =>
+    runExample([script, url, administrator.username], { ESPALIER_PASSWORD: password });
+
+  describe('with default settings', () => {
+    beforeEach(() => start());
+
+    test('logs in, lists the folders page by page, refreshes and logs out, and shows nobody a secret', async () => {
+      const names = Array.from({ length: 250 }, (_, number) => `Folder ${number + 1}`);
+      await tree.import(names);
+      const { code, output, errors, leftBehind } = await run();
+      assert.equal(errors, `Logged in at ${relay.url} as admin.\nRefreshed.\nLogged out.\n`);
+      assert.deepEqual(output.trimEnd().split('\n'), names);
+      assert.equal(code, 0);
+      assert.deepEqual(relay.answered, [
+        '/login 200',
+        ...Array<string>(3).fill('/graphql 200'),
+        '/login/refresh 200',
+        '/logout 204',
+      ]);
+      assert.deepEqual(relay.exposed, []);
+      assert.deepEqual(leftBehind, []);
+    });
+
+    test('refreshes when an answer says that the token has expired, and asks again', async () => {
+      await tree.create('Garden');
+      relay.before = (path, { length }) => {
+        if (path === '/graphql' && length === 1) tree.bed.clock.advanceSeconds(601);
+      };
+      const { code, output } = await run();
+      assert.equal(output, 'Garden\n');
+      assert.equal(code, 0);
+      assert.deepEqual(relay.answered.slice(0, 4), [
+        '/login 200',
+        '/graphql 401',
+        '/login/refresh 200',
+        '/graphql 200',
+      ]);
+    });
+
+    test('says in one line what is wrong, and leaves nothing behind', async (context) => {
+      const page = await PageServer.start(filesIn(join(examples, 'browser')));
+      context.after(() => page.stop());
+      for (const [ending, expected] of [
+        [
+          run('walnut cabin wrong'),
+          /^espalier\.sh: \/login answered 401: The user name or the password is wrong/,
+        ],
+        [run(undefined, page.origin), /^espalier\.sh: \/login answered 404: Is it Espalier\?/],
+        [run(undefined, `${page.origin}/?`), /^espalier\.sh: \/login answered 200: Is it Espalier\?/],
+        [
+          run(undefined, 'http://127.0.0.1:9'),
+          /^espalier\.sh: http:\/\/127\.0\.0\.1:9 cannot be reached: curl: /,
+        ],
+        [run(''), /^espalier\.sh: Set ESPALIER_PASSWORD/],
+      ] as const) {
+        const { code, output, errors, leftBehind } = await ending;
+        assert.match(errors, expected);
+        assert.equal(errors.trimEnd().split('\n').length, 1, errors);
+        assert.deepEqual({ code, output, leftBehind }, { code: 1, output: '', leftBehind: [] });
+      }
+    });
+
+    test('logs out also when something fails', async () => {
+      relay.before = (path) => {
+        if (path === '/graphql') tree.bed.clock.advanceSeconds(86_400 * 61);
+      };
+      const { code, errors } = await run();
+      assert.match(errors, /espalier\.sh: \/login\/refresh answered 401: .*\n$/);
+      assert.equal(code, 1);
+      assert.deepEqual(relay.answered.slice(-2), ['/login/refresh 401', '/logout 400']);
+    });
+  });
+
+  test('refreshes early: a token that lives a second is not used', async () => {
+    await start({ ACCESS_TOKEN_SECONDS: '1' });
+    await run();
+    assert.deepEqual(relay.answered.slice(0, 3), ['/login 200', '/login/refresh 200', '/graphql 200']);
+  });
+});

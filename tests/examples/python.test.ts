@@ -1,0 +1,127 @@
+/** examples/python/espalier_client.py, run as a user would, and used as a module. */
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { filesIn, PageServer } from '../browser/page-server.ts';
+import { sqlite } from '../databases.ts';
+import { programOf } from '../debian-packages.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { Relay } from './relay.ts';
+import { examples, runExample } from './run-example.ts';
+
+const folder = join(examples, 'python');
+
+describe('examples/python/espalier_client.py on SQLite', () => {
+  let tree: TreeBed;
+  let relay: Relay;
+  beforeEach(async () => {
+    tree = await TreeBed.start(sqlite);
+    relay = await Relay.start(tree.bed.url);
+  });
+  afterEach(async () => {
+    relay.stop();
+    await tree.stop();
+  });
+
+  const python = (args: readonly string[], password = administrator.password) =>
+    runExample([programOf('python3'), ...args], {
+      ESPALIER_PASSWORD: password,
+      PYTHONPATH: folder,
+      PYTHONDONTWRITEBYTECODE: '1',
+      // Of these tests: a client that is logged in, and a clock that stands still.
+      URL: relay.url,
+    });
+  const program = join(folder, 'espalier_client.py');
+  const run = (...args: string[]) => python([program, relay.url, administrator.username, ...args]);
+  const script = (lines: string) =>
+    python([
+      '-c',
+      `
+import os, threading
+from espalier_client import EspalierClient, EspalierError
+now = 0.0
+client = EspalierClient(os.environ["URL"], clock=lambda: now)
+client.login("admin", os.environ["ESPALIER_PASSWORD"])
+${lines}`,
+    ]);
+
+  test('logs in, lists the folders in a folder page by page and logs out, and shows nobody a secret', async () => {
+    const names = Array.from({ length: 250 }, (_, number) => `Bed ${number + 1}`);
+    await tree.import(names, await tree.create('Garden'));
+    const { code, output, errors } = await run('/Garden');
+    assert.equal(errors, '');
+    assert.deepEqual(
+      output.trimEnd().split('\n'),
+      names.map((name) => `/Garden/${name}`),
+    );
+    assert.equal(code, 0);
+    assert.deepEqual(relay.answered, ['/login 200', ...Array<string>(3).fill('/graphql 200'), '/logout 204']);
+    assert.deepEqual(relay.exposed, []);
+  });
+
+  test('refreshes when an answer says that the token has expired, and asks again', async () => {
+    relay.before = (path, { length }) => {
+      if (path === '/graphql' && length === 1) tree.bed.clock.advanceSeconds(601);
+    };
+    assert.equal((await run()).code, 0);
+    assert.deepEqual(relay.answered, [
+      '/login 200',
+      '/graphql 401',
+      '/login/refresh 200',
+      '/graphql 200',
+      '/logout 204',
+    ]);
+  });
+
+  test('refreshes early, and once for all threads', async () => {
+    const { errors, output } = await script(`
+client.query("{ folder { name } }")
+now = 481.0
+threads = [threading.Thread(target=client.query, args=("{ folder { name } }",)) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+client.refresh()
+print("done")`);
+    assert.equal(errors, '');
+    assert.equal(output, 'done\n');
+    assert.deepEqual(relay.answered.slice(0, 3), ['/login 200', '/graphql 200', '/login/refresh 200']);
+    const later = relay.answered.slice(3);
+    assert.deepEqual(later, [...Array<string>(8).fill('/graphql 200'), '/login/refresh 200']);
+  });
+
+  test('raises what the server refuses, with its code', async () => {
+    const { output } = await script(`
+def attempt(query):
+    try: client.query(query)
+    except EspalierError as error: print(error.status, error.code, error)
+attempt("{ nothing }")
+attempt('mutation { deleteFolder(input: {id: "x"}) { id } }')
+client.logout()
+client.logout()
+attempt("{ folder { name } }")`);
+    const [unknown, missing, loggedOut] = output.split('\n');
+    assert.match(unknown!, /^200 GRAPHQL_VALIDATION_FAILED Cannot query field/);
+    assert.match(missing!, /^200 (NOT_FOUND|BAD_INPUT) /);
+    assert.equal(loggedOut, '0  Not logged in.');
+  });
+
+  test('says in one line what is wrong', async (context) => {
+    const page = await PageServer.start(filesIn(join(examples, 'browser')));
+    context.after(() => page.stop());
+    for (const [ending, expected] of [
+      [python([program, relay.url], 'walnut cabin wrong'), 'The user name or the password is wrong'],
+      [python([program, page.origin]), 'The server answered 404. Is it Espalier?'],
+      [python([program, `${page.origin}/?`]), `${page.origin}/? is not an Espalier server`],
+      [python([program, 'http://127.0.0.1:9']), 'http://127.0.0.1:9 cannot be reached: [Errno 111]'],
+      [python([program, 'nonsense']), 'nonsense is not an Espalier server: unknown url type'],
+      [run('/Nowhere'), 'There is no folder /Nowhere'],
+    ] as const) {
+      const { code, output, errors } = await ending;
+      assert.ok(errors.startsWith(`espalier_client.py: ${expected}`), errors);
+      assert.equal(errors.trimEnd().split('\n').length, 1, errors);
+      assert.deepEqual({ code, output }, { code: 1, output: '' });
+    }
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * Stands between an example and a server: tells what was asked, lets a test act before it is passed on, and notices
+ * passwords and tokens that stand among the arguments of a process, where everybody on the machine could read them.
+ */
+
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { secretsIn } from '../secrets/secret.ts';
+
+export class Relay {
+  /** In their order: `/login 200`. */
+  readonly answered: string[] = [];
+  /** What was among arguments: `password`. */
+  readonly exposed: string[] = [];
+  /** Called before a request is passed on, with all that were answered before it. */
+  before: (path: string, answered: readonly string[]) => void = () => undefined;
+  readonly #server: Server;
+  readonly #target: string;
+
+  static async start(target: string): Promise<Relay> {
+    const relay = new Relay(target);
+    relay.#server.listen(0, '127.0.0.1');
+    await once(relay.#server, 'listening');
+    return relay;
+  }
+
+  private constructor(target: string) {
+    this.#target = target;
+    this.#server = createServer((request, response) => void this.#pass(request, response));
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await buffer(request);
+    const { authorization = '', 'content-type': type = '' } = request.headers;
+    this.#lookForExposed(`${body.toString()} ${authorization}`);
+    this.before(request.url!, this.answered);
+    const headers = { 'content-type': type, ...(authorization && { authorization }) };
+    const answer = await fetch(this.#target + request.url!, { method: request.method!, headers, body });
+    this.answered.push(`${request.url} ${answer.status}`);
+    response.writeHead(answer.status, [...answer.headers].flat());
+    response.end(await answer.text());
+  }
+
+  #lookForExposed(sent: string): void {
+    const running = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => argumentsOf(pid));
+    for (const { kind, value } of secretsIn(sent)) {
+      if (running.some((text) => text.includes(value))) this.exposed.push(kind);
+    }
+  }
+}
+
+function argumentsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

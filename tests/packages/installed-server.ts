@@ -1,0 +1,52 @@
+/** A server from packages, in a process of its own: started, asked whether it is ready, logged in to, and stopped. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { keepLog, keepOutput } from '../secrets/secret-record.ts';
+
+export interface Started {
+  readonly folder: string;
+  readonly path: string;
+}
+
+/** Answers with all that it has said, once it has ended. */
+export async function serveAndStop(
+  [program, ...args]: readonly [string, ...string[]],
+  { folder, path }: Started,
+): Promise<string> {
+  const server = spawn(program, args, {
+    cwd: folder,
+    env: { PATH: path, HOME: process.env['HOME'], ESPALIER_PORT: '0', npm_config_loglevel: 'error' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, which a signal reaches as Ctrl-C does, whoever stands between.
+    detached: true,
+  });
+  let output = '';
+  let errors = '';
+  const ended = once(server, 'close');
+  server.stdout.on('data', (text: Buffer) => (output += text.toString()));
+  server.stderr.on('data', (text: Buffer) => (errors += text.toString()));
+  try {
+    while (!output.includes('Stop with Ctrl-C.')) {
+      await Promise.race([once(server.stdout, 'data'), ended]);
+      assert.equal(server.exitCode, null, output + errors);
+    }
+    const url = /API +(\S+)/.exec(output)![1]!;
+    assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    const password = /Password +(\S+)/.exec(output)![1]!;
+    const login = await fetch(`${url}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: 'admin', password }),
+    });
+    assert.equal(login.status, 200);
+  } finally {
+    if (server.exitCode === null) process.kill(-server.pid!, 'SIGTERM');
+    await ended;
+    keepOutput(output);
+    keepLog(errors);
+  }
+  assert.equal(errors, '');
+  return output;
+}

@@ -1,0 +1,127 @@
+/** What is wrong with a package, in words; nothing is, if it can be published. */
+
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { root, type Exports, type Packed } from './packed.ts';
+
+/** Run on the machine of whoever installs it. */
+const installScripts = [
+  'preinstall',
+  'install',
+  'postinstall',
+  'prepublish',
+  'preprepare',
+  'prepare',
+  'postprepare',
+];
+/** Of our own tools: it leads to sources, which are not packed. Nobody else sets it. */
+const sourceCondition = 'espalier-source';
+
+export function faultsOf(packed: Packed, versions: ReadonlyMap<string, string>): string[] {
+  return [
+    ...faultsOfManifest(packed, versions),
+    ...faultsOfFiles(packed),
+    ...faultsOfTargets(packed),
+    ...faultsOfImports(packed),
+  ];
+}
+
+function faultsOfManifest({ manifest }: Packed, versions: ReadonlyMap<string, string>): string[] {
+  const { name, version, scripts = {}, dependencies = {} } = manifest;
+  const faults: string[] = [];
+  const require = (isSo: boolean, text: string) => void (isSo || faults.push(text));
+  require(manifest.private !== true, 'is private');
+  require(!!manifest.description, 'has no description');
+  require(manifest.license === 'Apache-2.0', 'has another licence');
+  require(manifest.type === 'module', 'is not of ES modules');
+  require(!!manifest.engines?.node, 'does not say which Node it needs');
+  require(!!manifest.files, 'does not list its files');
+  require(scripts['prepack'] === 'npm run build', 'is not built when it is packed');
+  // npm keeps a new package with a scope to its owner, unless told.
+  require(!name.startsWith('@') || manifest.publishConfig?.access === 'public', 'would not be public');
+  for (const script of installScripts) require(!(script in scripts), `has the script ${script}`);
+  require(new Set(versions.values()).size === 1, `has the version ${version}, others have another`);
+  for (const [other, range] of Object.entries(dependencies)) {
+    const own = versions.get(other);
+    require(own === undefined || own === range, `wants ${other} ${range}, which is at ${own}`);
+  }
+  return faults;
+}
+
+/** These are one module, as small as can be, because browsers load it. */
+const bundled = new Set(['@espalier/client']);
+
+/** Exactly what is built from the sources, with its types, and what the package lists besides. */
+function faultsOfFiles({ workspace, manifest, files }: Packed): string[] {
+  const isModule = (name: string) => name === 'dist/index' || !bundled.has(manifest.name);
+  const built = globSync('src/**/*.ts', { cwd: join(root, workspace) })
+    .filter((name) => !name.endsWith('.test.ts'))
+    .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
+    .flatMap((name) => [...(isModule(name) ? [`${name}.js`] : []), `${name}.d.ts`]);
+  const listed = (manifest.files ?? []).filter((name) => name !== 'dist');
+  const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
+  const expected = new Set(['package.json', 'README.md', 'LICENSE', ...built]);
+  const licence = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
+  return [
+    ...[...expected].filter((name) => !files.includes(name)).map((name) => `lacks ${name}`),
+    ...files.filter((name) => !expected.has(name) && !isListed(name)).map((name) => `holds ${name}`),
+    ...listed
+      .filter((each) => !files.some((name) => name === each || name.startsWith(`${each}/`)))
+      .map((name) => `lacks ${name}`),
+    ...(licence === readFileSync(join(root, 'LICENSE'), 'utf8') ? [] : ['has another text of the licence']),
+  ];
+}
+
+/** What `exports` and `bin` lead to is there, and TypeScript finds the types first. */
+function faultsOfTargets({ workspace, manifest, files }: Packed): string[] {
+  const faults: string[] = [];
+  for (const { conditions, target } of targetsOf(manifest.exports ?? {})) {
+    const path = target.replace(/^\.\//, '');
+    if (conditions.includes(sourceCondition)) {
+      if (!existsSync(join(root, workspace, path))) faults.push(`has no source ${target}`);
+    } else if (!files.includes(path)) {
+      faults.push(`exports ${target}, which it lacks`);
+    } else if (path.endsWith('.js') && !files.includes(path.replace(/js$/, 'd.ts'))) {
+      faults.push(`exports ${target} without types`);
+    }
+  }
+  for (const entry of Object.values(typeof manifest.exports === 'object' ? manifest.exports : {})) {
+    if (typeof entry === 'string') continue;
+    const order = Object.keys(entry).filter((condition) => condition !== sourceCondition);
+    if (order[0] !== 'types' || order.at(-1) !== 'default')
+      faults.push(`orders conditions as ${order.join()}`);
+  }
+  for (const target of Object.values(manifest.bin ?? {})) {
+    if (!files.includes(target)) faults.push(`has no program ${target}`);
+    else if (!readFileSync(join(root, workspace, target), 'utf8').startsWith('#!/usr/bin/env node\n'))
+      faults.push(`has a program ${target} that does not start Node`);
+  }
+  return faults;
+}
+
+function targetsOf(exports: Exports, conditions: string[] = []): { conditions: string[]; target: string }[] {
+  if (typeof exports === 'string') return [{ conditions, target: exports }];
+  return Object.entries(exports).flatMap(([condition, below]) =>
+    targetsOf(below, [...conditions, condition]),
+  );
+}
+
+/** What it imports, it depends on. Whoever has all of the repository installed would not notice. */
+function faultsOfImports({ manifest, files, folder }: Packed): string[] {
+  const known = new Set([
+    manifest.name,
+    ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
+  ]);
+  const faults = new Set<string>();
+  for (const name of files.filter((each) => each.endsWith('.js'))) {
+    const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, name), 'utf8'), true, true);
+    for (const { fileName: specifier } of importedFiles) {
+      if (specifier.startsWith('.') || isBuiltin(specifier)) continue;
+      const dependency = /^(@[^/]+\/)?[^/]+/.exec(specifier)![0];
+      if (!known.has(dependency)) faults.add(`imports ${dependency} in ${name}, and does not depend on it`);
+    }
+  }
+  return [...faults];
+}

@@ -1,0 +1,94 @@
+/** The packages as they would be published: each workspace built, packed by npm, and read back from its tarball. */
+
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export const root = join(import.meta.dirname, '../..');
+
+/** What is of interest of a package.json. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description?: string;
+  readonly license?: string;
+  readonly private?: boolean;
+  readonly type?: string;
+  readonly engines?: { readonly node?: string };
+  readonly files?: readonly string[];
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports?: Exports;
+  readonly publishConfig?: { readonly access?: string };
+  readonly gypfile?: boolean;
+  readonly scripts?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+export type Exports = string | { readonly [condition: string]: Exports };
+
+export interface Packed {
+  /** Its name in the repository: `server`. */
+  readonly workspace: string;
+  readonly tarball: string;
+  /** As a consumer gets it. */
+  readonly manifest: Manifest;
+  /** Sorted, relative to the package. */
+  readonly files: readonly string[];
+  /** Where the tarball is unpacked, as npm does it. */
+  readonly folder: string;
+}
+
+/** As package.json lists them: what others are built from comes first. */
+export function workspaces(): readonly string[] {
+  return (readJson(join(root, 'package.json')) as { workspaces: string[] }).workspaces;
+}
+
+export function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** What `npm run build` does; without checking types, if that is done elsewhere, it takes half the time. */
+export async function build({ checksTypes }: { checksTypes: boolean }): Promise<void> {
+  const forTsc = checksTypes ? [] : ['--', '--noCheck'];
+  await run('npm', ['run', '--silent', '--workspaces', 'build', ...forTsc], root);
+}
+
+/** Packs what is built, and unpacks it into `node_modules` of that folder. */
+export async function pack(destination: string): Promise<Packed[]> {
+  return Promise.all(workspaces().map((workspace) => packOne(workspace, destination)));
+}
+
+async function packOne(workspace: string, destination: string): Promise<Packed> {
+  const args = ['pack', '--json', '--ignore-scripts', `--pack-destination=${destination}`];
+  const said = JSON.parse(await run('npm', args, join(root, workspace))) as object;
+  const [{ filename }] = Object.values(said) as [{ filename: string }];
+  const tarball = join(destination, filename);
+  const manifest = JSON.parse(await run('tar', ['-xOzf', tarball, 'package/package.json'])) as Manifest;
+  const folder = join(destination, 'node_modules', manifest.name);
+  mkdirSync(folder, { recursive: true });
+  const listed = await run('tar', ['-xvzf', tarball, '-C', folder, '--strip-components=1']);
+  const files = listed
+    .split('\n')
+    .filter((name) => name && !name.endsWith('/'))
+    .map((name) => name.replace(/^package\//, ''));
+  return { workspace, tarball, manifest, files: files.sort(), folder };
+}
+
+/** Answers with what it prints; an error has that, too: tsc does not use the other way out. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  cwd = root,
+  path = process.env['PATH'],
+): Promise<string> {
+  const quiet = { npm_config_loglevel: 'error', npm_config_audit: 'false', npm_config_fund: 'false' };
+  const options = { cwd, env: { ...process.env, PATH: path, ...quiet }, maxBuffer: Infinity };
+  try {
+    return (await promisify(execFile)(command, args, options)).stdout;
+  } catch (error) {
+    const { message, stdout } = error as Error & { stdout?: string };
+    throw new Error(`${message}\n${stdout ?? ''}`, { cause: error });
+  }
+}
