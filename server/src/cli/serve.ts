@@ -14,6 +14,8 @@ import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
+/** In a clone it is not in the path. */
+const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
 
 export const serve = command({
   settings: Object.values(settingsTable),
@@ -100,7 +102,12 @@ function howToTry({ url }: RunningServer, administrator: NewAdministrator | unde
   const json = `-H 'Content-Type: application/json'`;
   if (!administrator?.generatedPassword) {
     return `
-Log in with your user name and password at ${url}/login; what else there is:
+Log in, and look around:
+
+  ${program} login --url ${url}
+  ${program} folder ls
+
+What else there is:
 
   curl -s ${url}/openapi.json
 

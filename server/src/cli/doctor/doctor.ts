@@ -9,7 +9,7 @@ import { origins } from '../../settings/setting-values.ts';
 import { StartError, UsageError } from '../../start-error.ts';
 import { command, json, type Given } from '../command.ts';
 import { exitCodes, ExitError } from '../failures.ts';
-import { print, printJson } from '../output.ts';
+import { print, printJson, shown as spelled } from '../output.ts';
 import { checkClock } from './clock-check.ts';
 import { checkCors } from './cors-check.ts';
 import { checkDatabase } from './database-check.ts';
@@ -112,7 +112,7 @@ const stateWidth = 9;
 /** In colour on a terminal, unless NO_COLOR is set. */
 function lineOf({ state, text, fix }: Finding): string {
   const word = styleText(colours[state], state.padEnd(stateWidth), { stream: process.stdout });
-  return `  ${word}${text}${fix === undefined ? '' : `\n${' '.repeat(2 + stateWidth)}Fix: ${fix}`}`;
+  return `  ${word}${spelled(text)}${fix === undefined ? '' : `\n${' '.repeat(2 + stateWidth)}Fix: ${fix}`}`;
 }
 
 function countOf(found: readonly Finding[], state: State): number {
