@@ -178,6 +178,9 @@ export class GraphSocket {
     if (this.#running.size > 0) return unsubscribe();
     this.#endWait?.();
     if (isAtOnce || !this.#socket) return unsubscribe();
+    // One that had not begun holds nothing open; another may do so already.
+    if (!running.unsubscribe) return;
+    this.#endLinger?.();
     // It holds the socket open; what is still told is passed over.
     const cancel = after(lingerMs, () => this.#endLinger?.());
     this.#endLinger = () => {

@@ -187,6 +187,21 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     assert.ok(sockets.length <= 1);
   });
 
+  test('one that is left before it has begun does not keep the socket of the one before open', async (context) => {
+    const { sockets, webSocket } = trackedSockets();
+    const client = await bed.loggedIn(context, { webSocket });
+    const { cursor } = await client.query<{ cursor: string }>('{cursor}');
+    await bed.run('createFolder', { name: 'left' });
+    for await (const { folderChanges } of client.subscribe(followChanges, { after: cursor })) {
+      assert.ok(folderChanges);
+      break;
+    }
+    await client.subscribe(followChanges).return!();
+    const closed = once(sockets[0]!, 'close');
+    client.close();
+    await closed;
+  });
+
   test('a program that closes its client ends, also while the server is away', async (context) => {
     const client = bed.client(context, { url: 'http://127.0.0.1:9', storage: await storedPair(bed) });
     const told = client.subscribe(followChanges).next();
