@@ -83,7 +83,11 @@ export class GraphSocket {
       if (type === 'refresh') void this.#prolong();
       // Of somebody else, perhaps: what they may see is another matter.
       else if (type === 'login') this.#client?.terminate();
-      else for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+      else {
+        for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+        // Those of others are refused when they come back; the server goes on telling until the token ends.
+        if (this.#isShared) this.#client?.terminate();
+      }
     });
   }
 
@@ -110,7 +114,14 @@ export class GraphSocket {
     this.#stopListening();
     for (const { subscription } of [...this.#running]) subscription.end();
     this.#endLinger?.();
-    if (!this.#socket) this.#client?.terminate();
+    const client = this.#client;
+    if (this.#isShared) {
+      // Those of others hold it open, and would come back.
+      this.#isShared = false;
+      this.#client = undefined;
+      Promise.resolve(client?.dispose()).catch(() => undefined);
+    }
+    if (!this.#socket) client?.terminate();
   }
 
   async #begin(running: Running, operation: Operation, isAgain = false): Promise<void> {
