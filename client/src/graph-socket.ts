@@ -4,6 +4,7 @@
  */
 
 import { createClient as createSocketClient, type Client as SocketClient } from 'graphql-ws/client';
+import { claimsOf } from './auth-token.ts';
 import type { CallOptions } from './calls.ts';
 import type { Clock } from './clock.ts';
 import { documentText, type GraphDocument } from './document.ts';
@@ -244,7 +245,7 @@ export class GraphSocket {
           if (!isReceived) deadline(Math.min(timeoutSeconds, answerSeconds));
           else if (payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
           // Of the token before, if it was sent while the new one was on its way.
-          else if (!(Date.parse(String(payload['expiresAt'])) < endOf(this.#given))) {
+          else if (!(Date.parse(String(payload['expiresAt'])) < claimsOf(this.#given).exp! * 1000)) {
             void this.#prolong({ isWarned: true });
           }
         },
@@ -304,16 +305,6 @@ export class GraphSocket {
         resolve();
       };
     });
-  }
-}
-
-/** When it ends, by the clock of the server. */
-function endOf(authToken = ''): number {
-  try {
-    const claims = atob((authToken.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/'));
-    return (JSON.parse(claims) as { exp: number }).exp * 1000;
-  } catch {
-    return NaN;
   }
 }
 

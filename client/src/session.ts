@@ -3,6 +3,7 @@
  * by one at a time, and never given up because of the network: only a server that says so ends a session.
  */
 
+import { claimsOf } from './auth-token.ts';
 import type { Clock } from './clock.ts';
 import { EspalierError, loggedOut } from './errors.ts';
 import { Passing, type Answer, type Requests } from './requests.ts';
@@ -17,7 +18,7 @@ export interface Credentials {
 export type SessionEvent =
   | { readonly type: 'login' }
   | { readonly type: 'refresh' }
-  /** Here, or in another tab or process that shares the session. */
+  /** Here, or in another tab or process that shares the session; also before the login of somebody else. */
   | { readonly type: 'logout' }
   /** The server does not know the session any more: expired, ended by somebody, or a token that was stolen. */
   | { readonly type: 'ended' };
@@ -37,6 +38,8 @@ const newsMs = 50;
 const earlyWaitMs = 1_000;
 
 const same = (one: Tokens | undefined, other: Tokens | undefined) => one?.authToken === other?.authToken;
+
+const userOf = ({ authToken }: Tokens) => claimsOf(authToken).sub;
 
 export class Session {
   readonly #requests: Requests;
@@ -239,6 +242,11 @@ export class Session {
 
   #tell(type: SessionEvent['type'], tokens: Tokens | undefined): void {
     if (same(tokens, this.#known)) return;
+    if (tokens && this.#known && userOf(tokens) !== userOf(this.#known)) {
+      // What is shown and followed is of what somebody else may see.
+      this.#tell('logout', undefined);
+      type = 'login';
+    }
     this.#known = tokens;
     for (const listener of [...this.#listeners]) {
       try {
