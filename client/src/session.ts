@@ -50,6 +50,8 @@ export class Session {
   /** Those that the listeners know of. */
   #known: Tokens | undefined;
   #refreshing: Promise<Tokens> | undefined;
+  /** What is still stored, and what should be instead. */
+  #unsaved: { readonly pair: Tokens; readonly next: Tokens } | undefined;
   #leaving = new AbortController();
 
   constructor(requests: Requests, { storage, clock }: { storage: TokenStorage; clock: Clock }) {
@@ -137,9 +139,31 @@ export class Session {
   }
 
   async #read(): Promise<Tokens | undefined> {
-    const tokens = await this.#storage.read();
+    const tokens = await this.#stored();
     this.#known ??= tokens;
     return tokens;
+  }
+
+  /** Or what could not be stored, if nobody else has written since. */
+  async #stored(): Promise<Tokens | undefined> {
+    const held = await this.#storage.read();
+    if (!this.#unsaved) return held;
+    const { pair, next } = this.#unsaved;
+    if (same(held, pair)) return next;
+    this.#unsaved = undefined;
+    return held;
+  }
+
+  /** The pair before is spent: a storage that fails, as a full disk does, must not lose the one that took its place. */
+  async #save(pair: Tokens, next: Tokens): Promise<void> {
+    const stored = this.#unsaved?.pair ?? pair;
+    this.#unsaved = { pair: stored, next };
+    try {
+      await this.#storage.write(next);
+      this.#unsaved = undefined;
+    } catch {
+      // It is tried again with the next pair.
+    }
   }
 
   #isDue({ expiresAt, lifetimeSeconds }: Tokens): boolean {
@@ -153,7 +177,7 @@ export class Session {
   async #refresh(stale: Tokens): Promise<Tokens> {
     const { signal } = this.#leaving;
     return this.#alone(async () => {
-      let pair = await this.#storage.read();
+      let pair = await this.#stored();
       for (;;) {
         signal.throwIfAborted();
         if (!pair) throw loggedOut();
@@ -162,12 +186,12 @@ export class Session {
           return pair;
         }
         const next = await this.#exchange(pair, signal);
-        const held = await this.#storage.read();
+        const held = await this.#stored();
         if (!same(held, pair)) {
           // Somebody else has logged in or out, or was faster.
           pair = held;
         } else if (next) {
-          await this.#storage.write(next);
+          await this.#save(pair, next);
           this.#tell('refresh', next);
           return next;
         } else {
@@ -199,10 +223,10 @@ export class Session {
 
   /** Somebody may have exchanged it without the lock, where there is none, and is about to tell. */
   async #newsOf(pair: Tokens): Promise<Tokens | undefined> {
-    let held = await this.#storage.read();
+    let held = await this.#stored();
     for (let looks = 0; same(held, pair) && looks < newsLooks; looks++) {
       await wait(newsMs);
-      held = await this.#storage.read();
+      held = await this.#stored();
     }
     return held;
   }
