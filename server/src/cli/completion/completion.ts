@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../start-error.ts';
 import { command, type Command } from '../command.ts';
-import type { ListedCommand } from '../commands.ts';
+import type { ListedCommand } from '../command.ts';
 import { print } from '../output.ts';
 import { bashScript } from './bash.ts';
 import { readCommandTree, type CommandTree } from './command-tree.ts';
