@@ -81,9 +81,12 @@ export class GraphSocket {
     this.#options = options;
     this.#stopListening = options.session.listen(({ type }) => {
       if (type === 'refresh') void this.#prolong();
-      // Of somebody else, perhaps: what they may see is another matter.
-      else if (type === 'login') this.#client?.terminate();
-      else for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+      else {
+        if (type !== 'login')
+          for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+        // What others may see, or nobody, is another matter.
+        this.#client?.terminate();
+      }
     });
   }
 
