@@ -57,7 +57,10 @@ export interface Client {
   /** Without a slash at its end. */
   readonly url: string;
   readonly folders: Folders;
-  /** Takes the place of a session that there may be here; it is not ended. */
+  /**
+   * Takes the place of a session that there may be here; it is not ended. If that was somebody else's, what is followed
+   * ends with LOGGED_OUT: it is of what they may see.
+   */
   login(credentials: Credentials): Promise<void>;
   /**
    * Does nothing if nobody is logged in. Afterwards nobody is, even if the server could not be told: then it rejects,

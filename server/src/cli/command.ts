@@ -131,6 +131,7 @@ export function commandHelp(
   name: string,
   about: string,
   { words, options, settings, details }: Command,
+  { showsSettings = true } = {},
 ): string {
   const isFlagged = Object.keys(options).length + settings.length > 0;
   const usage = ['espalier', name, ...words.map(shownWord), ...(isFlagged ? ['[flags]'] : [])].join(' ');
@@ -143,7 +144,7 @@ export function commandHelp(
     `Usage: ${usage}`,
     `${about}.${details ? `\n${details.trim()}` : ''}`,
     rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n'),
-    describeFlags(settings),
+    showsSettings ? describeFlags(settings) : '',
   ]
     .filter(Boolean)
     .join('\n\n');
