@@ -28,7 +28,7 @@ export async function call(requests: Requests, session: Session, given: Call): P
   // Once, however often it is sent: it may be an import of many megabytes.
   const body = JSON.stringify({ query, variables: given.variables, operationName });
   const isMutation = given.isMutation || /\bmutation\b/.test(query);
-  // The server does what comes under one key once, and answers a repetition with what it has done.
+  // The server does each field of what comes under one key once, and answers a repetition with what it has done.
   const idempotencyKey = isMutation ? randomUuid() : undefined;
   let refused: string | undefined;
   let lost: { readonly passing: Passing; readonly userId: string | undefined } | undefined;
@@ -60,19 +60,13 @@ export async function call(requests: Requests, session: Session, given: Call): P
     }
     if (isGraphErrors(errors) && status < 300) {
       const error = graphError(errors, { status, data });
-      // What a mutation has done in part is not done again.
-      const mayRepeat = !isMutation || isNothing(data);
-      if (error.code === 'UNAVAILABLE' && mayRepeat) return new Passing(error);
+      if (error.code === 'UNAVAILABLE') return new Passing(error);
       throw error;
     }
     if (status !== 200 || data === undefined) throw requests.refusal(answer);
     return { data };
   };
   return (await requests.persist(ask, { signal })).data;
-}
-
-function isNothing(data: unknown): boolean {
-  return Object.values(data ?? {}).every((value) => value === null);
 }
 
 /** As `crypto.randomUUID`, which pages without TLS do not have. */

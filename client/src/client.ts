@@ -21,7 +21,10 @@ export interface ClientOptions {
   readonly storage?: TokenStorage | undefined;
   /** Headers that go with every request, such as `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** For how long a call is tried again while the server cannot be reached or is busy; 30 unless told, 0 for never. */
+  /**
+   * For how long a call is tried again, after it has failed for the first time, while the server cannot be reached or is
+   * busy; 30 unless told, 0 for never.
+   */
   readonly retrySeconds?: number | undefined;
   /** How long an answer is waited for each time; 30 unless told. */
   readonly timeoutSeconds?: number | undefined;
