@@ -295,6 +295,11 @@ export const commandGroups: readonly CommandGroup[] = [
         about: 'Put a backup in the place of the database file; no server may run on it',
         load: async () => (await import('./restore.ts')).restore,
       },
+      {
+        name: 'doctor',
+        about: 'Check settings, clock, database, files, TLS and a running server, and say what to do',
+        load: async () => (await import('./doctor/doctor.ts')).doctor,
+      },
     ],
   },
   {
