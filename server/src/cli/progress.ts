@@ -90,3 +90,8 @@ function timeLeft(share: number, elapsedMs: number): string {
 export function count(number: number): string {
   return number.toLocaleString('en');
 }
+
+/** `1 folder`, `1,200 folders` */
+export function countFolders(number: number): string {
+  return `${count(number)} ${number === 1 ? 'folder' : 'folders'}`;
+}

@@ -7,7 +7,7 @@ import { StartError, UsageError } from '../../start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection, type Connection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { count, createProgress, type Progress } from '../progress.ts';
+import { count, countFolders, createProgress, type Progress } from '../progress.ts';
 import { shown } from '../shown-text.ts';
 import { checkEntries } from './checked-entries.ts';
 import { idIn } from '../references.ts';
@@ -166,11 +166,10 @@ function told(
 ): string {
   const skipped = done.skipped.length > 0 ? ` Left out: ${done.skipped.join(', ')}.` : '';
   if (done.entries.length === 0) return `There is nothing to import.${skipped}`;
-  const folders = (number: number) => `${count(number)} ${number === 1 ? 'folder' : 'folders'}`;
   const into = `into ${shown(done.into)}`;
-  if (done.isDryRun) return `Would import ${folders(done.expected)} ${into}.${skipped}`;
+  if (done.isDryRun) return `Would import ${countFolders(done.expected)} ${into}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
-  return `Imported ${folders(done.made)} ${into} in ${seconds} s.${skipped}`;
+  return `Imported ${countFolders(done.made)} ${into} in ${seconds} s.${skipped}`;
 }
 
 function toFormat(given: string | undefined): Format | undefined {

@@ -5,6 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { printJsonList, printLines } from '../output.ts';
 import { shown } from '../shown-text.ts';
+import { toMinute } from '../shown-time.ts';
 import { folderWord } from '../references.ts';
 import { childPath, findFolder } from './folder-path.ts';
 
@@ -25,16 +26,21 @@ export const ls = command({
           mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
         );
       } else {
-        await printLines(mapped(children, options.long ? longLine : ({ name }) => shown(name)));
+        await printLines(options.long ? longLines(children) : mapped(children, ({ name }) => shown(name)));
       }
     });
   },
 });
 
 /** What has a fixed width comes first: so nothing waits for the longest name. */
-export function longLine({ id, accessLevel, updatedAt, name, title }: Folder): string {
-  const called = title === name ? '' : `  (${shown(title)})`;
-  return `${id}  ${accessLevel.padEnd(6)}  ${updatedAt}  ${shown(name)}${called}`;
+async function* longLines(folders: AsyncIterable<Folder>): AsyncGenerator<string> {
+  const line = (id: string, access: string, changed: string, name: string) =>
+    `${id.padEnd(36)}  ${access.padEnd(6)}  ${changed.padEnd(16)}  ${name}`;
+  yield line('Id', 'Access', 'Changed (UTC)', 'Name');
+  for await (const { id, accessLevel, updatedAt, name, title } of folders) {
+    const called = title === name ? '' : `  (${shown(title)})`;
+    yield line(id, accessLevel, toMinute(updatedAt), shown(name) + called);
+  }
 }
 
 export async function* mapped<T, U>(items: AsyncIterable<T>, map: (item: T) => U): AsyncGenerator<U> {

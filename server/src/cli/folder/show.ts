@@ -4,7 +4,9 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, jsonText } from '../output.ts';
 import { shown, shownLines } from '../shown-text.ts';
+import { toMinute } from '../shown-time.ts';
 import { folderWord } from '../references.ts';
+import { countFolders } from '../progress.ts';
 import { findFolder } from './folder-path.ts';
 
 interface Grant {
@@ -69,13 +71,13 @@ export function described(folder: Answer['folder']): string {
       place === 0 ? 'Properties' : '',
       `${shown(name)} = ${shown(jsonText(value))}`,
     ]),
-    ['Inside', `${folder.folders.totalCount.toLocaleString('en')} folders`],
+    ['Inside', countFolders(folder.folders.totalCount)],
     ['Above', folder.ancestors.map(({ id, name }) => `${shown(name)} (${id})`).join('\n') || null],
     ['Access', folder.accessLevel],
     ...folder.access.map((grant, place): [string, string] => [place === 0 ? 'Grants' : '', granted(grant)]),
     ['Version', String(folder.version)],
-    ['Created', folder.createdAt],
-    ['Updated', folder.updatedAt],
+    ['Created', `${toMinute(folder.createdAt)} UTC`],
+    ['Changed', `${toMinute(folder.updatedAt)} UTC`],
   ];
   const indent = ' '.repeat(13);
   return rows

@@ -5,6 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJsonList, printLines } from '../output.ts';
 import { shown } from '../shown-text.ts';
+import { toMinute } from '../shown-time.ts';
 import { childPath } from './folder-path.ts';
 import { itemsOf, pageInfo, type Page } from '../pages.ts';
 
@@ -42,14 +43,18 @@ export function listTrash(client: Client, signal?: AbortSignal, pageSize = 500):
   });
 }
 
+function line(id: string, deleted: string, until: string, folder: string): string {
+  return `${id.padEnd(36)}  ${deleted.padEnd(16)}  ${until.padEnd(16)}  ${folder}`;
+}
+
 async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
   let isEmpty = true;
   async function* lines() {
     for await (const { id, deletedAt, purgedAt, name, formerParent } of trashed) {
-      if (isEmpty) yield `${'ID'.padEnd(36)}  ${'DELETED'.padEnd(24)}  ${'UNTIL'.padEnd(24)}  FOLDER`;
+      if (isEmpty) yield line('Id', 'Deleted (UTC)', 'Kept until', 'Folder');
       isEmpty = false;
       const where = formerParent ? childPath(formerParent.path, name) : name;
-      yield `${id}  ${deletedAt}  ${purgedAt}  ${shown(where)}`;
+      yield line(id, toMinute(deletedAt), toMinute(purgedAt), shown(where));
     }
   }
   await printLines(lines());
