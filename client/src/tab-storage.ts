@@ -87,13 +87,16 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
 
   /** An area of all tabs may tell before the channel does. */
   const load = () => {
-    const given = attempt(() => JSON.parse(area?.getItem(name) ?? '') as Kept);
-    if (typeof given?.at === 'number' && take(given)) tellListeners();
+    const given: unknown = attempt(() => JSON.parse(area?.getItem(name) ?? '') as unknown);
+    if (isKept(given) && take(given)) tellListeners();
   };
 
   const save = () => attempt(() => area?.setItem(name, JSON.stringify(kept)));
 
-  const receive = ({ from: peer, kept: given, asks, answers = '' }: Message) => {
+  const receive = (message: Message | null | undefined) => {
+    // Of another version of the page, or of something else that has chosen the same name.
+    if (!isKept(message?.kept)) return;
+    const { from: peer, kept: given, asks, answers = '' } = message!;
     peers.add(peer);
     if (take(given)) {
       save();
@@ -196,6 +199,14 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
       channel = undefined;
     },
   };
+}
+
+function isKept(given: unknown): given is Kept {
+  const { at, tokens } = (given ?? {}) as Partial<Kept>;
+  if (!Number.isSafeInteger(at) || tokens === undefined) return Number.isSafeInteger(at);
+  const { authToken, refreshToken, expiresAt, lifetimeSeconds } = (tokens ?? {}) as Partial<Tokens>;
+  const isPair = typeof authToken === 'string' && typeof refreshToken === 'string';
+  return isPair && typeof expiresAt === 'number' && typeof lifetimeSeconds === 'number';
 }
 
 /** Browsers throw where something is forbidden: cookies that are blocked, a frame that is sandboxed, a full storage. */
