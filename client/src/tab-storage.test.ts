@@ -94,6 +94,21 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.deepEqual(await later, pair('two'));
   });
 
+  test('a pair that is written after the close is told to the others, and the channel does not stay', async (context) => {
+    const open = openTabs(context);
+    const [tab, other] = [open(), open()];
+    await tab.write(pair('one'));
+    assert.deepEqual(await other.read(), pair('one'));
+    tab.close!();
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const closes = context.mock.method(BroadcastChannel.prototype, 'close').mock;
+    const news = told(other);
+    await tab.write(pair('two'));
+    assert.deepEqual(await news, pair('two'));
+    context.mock.timers.tick(10_000);
+    assert.equal(closes.callCount(), 1);
+  });
+
   test('a new tab is given the pair of the others, and all are told of what is written', async (context) => {
     const open = openTabs(context);
     const [first, second] = [open(), open()];

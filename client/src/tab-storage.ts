@@ -68,6 +68,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
   let kept: Kept = { at: 0 };
   let channel: Channel | undefined;
   let started: Promise<void> | undefined;
+  let isClosed = false;
 
   const send = (about: Pick<Message, 'asks' | 'answers'> = {}) =>
     attempt(() => channel?.postMessage({ from, kept, ...about }));
@@ -128,8 +129,16 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
       send({ asks: question });
     });
 
+  const close = () => {
+    isClosed = true;
+    channel?.close();
+    channel = undefined;
+  };
+
   const start = () => {
     if (!channel) {
+      // An exchange that was under way: the others must still hear of its pair.
+      if (isClosed) after(lockMs, close);
       channel = attempt(() => new BroadcastChannel(name) as unknown as Channel);
       if (channel) channel.onmessage = ({ data }) => receive(data as Message);
       // Node would not end for it.
@@ -194,10 +203,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close() {
-      channel?.close();
-      channel = undefined;
-    },
+    close,
   };
 }
 
