@@ -1,5 +1,5 @@
 /**
- * Writes the pages that are made from the code: settings, endpoints and the graph schema. With --check it only
+ * Writes the pages that are made from the code: settings, commands, endpoints and the graph schema. With --check it only
  * compares, and fails if a page is not what the code says.
  */
 
@@ -20,9 +20,11 @@ import {
 } from '@espalier/contract';
 import { environmentName, flagsOf, settingGroups } from '../server/src/config.ts';
 import { createSchema } from '../server/src/graph/schema.ts';
+import { commandReference } from './command-reference.ts';
 
-const pages: Readonly<Record<string, () => string>> = {
+const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/configuration.md': configuration,
+  'docs/cli.md': commandReference,
   'docs/endpoints.md': endpointReference,
   'contract/schema.graphql': () => `${printSchema(createSchema())}\n`,
 };
@@ -30,7 +32,8 @@ const pages: Readonly<Record<string, () => string>> = {
 const isCheck = process.argv.includes('--check');
 for (const [path, write] of Object.entries(pages)) {
   const file = new URL(`../${path}`, import.meta.url);
-  const text = path.endsWith('.md') ? await format(write(), { parser: 'markdown' }) : write();
+  const written = await write();
+  const text = path.endsWith('.md') ? await format(written, { parser: 'markdown' }) : written;
   if (!isCheck) {
     writeFileSync(file, text);
   } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {

@@ -115,6 +115,7 @@ describe('espalier serve', () => {
         const url = await second.untilRunning();
         assert.ok(!second.output.includes(password));
         assert.doesNotMatch(second.output, /Password|First start/);
+        assert.match(second.output, new RegExp(`^ {2}npx espalier login --url ${url}$`, 'm'));
         const curl = second.output.split('\n').find((line) => /^ +curl/.test(line))!;
         assert.match(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }), /"openapi":"3.1.0"/);
         const login = await fetch(`${url}/login`, {

@@ -43,9 +43,9 @@ export interface RunDocument {
     variables?: undefined,
     options?: CallOptions,
   ): Promise<Result>;
-  <Result = Record<string, unknown>, Variables = Record<string, unknown>>(
+  <Result = Record<string, unknown>, Variables = object>(
     document: GraphDocument<Result, Variables>,
-    variables: Variables,
+    variables: NoInfer<Variables>,
     options?: CallOptions,
   ): Promise<Result>;
 }
@@ -105,9 +105,9 @@ export interface Client {
    *   after = folderChanges.cursor;
    * }
    */
-  subscribe<Result = Record<string, unknown>, Variables = Record<string, unknown>>(
+  subscribe<Result = Record<string, unknown>, Variables = object>(
     document: GraphDocument<Result, Variables>,
-    variables?: Variables | (() => Variables),
+    variables?: NoInfer<Variables | (() => Variables)>,
     options?: SubscribeOptions,
   ): AsyncIterableIterator<Result, undefined>;
   watch(options?: WatchOptions): Promise<WatchedTree>;

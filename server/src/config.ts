@@ -119,6 +119,21 @@ export function isUtf8Process(): boolean {
   return /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 }
 
+/** The files that hold the value of a setting, or that a setting names: those that others must not read. */
+export function secretFilesOfProcess(
+  flags: Readonly<Record<string, string>>,
+): { readonly source: string; readonly path: string }[] {
+  const { tlsKeyFile } = settingsTable;
+  const named = [...settings.filter(({ mayBeFile }) => mayBeFile).map((each) => [each, '_FILE'] as const)];
+  return [...named, [tlsKeyFile, ''] as const].flatMap(([each, ending]) => {
+    const variable = environmentName(each) + ending;
+    const flag = flagName(each) + ending.toLowerCase().replace('_', '-');
+    const byFlag = flags[flag];
+    const path = byFlag ?? process.env[variable];
+    return path ? [{ source: byFlag === undefined ? variable : `--${flag}`, path }] : [];
+  });
+}
+
 function readSetting(each: Setting<unknown>, environment: Sources['environment'], flags: Sources['flags']) {
   const given = givenText(each, environment, flags ?? {});
   if (!given) return each.default === undefined ? undefined : each.parse(each.default);

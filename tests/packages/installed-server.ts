@@ -42,7 +42,7 @@ export async function serveAndStop(
     });
     assert.equal(login.status, 200);
   } finally {
-    process.kill(-server.pid!, 'SIGTERM');
+    if (server.exitCode === null) process.kill(-server.pid!, 'SIGTERM');
     await ended;
     keepOutput(output);
     keepLog(errors);

@@ -50,12 +50,16 @@ function faultsOfManifest({ manifest }: Packed, versions: ReadonlyMap<string, st
   return faults;
 }
 
+/** These are one module, as small as can be, because browsers load it. */
+const bundled = new Set(['@espalier/client']);
+
 /** Exactly what is built from the sources, with its types, and what the package lists besides. */
 function faultsOfFiles({ workspace, manifest, files }: Packed): string[] {
+  const isModule = (name: string) => name === 'dist/index' || !bundled.has(manifest.name);
   const built = globSync('src/**/*.ts', { cwd: join(root, workspace) })
     .filter((name) => !name.endsWith('.test.ts'))
     .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
-    .flatMap((name) => [`${name}.js`, `${name}.d.ts`]);
+    .flatMap((name) => [...(isModule(name) ? [`${name}.js`] : []), `${name}.d.ts`]);
   const listed = (manifest.files ?? []).filter((name) => name !== 'dist');
   const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
   const expected = new Set(['package.json', 'README.md', 'LICENSE', ...built]);

@@ -65,6 +65,15 @@ export type Command = Omit<Required<Definition<Options>>, 'run'> & {
   readonly run: (given: Given<never>) => Promise<void> | void;
 };
 
+/** As help and completion know it; loaded when it is asked for. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly about: string;
+  /** The first word of its name alone does the same: `keys` is `keys list`. */
+  readonly isMeantByFirstWord?: boolean;
+  readonly load: () => Promise<Command>;
+}
+
 /** Keeps the names of the options for `run`. */
 export function command<const O extends Options>(definition: Definition<O>): Command {
   return { words: [], options: {}, settings: [], details: '', ...definition };
@@ -131,6 +140,7 @@ export function commandHelp(
   name: string,
   about: string,
   { words, options, settings, details }: Command,
+  { showsSettings = true } = {},
 ): string {
   const isFlagged = Object.keys(options).length + settings.length > 0;
   const usage = ['espalier', name, ...words.map(shownWord), ...(isFlagged ? ['[flags]'] : [])].join(' ');
@@ -143,7 +153,7 @@ export function commandHelp(
     `Usage: ${usage}`,
     `${about}.${details ? `\n${details.trim()}` : ''}`,
     rows.map(([left, right]) => `  ${left.padEnd(width)}${right}`).join('\n'),
-    describeFlags(settings),
+    showsSettings ? describeFlags(settings) : '',
   ]
     .filter(Boolean)
     .join('\n\n');

@@ -9,7 +9,8 @@ import type { Database } from '../database/database.ts';
 import { openAsItIs } from '../database/open-database.ts';
 import { withoutPassword } from '../shown-url.ts';
 import { StartError, UsageError } from '../start-error.ts';
-import { command } from './command.ts';
+import { command, json } from './command.ts';
+import { print, printJson, table } from './output.ts';
 import { createProgress, type Progress } from './progress.ts';
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const;
@@ -28,6 +29,7 @@ export const copy = command({
       completes: 'file',
     },
     toFile: { value: 'path', about: 'The URL to copy to is in this file', completes: 'file' },
+    json,
   },
   details: `Copies a whole installation into another, new database: SQLite to PostgreSQL, back, or to another of the same kind.
 Sessions and keys go along: nobody is logged out. Stop every server on the source first; it is only read.
@@ -36,7 +38,7 @@ Interrupted, it goes on where it was when the same command is run again. Until a
 the destination. At the end the rows of both are counted and compared.
 
 ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`,
-  run: ({ words, options }) => copyAll(urlsOf(words, options)),
+  run: ({ words, options }) => copyAll(urlsOf(words, options), options.json),
 });
 
 interface Urls {
@@ -44,11 +46,12 @@ interface Urls {
   readonly toUrl: string;
 }
 
-async function copyAll({ fromUrl, toUrl }: Urls): Promise<void> {
+async function copyAll({ fromUrl, toUrl }: Urls, isJson: boolean): Promise<void> {
   const options = databaseOptionsOf(settingsOfProcess({}).settings);
   const progress = createProgress(systemClock);
   const ignoreSignals = tellHowToGoOn(progress);
   const begunAt = systemClock.now();
+  let resumedFromRows = 0;
   let from: Database | undefined;
   try {
     from = await openAsItIs(fromUrl, { ...options, mustExist: true });
@@ -57,12 +60,19 @@ async function copyAll({ fromUrl, toUrl }: Urls): Promise<void> {
       openDestination: () => openAsItIs(toUrl, options),
       clock: systemClock,
       onProgress: progress.show,
+      onResume: (rows, total) => {
+        resumedFromRows = rows;
+        if (!isJson) console.log(goingOn(rows, total));
+      },
     });
     progress.end();
-    console.log(comparison(compared));
+    const seconds = (systemClock.now() - begunAt) / 1000;
+    const isSame = compared.every((each) => each.isSame);
+    await (isJson
+      ? printJson({ isSame, seconds, resumedFromRows, tables: compared })
+      : print(comparison(compared)));
     requireSame(compared);
-    const seconds = ((systemClock.now() - begunAt) / 1000).toFixed(1);
-    console.log(done(withoutPassword(toUrl), rowsOf(compared), seconds));
+    if (!isJson) await print(done(withoutPassword(toUrl), rowsOf(compared), seconds.toFixed(1)));
   } finally {
     progress.end();
     ignoreSignals();
@@ -116,6 +126,10 @@ function tellHowToGoOn(progress: Progress): () => void {
   };
 }
 
+function goingOn(rows: number, total: number): string {
+  return `Going on with a copy that was interrupted: ${Math.min(rows, total).toLocaleString('en')} of ${total.toLocaleString('en')} rows are there.`;
+}
+
 function comparison(compared: readonly ComparedTable[]): string {
   const rows = compared.flatMap(({ name, source, destination, isSame }) =>
     isSame
@@ -125,13 +139,12 @@ function comparison(compared: readonly ComparedTable[]): string {
           { name: `${name} in the destination`, ...destination },
         ],
   );
-  const widest = Math.max(...rows.map(({ name }) => name.length));
-  const line = (name: string, count: string, digest: string) =>
-    `${name.padEnd(widest)}  ${count.padStart(10)}  ${digest}`;
-  return [
-    line('Table', 'Rows', 'SHA-256 of its rows'),
-    ...rows.map(({ name, count, sha256 }) => line(name, count.toLocaleString('en'), sha256)),
-  ].join('\n');
+  const cells = rows.map(({ name, count, sha256 }) => [
+    name,
+    count.toLocaleString('en').padStart(10),
+    sha256,
+  ]);
+  return table(['Table', 'Rows'.padStart(10), 'SHA-256 of its rows'], cells);
 }
 
 function requireSame(compared: readonly ComparedTable[]): void {

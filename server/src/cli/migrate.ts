@@ -1,30 +1,87 @@
 /** `espalier migrate`: brings the database up to date without starting the server, or shows what that would take. */
 
+import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
+import { databaseOptionsOf, settingsOfProcess } from '../config.ts';
 import type { Database } from '../database/database.ts';
-import { migrate as takeSteps, missingSteps, type Step } from '../database/migrations.ts';
-import { openAsItIs } from '../database/open-database.ts';
+import {
+  allSteps,
+  migrate as takeSteps,
+  missingSteps,
+  stepsTaken,
+  type Step,
+} from '../database/migrations.ts';
+import { embeddedFile, openAsItIs } from '../database/open-database.ts';
+import { sizeOf } from '../database/sqlite-file.ts';
+import { sqliteDialect } from '../database/sqlite-text.ts';
+import { readStored } from '../database/stored-settings.ts';
 import { withoutPassword } from '../shown-url.ts';
-import { command } from './command.ts';
-
-const { databaseUrl, databasePoolMode } = settingsTable;
+import { StartError } from '../start-error.ts';
+import { command, json, type Given } from './command.ts';
+import { databaseSettings } from './on-database.ts';
+import { print, printJson } from './output.ts';
 
 export const migrate = command({
-  options: { dryRun: { about: 'Change nothing, and print the SQL of the steps that are missing' } },
-  settings: [databaseUrl, databasePoolMode],
+  options: { dryRun: { about: 'Change nothing, and print the SQL of the steps that are missing' }, json },
+  settings: databaseSettings,
   details: `As the server does it when it starts. Safe while others do the same: one of them does it, the others wait.`,
-  run: ({ options, flags }) => bringUpToDate(options.dryRun, flags),
+  run: ({ options, flags }) =>
+    options.dryRun ? show(flags, options.json) : bringUpToDate(flags, options.json),
 });
 
-async function bringUpToDate(isDryRun: boolean, flags: Readonly<Record<string, string>>): Promise<void> {
+async function bringUpToDate(flags: Given['flags'], isJson: boolean): Promise<void> {
+  await onAnyDatabase(flags, async (database, shown) => {
+    const taken: Step[] = [];
+    await takeSteps(database, systemClock, (step) => {
+      // Before it is taken: an index of a large table takes its time.
+      if (!isJson) console.log(`Step ${step.number}: ${step.name}`);
+      taken.push(step);
+    });
+    if (isJson) {
+      await printJson({ database: shown, steps: taken.map(({ number, name }) => ({ number, name })) });
+      return;
+    }
+    await print(taken.length > 0 ? `${shown} is up to date.` : `${shown} was up to date already.`);
+  });
+}
+
+/** As SQL that somebody may run instead. */
+async function show(flags: Given['flags'], isJson: boolean): Promise<void> {
   const { settings } = settingsOfProcess(flags);
-  const url = settings.databaseUrl;
-  const options = { ...databaseOptionsOf(settings), mustExist: isDryRun };
-  const database = await openAsItIs(url, options);
+  const shown = withoutPassword(settings.databaseUrl);
+  const file = embeddedFile(settings.databaseUrl);
+  if (file !== undefined && !sizeOf(resolve(file))) {
+    const note = `-- There is no database file ${resolve(file)} yet. A new one takes these steps:`;
+    await printSteps(allSteps(sqliteDialect), { shown, isJson, note });
+    return;
+  }
+  await onAnyDatabase(flags, async (database) => {
+    const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
+    await printSteps(steps, { shown, isJson });
+  });
+}
+
+async function printSteps(
+  steps: readonly Step[],
+  { shown, isJson, note }: { readonly shown: string; readonly isJson: boolean; readonly note?: string },
+): Promise<void> {
+  if (isJson) {
+    await printJson({ database: shown, isDryRun: true, steps });
+    return;
+  }
+  const texts = steps.length > 0 ? steps.map(asSql) : ['-- Nothing to do: the database is up to date.'];
+  await print([...(note === undefined ? [] : [note]), ...texts].join('\n\n'));
+}
+
+async function onAnyDatabase(
+  flags: Given['flags'],
+  work: (database: Database, shown: string) => Promise<void>,
+): Promise<void> {
+  const { settings } = settingsOfProcess(flags);
+  const database = await openAsItIs(settings.databaseUrl, databaseOptionsOf(settings));
   try {
-    if (isDryRun) await show(database);
-    else await run(database, withoutPassword(url));
+    await requireNoCopy(database);
+    await work(database, withoutPassword(settings.databaseUrl));
   } catch (error) {
     throw database.explain(error);
   } finally {
@@ -32,20 +89,14 @@ async function bringUpToDate(isDryRun: boolean, flags: Readonly<Record<string, s
   }
 }
 
-async function run(database: Database, shown: string): Promise<void> {
-  let count = 0;
-  await takeSteps(database, systemClock, ({ number, name }) => {
-    console.log(`Step ${number}: ${name}`);
-    count++;
-  });
-  console.log(count > 0 ? `${shown} is up to date.` : `${shown} was up to date already.`);
-}
-
-/** As SQL that somebody may run instead. */
-async function show(database: Database): Promise<void> {
-  const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
-  console.log(
-    steps.length > 0 ? steps.map(asSql).join('\n\n') : '-- Nothing to do: the database is up to date.',
+/** It may look up to date, and no server starts on it. */
+async function requireNoCopy(database: Database): Promise<void> {
+  const mark = await database.transaction(async (transaction) =>
+    (await stepsTaken(transaction)) > 0 ? readStored(transaction, 'copying') : undefined,
+  );
+  if (mark === undefined) return;
+  throw new StartError(
+    'The database holds an unfinished copy of an installation. Run the same espalier copy again: it goes on where it stopped.',
   );
 }
 

@@ -44,3 +44,22 @@ test('nothing to do is all done', () => {
   progress.show('Copying', 0, 0);
   assert.match(written[0]!, /100 %/);
 });
+
+test('what has no total shows how far it is, and what cannot be followed how long it takes', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const { progress, at, written } = terminal({ isTTY: true, columns: 0 });
+  at(0).show('Reading:', 1);
+  at(200).show('Reading:', 1_000);
+  progress.wait('The server works');
+  at(3_200);
+  t.mock.timers.tick(1_000);
+  progress.end();
+  t.mock.timers.tick(5_000);
+  assert.deepEqual(written, [
+    '\r\x1b[KReading: 1',
+    '\r\x1b[KReading: 1,000',
+    '\r\x1b[KThe server works … ',
+    '\r\x1b[KThe server works … 3 s',
+    '\r\x1b[K',
+  ]);
+});

@@ -1,6 +1,5 @@
 /** `espalier serve`: runs the server until it is told to stop, and says where everything is. */
 
-import { isIPv4 } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
@@ -10,10 +9,13 @@ import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { command } from './command.ts';
 import { logDestination } from './log-destination.ts';
+import { databaseLinkWarning, exposureWarning, unsealedWarning } from './settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
 const shortestPassword = 8;
+/** In a clone it is not in the path. */
+const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
 
 export const serve = command({
   settings: Object.values(settingsTable),
@@ -24,9 +26,7 @@ export const serve = command({
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
   const { settings, warnings } = settingsOfProcess(flags);
-  warnings.forEach(warn);
-  warnIfExposed(settings);
-  warnIfReadable(settings);
+  [...warnings, exposureWarning(settings), databaseLinkWarning(settings)].forEach(warn);
   const log = pino({ level: settings.logLevel }, logDestination());
   endOnBug(log);
   let administrator: NewAdministrator | undefined;
@@ -48,7 +48,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   });
   const server = await unlessStopped(starting, stop, settings);
   if (server) {
-    warnIfUnsealed(settings);
+    warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
     console.log(howToTry(server, administrator));
     await stop.asked;
@@ -74,37 +74,8 @@ async function unlessStopped(
   }
 }
 
-function warn(text: string): void {
-  console.error(`warning: ${text}`);
-}
-
-function isLoopbackHost(host: string): boolean {
-  return host === 'localhost' || /^\[?::1\]?$/.test(host) || (isIPv4(host) && host.startsWith('127.'));
-}
-
-function warnIfExposed({ host, tlsCertFile, trustProxy }: Settings): void {
-  if (isLoopbackHost(host) || tlsCertFile || trustProxy !== false) return;
-  warn(
-    `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`,
-  );
-}
-
-/** As with any password that crosses a network. */
-function warnIfReadable({ databaseUrl }: Settings): void {
-  if (!URL.canParse(databaseUrl)) return;
-  const { hostname, searchParams } = new URL(databaseUrl);
-  if (!hostname || isLoopbackHost(hostname) || searchParams.has('sslmode') || searchParams.has('ssl')) return;
-  warn(
-    `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if that is meant.`,
-  );
-}
-
-/** A file is for its owner alone; a database elsewhere has others who can read it. */
-function warnIfUnsealed({ databaseUrl, masterKey }: Settings): void {
-  if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return;
-  warn(
-    'The private signing keys are stored unsealed: whoever can read the database or a backup of it can make tokens. Set ESPALIER_MASTER_KEY_FILE on every node; openssl rand -base64 32 makes a key.',
-  );
+function warn(text: string | undefined): void {
+  if (text !== undefined) console.error(`warning: ${text}`);
 }
 
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {
@@ -131,7 +102,12 @@ function howToTry({ url }: RunningServer, administrator: NewAdministrator | unde
   const json = `-H 'Content-Type: application/json'`;
   if (!administrator?.generatedPassword) {
     return `
-Log in with your user name and password at ${url}/login; what else there is:
+Log in, and look around:
+
+  ${program} login --url ${url}
+  ${program} folder ls
+
+What else there is:
 
   curl -s ${url}/openapi.json
 

@@ -22,6 +22,8 @@ export interface CopyOptions {
   readonly openDestination: () => Promise<Database>;
   readonly clock: Clock;
   readonly onProgress?: (step: CopyStep, done: number, total: number) => void;
+  /** There is an unfinished copy: it is gone on with from there. */
+  readonly onResume?: (rows: number, total: number) => void;
 }
 
 export interface ComparedTable {
@@ -71,14 +73,15 @@ async function checkSource(from: Database): Promise<void> {
 }
 
 async function copyOneMoment(
-  { from, onProgress }: CopyOptions,
+  { from, onProgress, onResume }: CopyOptions,
   destination: Destination,
 ): Promise<Counters | undefined> {
   return explained(from, () =>
     from.snapshot(async (source) => {
-      await destination.claim(await source.all(selectSettings, {}));
+      const there = await destination.claim(await source.all(selectSettings, {}));
       let total = 0;
       for (const table of tables) total += table.hasOneRow ? 0 : await countOf(source, table);
+      if (there > 0) onResume?.(there, total);
       let done = 0;
       return copyRows(source, destination, (count) => onProgress?.('Copying', (done += count), total));
     }),

@@ -42,13 +42,23 @@ export class Destination {
     this.#clock = clock;
   }
 
-  /** Makes it ours: a new database is prepared and marked, an unfinished copy of the same installation taken over. */
-  async claim(settings: readonly StoredSetting[]): Promise<void> {
-    await explained(this.#database, async () => {
-      if (await this.#takeOver(settings)) return;
+  /**
+   * Makes it ours: a new database is prepared and marked, an unfinished copy of the same installation taken over. Answers
+   * with how many rows of it are there.
+   */
+  async claim(settings: readonly StoredSetting[]): Promise<number> {
+    return explained(this.#database, async () => {
+      if (await this.#takeOver(settings)) return this.#countCopied();
       await migrate(this.#database, this.#clock);
       await this.#database.transaction((transaction) => this.#begin(transaction, settings));
+      return 0;
     });
+  }
+
+  async #countCopied(): Promise<number> {
+    let count = 0;
+    for (const table of tables) if (!table.hasOneRow) count += await countOf(this.#database, table);
+    return count;
   }
 
   /** A transaction, as long as nobody has taken over. */
@@ -125,6 +135,8 @@ export function issuerOf(settings: readonly StoredSetting[]): string | undefined
 }
 
 function notEmpty(isOfSame = false): StartError {
-  const what = isOfSame ? 'this installation already, the whole of it' : 'an installation already';
+  const what = isOfSame
+    ? 'this installation already, the whole of it. If espalier copy made it, that is done: start the server on it. If it is the source itself, under another name, nothing was copied'
+    : 'an installation already';
   return new StartError(`The destination is not empty: it holds ${what}. Copy into a new database.`);
 }

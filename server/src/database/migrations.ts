@@ -272,10 +272,16 @@ export async function migrate(
 
 /** What `migrate` would do. */
 export async function missingSteps(transaction: Transaction, dialect: Dialect): Promise<Step[]> {
-  const taken = await stepsTaken(transaction);
-  return migrations
-    .map(({ name }, place) => ({ number: place + 1, name, statements: statementsOf(place, dialect) }))
-    .slice(taken);
+  return allSteps(dialect).slice(await stepsTaken(transaction));
+}
+
+/** What a new database takes. */
+export function allSteps(dialect: Dialect): Step[] {
+  return migrations.map(({ name }, place) => ({
+    number: place + 1,
+    name,
+    statements: statementsOf(place, dialect),
+  }));
 }
 
 /** The first step also makes the table that remembers the steps. */

@@ -4,9 +4,9 @@ import type pg from 'pg';
 import { StartError } from '../start-error.ts';
 import type { DatabaseOptions } from './database.ts';
 
-const oldestVersion = 130_000;
+export const oldestVersion = 130_000;
 
-interface ServerFacts {
+export interface ServerFacts {
   readonly encoding: string;
   readonly version: string;
   readonly isStandby: boolean;
@@ -15,7 +15,7 @@ interface ServerFacts {
   readonly fullPageWrites: string | null;
 }
 
-const selectServer = `
+export const selectServer = `
   select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
     pg_is_in_recovery() as "isStandby", current_setting('fsync', true) as fsync,
     current_setting('full_page_writes', true) as "fullPageWrites"`;

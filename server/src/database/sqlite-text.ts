@@ -1,6 +1,7 @@
 /** Statements in the dialect of SQLite, and the index for search. */
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
+import type { Dialect } from './database.ts';
 import type { Part, Statement } from './statement.ts';
 
 export interface Ready {
@@ -44,7 +45,7 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
  * Trigrams of the folded texts (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). Without their positions the
  * index is a fraction of the size, and enough to preselect.
  */
-export const searchIndex = [
+const searchIndex = [
   `create virtual table folder_trigrams using fts5(
     text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,
   // Small pages: a search leaps through the lists of frequent trigrams, and merging, which now and then comes with a
@@ -87,3 +88,13 @@ function trigramQuery(text: string): string {
     trigrams.add(`"${trigram.replaceAll('"', '""')}"`);
   }
 }
+
+export const sqliteDialect: Dialect = {
+  id: 'text',
+  text: 'text',
+  bytes: 'blob',
+  integer: 'integer',
+  tableEnd: 'strict, without rowid',
+  searchIndex,
+  afterLoading: [],
+};

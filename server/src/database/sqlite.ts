@@ -17,7 +17,7 @@ import {
 import { codeOf, toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
 import { createGuard } from './sqlite-guard.ts';
-import { prepare, searchIndex, type Ready } from './sqlite-text.ts';
+import { prepare, sqliteDialect, type Ready } from './sqlite-text.ts';
 import type { Statement } from './statement.ts';
 
 const busyTimeoutMs = 20;
@@ -84,15 +84,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   }
 
   return {
-    dialect: {
-      id: 'text',
-      text: 'text',
-      bytes: 'blob',
-      integer: 'integer',
-      tableEnd: 'strict, without rowid',
-      searchIndex,
-      afterLoading: [],
-    },
+    dialect: sqliteDialect,
     all: read.all,
     get: read.get,
     transaction: (work) => inTransaction(work, busyDeadlineMs),

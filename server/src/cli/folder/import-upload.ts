@@ -69,7 +69,9 @@ export class ImportUpload {
   async #stop(client: Client, parentId: string): Promise<void> {
     this.#progress.wait('Stopping the import');
     try {
-      await client.mutate<object, object>(taking, { input: { id: parentId } });
+      type Answer = { importFolders: object | null } | null;
+      const taken = await client.mutate<Answer, object>(taking, { input: { id: parentId } });
+      if (!taken?.importFolders) throw new Error('The answer is none.');
     } catch (error) {
       const isMade = error instanceof EspalierError && error.code === 'BAD_INPUT';
       throw new Stopped(
@@ -85,7 +87,7 @@ export class ImportUpload {
     let sent = 0;
     return new ReadableStream({
       pull: (controller) => {
-        this.#progress.show('Sending kB', Math.floor(sent / kilobyte), total);
+        this.#progress.show('Sending kB', Math.min(Math.ceil(sent / kilobyte), total), total);
         if (sent < body.length) {
           controller.enqueue(body.subarray(sent, sent + chunkBytes));
           sent += chunkBytes;

@@ -1,0 +1,164 @@
+/** Whether the database can be used, is whole, and is of this program. */
+
+import { resolve } from 'node:path';
+import { databaseOptionsOf } from '../../config.ts';
+import type { Reader, Transaction } from '../../database/database.ts';
+import { migrations, stepsTaken } from '../../database/migrations.ts';
+import { openAsItIs } from '../../database/open-database.ts';
+import { openStored } from '../../database/sqlite-backup.ts';
+import { findDamage } from '../../database/sqlite-check.ts';
+import { applicationId, sizeOf } from '../../database/sqlite-file.ts';
+import { readStored } from '../../database/stored-settings.ts';
+import { createKeySeal } from '../../sessions/key-seal.ts';
+import { readKeyRows } from '../../sessions/signing-keys.ts';
+import { withoutPassword } from '../../shown-url.ts';
+import { createFileProgress } from '../file-progress.ts';
+import type { Examined } from './examined.ts';
+import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
+
+const megabyte = 2 ** 20;
+type Stored = Reader & Pick<Transaction, 'tableNames'>;
+
+export function checkDatabase(examined: Examined): Findings {
+  return examined.file === undefined ? checkPostgres(examined) : checkFile(examined, examined.file);
+}
+
+async function* checkFile({ settings }: Examined, given: string): Findings {
+  const file = resolve(given);
+  if (!sizeOf(file)) {
+    yield warning(`There is no database file ${file} yet.`, 'The first start of the server makes it.');
+    return;
+  }
+  const [finding] = await damageIn(file);
+  const size = `${Math.ceil(sizeOf(file) / megabyte).toLocaleString('en')} MB`;
+  if (finding) {
+    yield problem(
+      `${file} is damaged: ${finding}.`,
+      'Stop every server on it, and run espalier restore <backup> --replace; docs/durability.md tells more.',
+    );
+    return;
+  }
+  yield ok(`${file} is whole (${size}, every page and index looked at).`);
+  const stored = openStored(file);
+  try {
+    if (stored.applicationId === applicationId) yield* checkContents(stored, settings.masterKey);
+    else yield problem(`${file} is of another program.`, 'Give Espalier a database of its own.');
+  } finally {
+    stored.close();
+  }
+}
+
+async function damageIn(file: string): Promise<readonly string[]> {
+  const progress = createFileProgress();
+  progress.checking();
+  try {
+    return await findDamage(file);
+  } finally {
+    progress.end();
+  }
+}
+
+async function* checkPostgres({ settings, postgres }: Examined): Findings {
+  const facts = await postgres();
+  const { encoding, shownVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
+  yield ok(`${withoutPassword(settings.databaseUrl)} answers: PostgreSQL ${shownVersion}.`);
+  if (isTooOld) yield problem(`PostgreSQL ${shownVersion} is too old.`, 'Take 13 or newer.');
+  if (encoding !== 'UTF8') {
+    yield problem(
+      `The database has the encoding ${encoding}.`,
+      `Create one with ENCODING 'UTF8' TEMPLATE template0.`,
+    );
+  }
+  if (isStandby) yield problem('The server is a standby, which cannot be written.', 'Name the primary.');
+  if (!hasTrigrams) {
+    yield problem(
+      'The extension pg_trgm cannot be had.',
+      'Install the package …-contrib of your PostgreSQL.',
+    );
+  }
+  if (ctype === 'C') {
+    yield warning(
+      "The database has lc_ctype 'C': a search for other letters than ASCII looks at every folder.",
+      'Create one with a locale of UTF-8, and espalier copy to it.',
+    );
+  }
+  yield* checkSyncing(facts);
+  yield* checkConnections(facts, settings.databaseConnections);
+  if (isTooOld || encoding !== 'UTF8' || isStandby) return;
+  const database = await openAsItIs(settings.databaseUrl, databaseOptionsOf(settings));
+  try {
+    const found = await database.transaction(async (transaction) => {
+      const findings: Finding[] = [];
+      for await (const each of checkContents(transaction, settings.masterKey)) findings.push(each);
+      return findings;
+    });
+    yield* found;
+  } catch (error) {
+    throw database.explain(error);
+  } finally {
+    await database.close();
+  }
+}
+
+type Facts = Awaited<ReturnType<Examined['postgres']>>;
+
+function* checkSyncing({ fsync, fullPageWrites, synchronousCommit }: Facts): Iterable<Finding> {
+  const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
+  if (off.length > 0) {
+    yield problem(
+      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything.`,
+      'Turn it on in postgresql.conf.',
+    );
+  } else if (synchronousCommit === 'off') {
+    yield ok('synchronous_commit is off; Espalier turns it on for what it writes.');
+  } else {
+    yield ok(`What is committed is on the disk (synchronous_commit is ${synchronousCommit ?? 'not told'}).`);
+  }
+}
+
+function* checkConnections({ mostConnections, usedConnections }: Facts, wanted: number): Iterable<Finding> {
+  if (mostConnections === null || usedConnections === null) return;
+  const left = mostConnections - usedConnections;
+  const text = `${left} of ${mostConnections} connections are left; a node takes up to ${wanted}.`;
+  yield left >= wanted
+    ? ok(text)
+    : warning(
+        text,
+        'Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections; unless the nodes run already.',
+      );
+}
+
+async function* checkContents(stored: Stored, masterKey: string | undefined): Findings {
+  const taken = await stepsTaken(stored);
+  if (taken === 0) {
+    yield warning('It is empty.', 'The first start of the server prepares it.');
+    return;
+  }
+  if (taken < migrations.length) {
+    yield warning(
+      `Its schema is older (${taken} of ${migrations.length} steps).`,
+      'The next start of the server brings it up to date, or espalier migrate.',
+    );
+    return;
+  }
+  yield ok(`Its schema is up to date (${taken} steps).`);
+  if (await readStored(stored, 'copying')) {
+    yield problem('It holds an unfinished copy of an installation.', 'Run the same espalier copy again.');
+    return;
+  }
+  if (!(await readStored(stored, 'issuer'))) {
+    yield warning('No server was started on it yet.');
+    return;
+  }
+  yield* checkKeys(stored, masterKey);
+}
+
+async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {
+  const seal = createKeySeal(masterKey);
+  const rows = await readKeyRows(stored);
+  // Throws what to do.
+  for (const row of rows) seal.open(row);
+  const isSealed = rows.every(({ sealedWith }) => sealedWith !== null);
+  const which = rows.length === 1 ? 'The signing key' : `All ${rows.length} signing keys`;
+  yield ok(`${which} can be opened${isSealed ? ' with the master key' : ''}.`);
+}

@@ -1,0 +1,120 @@
+/** `espalier doctor`: looks at everything that an installation needs, and says what is wrong and what to do. */
+
+import { styleText } from 'node:util';
+import { systemClock } from '../../clock.ts';
+import { commandLineOfProcess, settingsOfProcess, settingsTable } from '../../config.ts';
+import { Refusal } from '../../refusal.ts';
+import { commandLineSettings } from '../../settings/command-line-settings.ts';
+import { origins } from '../../settings/setting-values.ts';
+import { StartError, UsageError } from '../../start-error.ts';
+import { command, json, type Given } from '../command.ts';
+import { exitCodes, ExitError } from '../failures.ts';
+import { print, printJson, shown as spelled } from '../output.ts';
+import { checkClock } from './clock-check.ts';
+import { checkCors } from './cors-check.ts';
+import { checkDatabase } from './database-check.ts';
+import { examine } from './examined.ts';
+import { checkFiles } from './files-check.ts';
+import { problem, type Finding, type State } from './finding.ts';
+import { checkServer } from './server-check.ts';
+import { checkSettings, unusable } from './settings-check.ts';
+import { checkTls } from './tls-check.ts';
+
+export const doctor = command({
+  options: {
+    origin: {
+      value: 'origin',
+      about: 'Check that web pages of this origin may call, such as https://app.example.com',
+    },
+    json,
+  },
+  settings: [commandLineSettings.url, ...Object.values(settingsTable)],
+  details: `Checks the settings, the clock, the database, room and file modes, certificates, and a server if one answers: the one of --url,
+through whatever proxy is in front of it, or the one that these settings would start. Changes nothing.
+
+Exits with 1 if there is a problem; warnings are none. Run it where the server runs, as its user and with its settings.`,
+  async run({ options, flags }) {
+    const found: (Finding & { readonly subject: string })[] = [];
+    let shown: string | undefined;
+    for await (const [subject, finding] of allFindings(flags, originOf(options.origin))) {
+      found.push({ subject, ...finding });
+      if (options.json) continue;
+      if (subject !== shown) await print(`${shown === undefined ? '' : '\n'}${subject}`);
+      shown = subject;
+      await print(lineOf(finding));
+    }
+    const problems = countOf(found, 'problem');
+    const warnings = countOf(found, 'warning');
+    await (options.json
+      ? printJson({ problems, warnings, findings: found })
+      : print(`\nProblems: ${problems}, warnings: ${warnings}.`));
+    if (problems > 0) throw new ExitError(exitCodes.failed.code);
+  },
+});
+
+type Subject = readonly [title: string, findings: AsyncIterable<Finding> | Iterable<Finding>];
+
+async function* allFindings(
+  flags: Given['flags'],
+  origin: string | undefined,
+): AsyncIterable<readonly [subject: string, finding: Finding]> {
+  let read: ReturnType<typeof settingsOfProcess>;
+  try {
+    read = settingsOfProcess(flags);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    yield ['Settings', unusable(error.message)];
+    return;
+  }
+  const { settings, warnings } = read;
+  const examined = examine({ clock: systemClock, flags, settings, url: commandLineOfProcess(flags).url });
+  const subjects: readonly Subject[] = [
+    ['Settings', checkSettings(settings, warnings)],
+    ['Clock', checkClock(examined)],
+    ['Database', checkDatabase(examined)],
+    ['Disk and files', checkFiles(examined)],
+    ['TLS', checkTls(examined)],
+    ['Server', checkServer(examined)],
+    ...(origin === undefined ? [] : [['Web pages', checkCors(examined, origin)] as const]),
+  ];
+  for (const [subject, findings] of subjects) {
+    try {
+      for await (const finding of findings) yield [subject, finding];
+    } catch (error) {
+      yield [subject, problem(whyStopped(error))];
+    }
+  }
+}
+
+/** What stops a check is a finding, too; a bug is not. */
+function whyStopped(error: unknown): string {
+  const isExpected =
+    error instanceof StartError ||
+    error instanceof Refusal ||
+    typeof (error as { code?: unknown }).code === 'string';
+  if (!isExpected && !(error instanceof Error && error.cause !== undefined)) throw error;
+  return (error as Error).message;
+}
+
+function originOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  if (given !== '*' && origins(given)?.length === 1) return given;
+  throw new UsageError('--origin takes the origin of a page, such as https://app.example.com.');
+}
+
+const colours: Readonly<Record<State, 'green' | 'yellow' | 'red'>> = {
+  ok: 'green',
+  warning: 'yellow',
+  problem: 'red',
+};
+const stateWidth = 9;
+
+/** In colour on a terminal, unless NO_COLOR is set. */
+function lineOf({ state, text, fix }: Finding): string {
+  const word = styleText(colours[state], state.padEnd(stateWidth), { stream: process.stdout });
+  return `  ${word}${spelled(text)}${fix === undefined ? '' : `\n${' '.repeat(2 + stateWidth)}Fix: ${fix}`}`;
+}
+
+function countOf(found: readonly Finding[], state: State): number {
+  return found.filter((each) => each.state === state).length;
+}

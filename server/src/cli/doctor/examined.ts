@@ -1,0 +1,59 @@
+/** What the checks look at: the settings, the database, and a server if there is one. Each is asked once. */
+
+import type { Clock } from '../../clock.ts';
+import { databaseOptionsOf, type Settings } from '../../config.ts';
+import { embeddedFile } from '../../database/open-database.ts';
+import { readPostgresFacts, type PostgresFacts } from '../../database/postgres-facts.ts';
+import { ask, type Answer } from './ask.ts';
+
+export interface Examined {
+  readonly clock: Clock;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly settings: Settings;
+  /** Of the database file; undefined for a PostgreSQL. */
+  readonly file: string | undefined;
+  readonly postgres: () => Promise<PostgresFacts & { readonly readAtMs: number }>;
+  readonly server: ExaminedServer;
+}
+
+export interface ExaminedServer {
+  /** Undefined if the settings do not tell where it would be. */
+  readonly url: string | undefined;
+  /** Somebody asked for this very one. */
+  readonly isGiven: boolean;
+  /** What `/livez` says; throws if nothing does. */
+  readonly alive: () => Promise<Answer>;
+}
+
+export function examine(given: {
+  readonly clock: Clock;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly settings: Settings;
+  readonly url: string | undefined;
+}): Examined {
+  const { clock, flags, settings } = given;
+  const url = given.url ?? usualUrl(settings);
+  return {
+    clock,
+    flags,
+    settings,
+    file: embeddedFile(settings.databaseUrl),
+    postgres: once(async () => {
+      const facts = await readPostgresFacts(settings.databaseUrl, databaseOptionsOf(settings));
+      return { ...facts, readAtMs: clock.now() };
+    }),
+    server: { url, isGiven: given.url !== undefined, alive: once(() => ask(clock, `${url}/livez`)) },
+  };
+}
+
+/** Where a server with these settings can be reached from this machine. */
+function usualUrl({ host, port, basePath, tlsCertFile }: Settings): string | undefined {
+  if (port === 0) return undefined;
+  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `${tlsCertFile ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}${basePath}`;
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let begun: Promise<T> | undefined;
+  return () => (begun ??= work());
+}

@@ -1,0 +1,34 @@
+/** Whether the settings can be used, and whether they are likely to be meant. */
+
+import type { Settings } from '../../config.ts';
+import {
+  databaseLinkWarning,
+  exposureWarning,
+  isLoopbackHost,
+  unsealedWarning,
+} from '../settings-warnings.ts';
+import { ok, problem, warning, type Finding } from './finding.ts';
+
+export function checkSettings(settings: Settings, warnings: readonly string[]): Finding[] {
+  const { host, trustProxy, adminPassword, refreshTokenSeconds, accessTokenSeconds } = settings;
+  const found = [
+    ...warnings,
+    exposureWarning(settings),
+    databaseLinkWarning(settings),
+    unsealedWarning(settings),
+    trustProxy === true && !isLoopbackHost(host)
+      ? `ESPALIER_TRUST_PROXY is true, and the server listens on ${host}: whoever reaches it there can claim any address. Name the proxies instead.`
+      : undefined,
+    adminPassword !== undefined && [...adminPassword].length < 8
+      ? 'ESPALIER_ADMIN_PASSWORD has fewer than 8 characters: easy to guess. It counts at the first start only.'
+      : undefined,
+    refreshTokenSeconds <= accessTokenSeconds
+      ? 'A refresh token lives no longer than an auth token (ESPALIER_REFRESH_TOKEN_SECONDS, ESPALIER_ACCESS_TOKEN_SECONDS): nobody can refresh in time.'
+      : undefined,
+  ].filter((text) => text !== undefined);
+  return [ok('All of them can be read and used.'), ...found.map((text) => warning(text))];
+}
+
+export function unusable(message: string): Finding {
+  return problem(message, 'docs/configuration.md has every setting and what it takes.');
+}

@@ -1,0 +1,29 @@
+/** Settings that work, and that nobody should mean: told at each start, and by the doctor. */
+
+import { isIPv4 } from 'node:net';
+import type { Settings } from '../config.ts';
+
+/** Passwords and tokens would cross a network unprotected. */
+export function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): string | undefined {
+  if (isLoopbackHost(host) || tlsCertFile || trustProxy !== false) return undefined;
+  return `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`;
+}
+
+/** As with any password that crosses a network. */
+export function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
+  if (!URL.canParse(databaseUrl)) return undefined;
+  const { hostname, searchParams } = new URL(databaseUrl);
+  const isMeant = searchParams.has('sslmode') || searchParams.has('ssl');
+  if (!hostname || isLoopbackHost(hostname) || isMeant) return undefined;
+  return `The connection to the database at ${hostname} is not encrypted. Add ?sslmode=verify-full to its URL, or sslmode=disable if that is meant.`;
+}
+
+/** A file is for its owner alone; a database elsewhere has others who can read it. */
+export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | undefined {
+  if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return undefined;
+  return 'The private signing keys are stored unsealed: whoever can read the database or a backup of it can make tokens. Set ESPALIER_MASTER_KEY_FILE on every node; openssl rand -base64 32 makes a key.';
+}
+
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || /^\[?::1\]?$/.test(host) || (isIPv4(host) && host.startsWith('127.'));
+}

@@ -1,0 +1,176 @@
+/** What the doctor sees of proxies that get in the way: each is a small one that does one thing wrong. */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { checkClock } from '../../server/src/cli/doctor/clock-check.ts';
+import { checkCors } from '../../server/src/cli/doctor/cors-check.ts';
+import { examine } from '../../server/src/cli/doctor/examined.ts';
+import type { Findings } from '../../server/src/cli/doctor/finding.ts';
+import { checkServer } from '../../server/src/cli/doctor/server-check.ts';
+import { systemClock } from '../../server/src/clock.ts';
+import { readSettings } from '../../server/src/config.ts';
+import { sqlite } from '../databases.ts';
+import { Testbed } from '../testbed.ts';
+
+interface Faults {
+  readonly changeRequest?: (headers: Record<string, unknown>) => void;
+  readonly changeAnswer?: (headers: Record<string, unknown>) => void;
+  readonly upgrade?: 'refuse' | 'cut' | 'silence';
+  readonly keepsAnswers?: boolean;
+  readonly answer?: { readonly status: number; readonly headers: Record<string, string> };
+}
+
+const origin = 'https://app.example.com';
+
+describe('a proxy in front of a server', () => {
+  let bed: Testbed;
+  const proxies: Server[] = [];
+  before(async () => (bed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: origin } })));
+  after(() => bed.stop());
+  afterEach(() => {
+    for (const proxy of proxies.splice(0)) {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+
+  async function startProxy(faults: Faults): Promise<string> {
+    const { port } = new URL(bed.url);
+    const kept = new Map<string, { status: number; headers: Record<string, unknown>; body: Buffer }>();
+    const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
+      if (faults.answer) {
+        response.writeHead(faults.answer.status, faults.answer.headers).end();
+        return;
+      }
+      const { method = 'GET', url = '/' } = incoming;
+      const headers: Record<string, unknown> = { ...incoming.headers };
+      faults.changeRequest?.(headers);
+      let answer = method === 'GET' ? kept.get(url) : undefined;
+      if (!answer) {
+        const sent = request({ port, method, path: url, headers: headers as never });
+        incoming.pipe(sent);
+        const [received] = (await once(sent, 'response')) as [IncomingMessage];
+        const answered: Record<string, unknown> = { ...received.headers };
+        faults.changeAnswer?.(answered);
+        const body = Buffer.concat((await received.toArray()) as Buffer[]);
+        answer = { status: received.statusCode!, headers: answered, body };
+        if (faults.keepsAnswers) kept.set(url, answer);
+      }
+      response.writeHead(answer.status, answer.headers as never).end(answer.body);
+    };
+    const proxy = createServer((incoming, response) => void pass(incoming, response));
+    proxy.on('upgrade', (incoming, socket: Socket, head: Buffer) => {
+      if (faults.upgrade === 'refuse') socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n');
+      if (faults.upgrade === 'cut') socket.destroy();
+      if (faults.upgrade) return;
+      const onward = connect(Number(port), '127.0.0.1', () => {
+        const lines = incoming.rawHeaders.flatMap((value, place, all) =>
+          place % 2 === 0 ? [`${value}: ${all[place + 1]}`] : [],
+        );
+        onward.write([`GET ${incoming.url} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+        onward.write(head);
+        onward.pipe(socket).pipe(onward);
+      });
+      for (const [one, other] of [
+        [socket, onward],
+        [onward, socket],
+      ] as const) {
+        one.on('error', () => undefined).on('close', () => other.destroy());
+      }
+    });
+    proxies.push(proxy.listen(0, '127.0.0.1'));
+    await once(proxy, 'listening');
+    return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  }
+
+  async function found(faults: Faults, check: (examined: ReturnType<typeof examine>) => Findings) {
+    const url = await startProxy(faults);
+    const { settings } = readSettings({ environment: { ESPALIER_DATABASE_URL: bed.database.url } });
+    const texts: string[] = [];
+    for await (const { state, text } of check(examine({ clock: systemClock, flags: {}, settings, url }))) {
+      if (state !== 'ok' && !/0\.0\.0-test/.test(text)) texts.push(`${state}: ${text}`);
+    }
+    return texts;
+  }
+
+  test('that does all as it should is not complained about', async () => {
+    assert.deepEqual(await found({}, checkServer), []);
+    assert.deepEqual(await found({}, (examined) => checkCors(examined, origin)), []);
+  });
+
+  for (const [what, faults, expected] of [
+    [
+      'refuses upgrades',
+      { upgrade: 'refuse' },
+      /problem: The upgrade to a WebSocket at .* answered with 400/,
+    ],
+    ['cuts upgrades', { upgrade: 'cut' }, /problem: No socket can be opened/],
+    [
+      'takes the Authorization header away',
+      { changeRequest: (headers) => delete headers['authorization'] },
+      /problem: The Authorization header does not get through/,
+    ],
+    [
+      'takes WWW-Authenticate away',
+      { changeAnswer: (headers) => delete headers['www-authenticate'] },
+      /problem: A request without a token is answered with 401 and no WWW-Authenticate/,
+    ],
+    ['keeps answers', { keepsAnswers: true }, /problem: A proxy keeps answers/],
+    [
+      'leads elsewhere',
+      { answer: { status: 301, headers: { location: 'https://example.com/' } } },
+      /problem: http.* leads elsewhere: https:\/\/example\.com\//,
+    ],
+    ['is another program', { answer: { status: 200, headers: {} } }, /problem: .* is not Espalier/],
+    [
+      'shows itself',
+      { changeAnswer: (headers) => (headers['server'] = 'nginx') },
+      /warning: A proxy \(nginx\) is in front of it, and ESPALIER_TRUST_PROXY/,
+    ],
+  ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
+    test(`that ${what} is told of, and nothing else`, async () => {
+      const texts = await found(faults, checkServer);
+      assert.equal(texts.length, 1, texts.join('\n'));
+      assert.match(texts[0]!, expected);
+    });
+  }
+
+  for (const [what, faults, expected] of [
+    ['answers OPTIONS itself', { answer: { status: 204, headers: {} } }, /no Access-Control-Allow-Origin/],
+    [
+      'says twice who may call',
+      { changeAnswer: (headers) => (headers['access-control-allow-origin'] = `${origin}, *`) },
+      /two of Access-Control-Allow-Origin/,
+    ],
+    [
+      'does not let pages read the headers',
+      { changeAnswer: (headers) => delete headers['access-control-expose-headers'] },
+      /problem: They cannot read token-expired, www-authenticate/,
+    ],
+  ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
+    test(`that ${what} is told of to web pages`, async () => {
+      const texts = await found(faults, (examined) => checkCors(examined, origin));
+      assert.equal(texts.length, 1, texts.join('\n'));
+      assert.match(texts[0]!, expected);
+    });
+  }
+
+  test('of another origin may neither call nor open sockets', async () => {
+    const other = 'https://other.example.com';
+    const texts = await found({}, (examined) => checkCors(examined, other));
+    assert.match(texts.join(), /^problem: A browser would not let pages of https:\/\/other/);
+  });
+
+  test('with another clock is told of', async () => {
+    const late = (headers: Record<string, unknown>) =>
+      (headers['date'] = new Date(Date.now() + 300_000).toUTCString());
+    const texts = await found({ changeAnswer: late }, checkClock);
+    assert.match(
+      texts.join(),
+      /^problem: The clock of the server at .* is (299|30[01]) seconds ahead of this one/,
+    );
+  });
+});

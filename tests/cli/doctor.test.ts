@@ -1,0 +1,201 @@
+/** `espalier doctor`: what is right is said to be, what is wrong is found, and the exit code tells. */
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { generate } from 'selfsigned';
+import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
+import { runEspalier } from '../espalier-command.ts';
+import { plantFolders } from '../stored-rows.ts';
+import { Testbed } from '../testbed.ts';
+import { withStored } from '../copy/stored-tables.ts';
+
+interface Found {
+  readonly subject: string;
+  readonly state: 'ok' | 'warning' | 'problem';
+  readonly text: string;
+  readonly fix?: string;
+}
+
+let folder: string;
+before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-'))));
+after(() => rmSync(folder, { recursive: true }));
+
+async function examine(args: readonly string[], environment: Record<string, string>) {
+  const { code, output, errors } = await runEspalier(['doctor', '--json', ...args], { environment });
+  assert.equal(errors, '');
+  const { problems, findings } = JSON.parse(output) as { problems: number; findings: Found[] };
+  assert.equal(code, problems > 0 ? 1 : 0);
+  // The PostgreSQL of the tests does not sync, and knows ASCII letters only.
+  const bad = findings.filter(
+    ({ state, text }) => state !== 'ok' && !/ off: a crash of its machine|lc_ctype 'C'/.test(text),
+  );
+  const told = (one: Found) => `${one.state}: ${one.text}`;
+  return { bad: bad.map(told), good: findings.filter(({ state }) => state === 'ok').map(told), findings };
+}
+
+for (const kind of databaseKinds) {
+  describe(`espalier doctor on ${kind.name}`, () => {
+    let database: TestDatabase;
+    beforeEach(async () => (database = await kind.create()));
+    afterEach(() => database.remove());
+
+    const masterKey = randomBytes(32).toString('base64');
+    const stored = () => ({ ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey });
+    const startOnce = async () => {
+      const bed = await Testbed.start(kind, { database, settings: { MASTER_KEY: masterKey } });
+      await bed.stop();
+    };
+
+    test('finds nothing wrong with a new installation and its server', async () => {
+      const settings = { MASTER_KEY: masterKey, CORS_ORIGINS: 'https://app.example.com' };
+      const bed = await Testbed.start(kind, { database, settings });
+      const args = ['--url', bed.url, '--origin', 'https://app.example.com'];
+      const { bad, good } = await examine(args, stored());
+      await bed.stop();
+      // The clock and the version of the tests are their own.
+      assert.deepEqual(
+        bad.filter((text) => !/0\.0\.0-test/.test(text)),
+        [],
+      );
+      for (const expected of [
+        /signing key can be opened with the master key/,
+        /Its schema is up to date/,
+        /It is ready/,
+        /Authorization header is passed on/,
+        /WebSockets get through/,
+        /Pages of https:\/\/app\.example\.com may call/,
+        /tell an expired token/,
+      ]) {
+        assert.ok(
+          good.some((text) => expected.test(text)),
+          `${expected}: ${good.join('\n')}`,
+        );
+      }
+    });
+
+    test('tells of a database that is empty, older, unfinished, newer, or sealed with another key', async () => {
+      const nothingYet = await examine([], stored());
+      assert.match(nothingYet.bad.join(), /^warning: (There is no database file|It is empty)/);
+      await startOnce();
+      const other = { ...stored(), ESPALIER_MASTER_KEY: randomBytes(32).toString('base64') };
+      assert.match((await examine([], other)).bad.join(), /^problem: .*sealed with another master key/);
+      const change = (text: string) =>
+        withStored(database.url, (opened) => opened.transaction((transaction) => transaction.define(text)));
+      await change(`insert into settings (name, value) values ('copying', 'x')`);
+      assert.match((await examine([], stored())).bad.join(), /^problem: It holds an unfinished copy/);
+      await change(
+        `delete from espalier_migrations where number = (select max(number) from espalier_migrations)`,
+      );
+      assert.match((await examine([], stored())).bad.join(), /^warning: Its schema is older/);
+      await change(`insert into espalier_migrations (number, name, applied_at) values (99, 'later', 0)`);
+      assert.match((await examine([], stored())).bad.join(), /^problem: .*of a newer Espalier/);
+    });
+  });
+}
+
+describe('espalier doctor', () => {
+  let database: TestDatabase;
+  let file: string;
+  beforeEach(async () => {
+    database = await sqlite.create();
+    file = database.url.slice('sqlite:'.length);
+    await (await Testbed.start(sqlite, { database })).stop();
+  });
+  afterEach(() => database.remove());
+
+  const look = (environment: Record<string, string> = {}, args: readonly string[] = []) =>
+    examine(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
+
+  test('prints a line for each, with what to do, in colour only where it is wanted', async () => {
+    chmodSync(file, 0o644);
+    const environment = { ESPALIER_DATABASE_URL: database.url, ESPALIER_PROT: '1' };
+    const plain = await runEspalier(['doctor', '--port', '0'], { environment });
+    assert.equal(plain.code, 0, 'Warnings are no problems.');
+    assert.match(plain.output, /^Settings\n {2}ok {7}All of them/);
+    assert.match(
+      plain.output,
+      /\n {2}warning {2}ESPALIER_PROT is not a setting.*Did you mean ESPALIER_PORT\?\n/,
+    );
+    assert.match(plain.output, new RegExp(`\n {11}Fix: chmod 600 ${file}`));
+    assert.match(plain.output, /\n\nProblems: 0, warnings: 2\.\n$/);
+    assert.ok(!plain.output.includes('\x1b'));
+    const coloured = await runEspalier(['doctor', '--port', '0'], {
+      environment: { ...environment, FORCE_COLOR: '1' },
+    });
+    assert.ok(coloured.output.includes('\x1b[33mwarning'));
+  });
+
+  test('finds damage in a file, wherever it is', async () => {
+    await plantFolders(
+      database.url,
+      Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`),
+    );
+    const descriptor = openSync(file, 'r+');
+    writeSync(descriptor, Buffer.alloc(2_000, 0xaa), 0, 2_000, 60 * 4096 + 1_000);
+    closeSync(descriptor);
+    assert.match((await look()).bad.join(), /^problem: .* is damaged: /);
+    writeFileSync(file, Buffer.alloc(50_000, 1));
+    assert.match((await look()).bad.join(), /^problem: .* is damaged: file is not a database/);
+  });
+
+  test('tells of settings that cannot be used, or are hardly meant', async () => {
+    const one = await look({ ESPALIER_TLS_CERT_FILE: join(folder, 'cert') });
+    assert.match(one.bad.join(), /^problem: ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/);
+    const secret = join(folder, 'secret');
+    writeFileSync(secret, randomBytes(32).toString('base64'), { mode: 0o644 });
+    const { bad } = await look({
+      ESPALIER_HOST: '0.0.0.0',
+      ESPALIER_TRUST_PROXY: 'true',
+      ESPALIER_REFRESH_TOKEN_SECONDS: '60',
+      ESPALIER_MASTER_KEY_FILE: secret,
+    });
+    for (const expected of [
+      /can claim any address/,
+      /nobody can refresh in time/,
+      /Everybody on this machine can read .*secret \(ESPALIER_MASTER_KEY_FILE\)/,
+    ]) {
+      assert.ok(
+        bad.some((text) => expected.test(text)),
+        `${expected}: ${bad.join('\n')}`,
+      );
+    }
+    const wrong = await runEspalier(['doctor', '--origin', 'example'], { environment: {} });
+    assert.equal(wrong.code, 2);
+  });
+
+  test('looks at the certificate and its key', async () => {
+    const day = 86_400_000;
+    const made = async (from: number, to: number) =>
+      generate([{ name: 'commonName', value: 'localhost' }], {
+        notBeforeDate: new Date(Date.now() + from * day),
+        notAfterDate: new Date(Date.now() + to * day),
+      });
+    const [good, old, soon] = [await made(-1, 365), await made(-10, -1), await made(-1, 3)];
+    writeFileSync(join(folder, 'rubbish'), 'rubbish');
+    for (const [cert, key, expected] of [
+      [good.cert, good.private, /^warning: The certificate is issued by itself[^,]+$/],
+      [old.cert, old.private, /problem: The certificate has expired on /],
+      [soon.cert, soon.private, /warning: The certificate expires in 2 days/],
+      [good.cert, old.private, /^problem: The key in .* is not that of the certificate/],
+      ['rubbish', good.private, /^problem: ESPALIER_TLS_CERT_FILE: .* it holds no certificate/],
+      [good.cert, 'rubbish', /^problem: ESPALIER_TLS_KEY_FILE: .* cannot be used/],
+    ] as const) {
+      writeFileSync(join(folder, 'cert'), cert);
+      writeFileSync(join(folder, 'key'), key, { mode: 0o600 });
+      const { bad } = await look({
+        ESPALIER_TLS_CERT_FILE: join(folder, 'cert'),
+        ESPALIER_TLS_KEY_FILE: join(folder, 'key'),
+      });
+      assert.match(bad.join(), expected);
+    }
+  });
+
+  test('tells why a server cannot be reached', async () => {
+    const { bad } = await look({}, ['--url', 'http://127.0.0.1:1']);
+    assert.deepEqual(bad, ['problem: No server answers at http://127.0.0.1:1: nothing listens there.']);
+  });
+});

@@ -1,0 +1,34 @@
+/**
+ * How long `espalier folder import` takes for a large directory, what it shows meanwhile, and whether the tree is as before
+ * when it is interrupted halfway. `npm run measure:import -- --entries 100000`
+ */
+
+import { databaseKinds } from '../databases.ts';
+import { withPostgres } from '../postgres/provided-postgres.ts';
+import { scriptOptions } from '../script-options.ts';
+import { LargeImport } from './large-import.ts';
+import { hasPseudoTerminal } from './pseudo-terminal.ts';
+
+const values = scriptOptions(
+  'npm run measure:import -- [--entries 100000]\n\nImports a directory on a terminal, to its end and interrupted halfway.',
+  ['entries'],
+);
+const entries = Number(values.entries ?? 100_000);
+if (!hasPseudoTerminal) {
+  console.error('There is no `script` of util-linux here, which makes the terminal.');
+  process.exit(1);
+}
+
+await withPostgres(async () => {
+  for (const kind of databaseKinds) {
+    const large = await LargeImport.prepare(kind, entries);
+    const whole = await large.whole();
+    const interrupted = await large.interrupted(/is importing … 2 s/);
+    await large.stop();
+    console.log(`A directory of ${entries.toLocaleString('en')} entries on ${kind.name}:`);
+    for (const line of whole) console.log(`  ${line}`);
+    console.log('The same, interrupted while the server works; the tree is as before:');
+    for (const line of interrupted) console.log(`  ${line}`);
+    console.log();
+  }
+});

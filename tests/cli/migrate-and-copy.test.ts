@@ -1,0 +1,122 @@
+/** What `espalier migrate` and `espalier copy` say of databases that are new, unfinished, or done already. */
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { migrations } from '../../server/src/database/migrations.ts';
+import { withStored } from '../copy/stored-tables.ts';
+import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
+import { runEspalier, type CommandOptions } from '../espalier-command.ts';
+import { plantFolders } from '../stored-rows.ts';
+import { Testbed } from '../testbed.ts';
+
+interface Migrated {
+  readonly database: string;
+  readonly isDryRun?: boolean;
+  readonly steps: readonly { readonly number: number; readonly statements?: readonly string[] }[];
+}
+
+for (const kind of databaseKinds) {
+  describe(`espalier migrate on ${kind.name}`, () => {
+    let database: TestDatabase;
+    beforeEach(async () => (database = await kind.create()));
+    afterEach(() => database.remove());
+
+    const run = (...args: string[]) =>
+      runEspalier(['migrate', ...args], { environment: { ESPALIER_DATABASE_URL: database.url } });
+    const asJson = async (...args: string[]) => JSON.parse((await run('--json', ...args)).output) as Migrated;
+
+    test('shows what a new database takes without making it, does it, and has nothing to do then', async () => {
+      const dry = await run('--dry-run');
+      assert.equal(dry.code, 0, dry.errors);
+      assert.match(dry.output, /create table settings/);
+      if (kind === sqlite) {
+        assert.match(
+          dry.output,
+          /^-- There is no database file \S+ yet\. A new one takes these steps:\n\n-- Step 1/,
+        );
+        assert.equal(existsSync(database.url.slice('sqlite:'.length)), false);
+      }
+      const planned = await asJson('--dry-run');
+      assert.equal(planned.isDryRun, true);
+      assert.equal(planned.steps.length, migrations.length);
+      assert.ok(planned.steps[0]!.statements!.length > 0);
+      const { steps, database: shown } = await asJson();
+      assert.deepEqual(
+        steps.map(({ number }) => number),
+        migrations.map((_, place) => place + 1),
+      );
+      assert.ok(!URL.canParse(shown) || !new URL(shown).password);
+      assert.match((await run()).output, /was up to date already\.\n$/);
+      assert.equal((await run('--dry-run')).output, '-- Nothing to do: the database is up to date.\n');
+      assert.deepEqual((await asJson()).steps, []);
+    });
+
+    test('says of an unfinished copy that it is one', async () => {
+      await (await Testbed.start(kind, { database })).stop();
+      await withStored(database.url, (opened) =>
+        opened.transaction((transaction) =>
+          transaction.define(`insert into settings (name, value) values ('copying', 'x')`),
+        ),
+      );
+      for (const args of [[], ['--dry-run']]) {
+        const { code, output, errors } = await run(...args);
+        assert.deepEqual({ code, output }, { code: 1, output: '' });
+        assert.match(
+          errors,
+          /^espalier: The database holds an unfinished copy .* Run the same espalier copy again/,
+        );
+      }
+    });
+  });
+}
+
+describe('espalier copy', () => {
+  let folder: string;
+  let from: string;
+  let to: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-copy-'));
+    from = `sqlite:${join(folder, 'from.db')}`;
+    to = `sqlite:${join(folder, 'to.db')}`;
+    const database = { url: from, remove: () => Promise.resolve() };
+    await (await Testbed.start(sqlite, { database })).stop();
+    await plantFolders(
+      from,
+      Array.from({ length: 4_000 }, (_, place) => `Folder ${place}`),
+    );
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const run = (args: readonly string[], options?: CommandOptions) =>
+    runEspalier(['copy', from, to, ...args], options);
+
+  test('that was interrupted says from where it goes on; a whole one is told as such, and left alone', async () => {
+    assert.equal((await run([], { mostFileBytes: 1_500_000 })).code, 1);
+    const { code, output, errors } = await run(['--json']);
+    assert.equal(code, 0, errors);
+    const { isSame, resumedFromRows, tables } = JSON.parse(output) as {
+      isSame: boolean;
+      resumedFromRows: number;
+      tables: { name: string; source: { count: number }; isSame: boolean }[];
+    };
+    assert.equal(isSame, true);
+    assert.ok(resumedFromRows > 0 && resumedFromRows < 4_000, String(resumedFromRows));
+    assert.equal(tables.find(({ name }) => name === 'folders')!.source.count, 4_001);
+    const again = await run([]);
+    assert.equal(again.code, 1);
+    assert.match(
+      again.errors,
+      /^espalier: The destination is not empty: it holds this installation already, .* that is done: .*\n$/,
+    );
+    rmSync(join(folder, 'to.db'));
+    assert.equal((await run([], { mostFileBytes: 1_500_000 })).code, 1);
+    const told = await run([]);
+    assert.match(
+      told.output,
+      /^Going on with a copy that was interrupted: [\d,]+ of 4,[\d,]+ rows are there\.\nTable /,
+    );
+  });
+});

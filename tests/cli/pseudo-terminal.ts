@@ -1,0 +1,42 @@
+/** The program on a terminal, as people see it: with `script` of util-linux, where that is at hand. */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { program } from '../espalier-command.ts';
+
+export interface Seen {
+  readonly code: number;
+  /** All that was drawn, with what was drawn over. */
+  readonly text: string;
+}
+
+export const hasPseudoTerminal = spawnSync('script', ['--version']).stdout?.includes('util-linux') ?? false;
+
+const ctrlC = '\x03';
+
+export async function runOnTerminal(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  /** Presses Ctrl-C as soon as it is seen. */
+  stopAt?: RegExp,
+): Promise<Seen> {
+  const command = [process.execPath, '--conditions=espalier-source', program, ...args].map(quoted).join(' ');
+  const terminal = spawn('script', ['-qfec', `stty cols 100; ${command}`, '/dev/null'], {
+    env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let text = '';
+  let isStopped = false;
+  terminal.stdout.on('data', (chunk: Buffer) => {
+    text += String(chunk);
+    if (isStopped || !stopAt?.test(text)) return;
+    isStopped = true;
+    terminal.stdin.write(ctrlC);
+  });
+  const [code] = (await once(terminal, 'close')) as [number];
+  return { code, text };
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
