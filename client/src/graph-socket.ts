@@ -74,6 +74,8 @@ export class GraphSocket {
   #refused: string | undefined;
   #tries = 0;
   #isGoingAway = false;
+  /** Closed as if all was done, and it was not: graphql-ws would come back at once, again and again. */
+  #isTurnedAway = false;
   #cancelDeadline: (() => void) | undefined;
   #endWait: (() => void) | undefined;
   #endLinger: (() => void) | undefined;
@@ -211,6 +213,7 @@ export class GraphSocket {
     };
     const note = (socket: WebSocket) => {
       this.#opened = socket;
+      deadline(timeoutSeconds);
       // One that is closed before it is open tells so; some implementations expect somebody to listen.
       socket.addEventListener('error', () => undefined);
     };
@@ -221,7 +224,10 @@ export class GraphSocket {
       }
     }
     this.#client = createSocketClient({
-      url: `${url.replace(/^http/, 'ws')}/graphql`,
+      url: async () => {
+        if (this.#isTurnedAway) await this.#pause();
+        return `${url.replace(/^http/, 'ws')}/graphql`;
+      },
       webSocketImpl: NotedSocket,
       connectionParams: async () => {
         const authToken = await session.authToken({ refused: this.#refused });
@@ -234,7 +240,6 @@ export class GraphSocket {
       shouldRetry: (error) => !(error instanceof EspalierError) || isPassing(error),
       retryWait: () => this.#pause(),
       on: {
-        connecting: () => deadline(timeoutSeconds),
         connected: (socket) => {
           this.#cancelDeadline?.();
           this.#socket = socket as WebSocket;
@@ -285,6 +290,7 @@ export class GraphSocket {
     if (code === 4403) this.#refused = this.#given;
     if (this.#socket && this.#options.clock.now() - this.#connectedAt >= goodMs) this.#tries = 0;
     this.#isGoingAway = code === 1001;
+    this.#isTurnedAway = code === 1000 && (this.#running.size > 0 || this.#isShared);
     const [, cursor] = /cursor=(\S+)$/.exec(reason ?? '') ?? [];
     // It is of those with which the server had begun: for one that it had not heard of yet it would leave a gap.
     const isOfAll = this.#sent.size === 1 && !this.#isShared;

@@ -74,6 +74,41 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.deepEqual(news, [undefined, 'auth two']);
   });
 
+  test('what is no pair is passed over, in the area and in the channel', async (context) => {
+    const name = randomUUID();
+    const area = createArea();
+    const tab = openTabs(context, name)(area);
+    await tab.write(pair('one'));
+    const stranger = new BroadcastChannel(`espalier:${name}`);
+    context.after(() => stranger.close());
+    const at = Number.MAX_SAFE_INTEGER;
+    const tokens = { authToken: 1 };
+    for (const kept of [null, { at: Infinity }, { at, tokens: null }, { at, tokens }]) {
+      stranger.postMessage(kept);
+      stranger.postMessage({ from: 'stranger', kept });
+      area.setItem(`espalier:${name}`, JSON.stringify(kept));
+      assert.deepEqual(await tab.read(), pair('one'));
+    }
+    const later = told(tab);
+    stranger.postMessage({ from: 'stranger', kept: { at, tokens: pair('two') } });
+    assert.deepEqual(await later, pair('two'));
+  });
+
+  test('a pair that is written after the close is told to the others, and the channel does not stay', async (context) => {
+    const open = openTabs(context);
+    const [tab, other] = [open(), open()];
+    await tab.write(pair('one'));
+    assert.deepEqual(await other.read(), pair('one'));
+    tab.close!();
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const closes = context.mock.method(BroadcastChannel.prototype, 'close').mock;
+    const news = told(other);
+    await tab.write(pair('two'));
+    assert.deepEqual(await news, pair('two'));
+    context.mock.timers.tick(10_000);
+    assert.equal(closes.callCount(), 1);
+  });
+
   test('a new tab is given the pair of the others, and all are told of what is written', async (context) => {
     const open = openTabs(context);
     const [first, second] = [open(), open()];

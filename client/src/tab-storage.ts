@@ -68,6 +68,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
   let kept: Kept = { at: 0 };
   let channel: Channel | undefined;
   let started: Promise<void> | undefined;
+  let isClosed = false;
 
   const send = (about: Pick<Message, 'asks' | 'answers'> = {}) =>
     attempt(() => channel?.postMessage({ from, kept, ...about }));
@@ -87,13 +88,16 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
 
   /** An area of all tabs may tell before the channel does. */
   const load = () => {
-    const given = attempt(() => JSON.parse(area?.getItem(name) ?? '') as Kept);
-    if (typeof given?.at === 'number' && take(given)) tellListeners();
+    const given: unknown = attempt(() => JSON.parse(area?.getItem(name) ?? '') as unknown);
+    if (isKept(given) && take(given)) tellListeners();
   };
 
   const save = () => attempt(() => area?.setItem(name, JSON.stringify(kept)));
 
-  const receive = ({ from: peer, kept: given, asks, answers = '' }: Message) => {
+  const receive = (message: Message | null | undefined) => {
+    // Of another version of the page, or of something else that has chosen the same name.
+    if (!isKept(message?.kept)) return;
+    const { from: peer, kept: given, asks, answers = '' } = message!;
     peers.add(peer);
     if (take(given)) {
       save();
@@ -125,8 +129,16 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
       send({ asks: question });
     });
 
+  const close = () => {
+    isClosed = true;
+    channel?.close();
+    channel = undefined;
+  };
+
   const start = () => {
     if (!channel) {
+      // An exchange that was under way: the others must still hear of its pair.
+      if (isClosed) after(lockMs, close);
       channel = attempt(() => new BroadcastChannel(name) as unknown as Channel);
       if (channel) channel.onmessage = ({ data }) => receive(data as Message);
       // Node would not end for it.
@@ -191,11 +203,16 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    close() {
-      channel?.close();
-      channel = undefined;
-    },
+    close,
   };
+}
+
+function isKept(given: unknown): given is Kept {
+  const { at, tokens } = (given ?? {}) as Partial<Kept>;
+  if (!Number.isSafeInteger(at) || tokens === undefined) return Number.isSafeInteger(at);
+  const { authToken, refreshToken, expiresAt, lifetimeSeconds } = (tokens ?? {}) as Partial<Tokens>;
+  const isPair = typeof authToken === 'string' && typeof refreshToken === 'string';
+  return isPair && typeof expiresAt === 'number' && typeof lifetimeSeconds === 'number';
 }
 
 /** Browsers throw where something is forbidden: cookies that are blocked, a frame that is sandboxed, a full storage. */

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { EspalierError, type ClientOptions } from '@espalier/client';
-import { WebSocket as WsWebSocket } from 'ws';
+import { WebSocket as WsWebSocket, WebSocketServer } from 'ws';
 import { databaseKinds, sqlite } from '../databases.ts';
 import { findFreePort } from '../free-port.ts';
 import { Testbed } from '../testbed.ts';
@@ -221,6 +222,23 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     closing.close();
     assert.equal((await next).done, true);
     await closed;
+  });
+
+  test('a socket that is closed as if all was done comes back after a pause, longer each time', async (context) => {
+    const server = new WebSocketServer({ port: 0, handleProtocols: () => 'graphql-transport-ws' });
+    context.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const client = bed.client(context, { url: `http://127.0.0.1:${port}`, storage: await storedPair(bed) });
+    const begunAt = performance.now();
+    const told = client.subscribe(followChanges).next();
+    for (let connections = 0; connections < 4; connections++) {
+      const [socket] = (await once(server, 'connection')) as [WsWebSocket];
+      socket.close(1000);
+    }
+    // At least 50 ms, 100 ms and 200 ms; less a little, as timers have it.
+    assert.ok(performance.now() - begunAt > 340);
+    client.close();
+    assert.deepEqual(await told, { value: undefined, done: true });
   });
 
   test('a program that closes its client ends, also while the server is away', async (context) => {

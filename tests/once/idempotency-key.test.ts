@@ -155,6 +155,23 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await bed.once('moveFolder', moved, 'folder{path}', { key }), path);
     });
 
+    test('tells nobody who has access where the folders of a move are by now', async () => {
+      const top = await bed.folder('Managed');
+      const [from, parentId] = [await bed.folder('From', top), await bed.folder('To', top)];
+      const id = await bed.folder('Moved', from);
+      const manager = await bed.createUser();
+      await bed.run('grantAccess', { folderId: top, userId: manager.id, level: 'MANAGE' });
+      const { authToken } = await bed.logIn(manager);
+      const options = { key: randomUUID(), authToken };
+      const move = () =>
+        bed.once('moveFolder', { id, parentId }, 'folder{id} accessChanges{user{username}}', options);
+      assert.deepEqual(await move(), { folder: { id }, accessChanges: [] });
+      await bed.run('moveFolder', { id: from, parentId: await bed.folder('Out of sight') });
+      const other = await bed.createUser();
+      await bed.run('grantAccess', { folderId: from, userId: other.id, level: 'READ' });
+      assert.deepEqual(await move(), { folder: { id }, accessChanges: null });
+    });
+
     test('keeps an old password, told again, from being counted as a wrong one', async () => {
       const person = await bed.createUser();
       const { authToken } = await bed.logIn(person);

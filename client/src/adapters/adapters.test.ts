@@ -159,6 +159,17 @@ describe('the options', () => {
     ]);
   });
 
+  test('send with the fetch that they are given', async () => {
+    const { client, send, sent } = scripted();
+    for (const options of [apolloOptions(client, send), urqlOptions(client, send)]) {
+      await options.fetch(`${url}/graphql`);
+    }
+    assert.deepEqual(
+      sent.map(({ authorization }) => authorization),
+      ['Bearer token 0', 'Bearer token 0'],
+    );
+  });
+
   test('for Apollo are the address, the fetch and the socket', () => {
     const { client, socket } = scripted();
     const options = apolloOptions(client);

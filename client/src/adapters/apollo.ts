@@ -12,15 +12,17 @@ export interface ApolloOptions {
 }
 
 /**
+ * `send` is what the client has as its own `fetch`, if it has one: for a proxy or a certificate.
+ *
  * ```ts
  * const { uri, fetch, wsClient } = apolloOptions(client);
  * const link = split(isSubscription, new GraphQLWsLink(wsClient), new HttpLink({ uri, fetch }));
  * ```
  */
-export function apolloOptions(client: Client): ApolloOptions {
+export function apolloOptions(client: Client, send?: typeof fetch): ApolloOptions {
   return {
     uri: client.url + paths.graph,
-    fetch: authorizedFetch(client),
+    fetch: authorizedFetch(client, send),
     wsClient: client.socket,
   };
 }

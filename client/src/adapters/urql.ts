@@ -27,15 +27,17 @@ export interface UrqlOptions {
 }
 
 /**
+ * `send` is what the client has as its own `fetch`, if it has one: for a proxy or a certificate.
+ *
  * ```ts
  * const { url, fetch, forwardSubscription } = urqlOptions(client);
  * new Client({ url, fetch, exchanges: [cacheExchange, fetchExchange, subscriptionExchange({ forwardSubscription })] });
  * ```
  */
-export function urqlOptions(client: Client): UrqlOptions {
+export function urqlOptions(client: Client, send?: typeof fetch): UrqlOptions {
   return {
     url: client.url + paths.graph,
-    fetch: authorizedFetch(client),
+    fetch: authorizedFetch(client, send),
     forwardSubscription: ({ query = '', operationName, variables, extensions }) => ({
       subscribe(observer) {
         const payload = {

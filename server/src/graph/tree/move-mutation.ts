@@ -1,12 +1,13 @@
 /** Moving a folder, or asking what a move would do. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { accessLevels } from '../../access/access-level.ts';
 import type { Access } from '../../access/access.ts';
 import { compareAccess, type AccessDifference } from '../../access/grants.ts';
 import { readUsers } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
 import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-folders.ts';
-import { viewTree, requireFolder, type Folder as FolderRow } from '../../folders/folders.ts';
+import { viewTree, requireFolder, type Folder as FolderRow, type TreeView } from '../../folders/folders.ts';
 import type { Builder } from '../builder.ts';
 import { change, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
@@ -28,12 +29,21 @@ interface Moved {
   readonly isDryRun: boolean;
   /** Counted once, however often it is asked for. */
   count?: Promise<number>;
-  readonly ways: Ways;
+  /** Undefined if they lead elsewhere by now. */
+  readonly ways: Ways | undefined;
 }
 
-const aMove: Memory<{ folder: FolderRow; ways: Ways }, { id: string; ways: Ways }> = {
-  keep: ({ folder, ways }) => ({ id: folder.id, ways }),
-  recall: async ({ id, ways }, { view }) => ({ folder: await requireFolder(view, id), ways }),
+interface DoneMove {
+  readonly folder: FolderRow;
+  readonly ways: Ways | undefined;
+}
+
+const aMove: Memory<DoneMove, { id: string; ways: Ways }> = {
+  keep: ({ folder, ways }) => ({ id: folder.id, ways: ways! }),
+  recall: async ({ id, ways }, { view }) => ({
+    folder: await requireFolder(view, id),
+    ways: (await areStill(view, ways)) ? ways : undefined,
+  }),
 };
 
 type AccessChange = AccessDifference & { readonly user: UserNode };
@@ -69,7 +79,7 @@ export function defineMove(
         description:
           'Who gains or loses access by the move, administrators aside. Null unless you manage the folder and both places.',
         resolve: async ({ ways }, _, { access, reader, budget }, info) =>
-          managesAll(access, ways)
+          ways && managesAll(access, ways)
             ? budget.spend(await accessChanges(reader, ways.before, ways.after), info)
             : null,
       }),
@@ -105,7 +115,7 @@ export function defineMove(
         const { folder, ways } = await change(
           context,
           dryRun ? undefined : aMove,
-          async (transaction, access) => {
+          async (transaction, access): Promise<DoneMove> => {
             const checked = await checkMove(transaction, access, move);
             if (!dryRun) await moveFolder(transaction, checked, context.clock.now());
             const moved = await requireFolder(viewTree(transaction, access), input.id);
@@ -121,6 +131,13 @@ export function defineMove(
 function waysOf({ folder, to, view }: CheckedMove): Ways {
   const before = view.ancestry.wayTo(folder.id)!;
   return { before, after: [...view.ancestry.wayTo(to.id)!, folder.id] };
+}
+
+/** What was on them may be elsewhere, where the viewer does not see who has access. */
+async function areStill(view: TreeView, { before, after }: Ways): Promise<boolean> {
+  const ways = [before.slice(0, -1), after.slice(0, -1), after];
+  await view.ancestry.load(ways.map((way) => way.at(-1)!));
+  return ways.every((way) => isDeepStrictEqual(view.ancestry.wayTo(way.at(-1)!), way));
 }
 
 /** What is moved, from where and to where. */
