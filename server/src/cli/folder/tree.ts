@@ -8,7 +8,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { createLines } from '../output.ts';
 import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
-import { count } from '../progress.ts';
+import { countFolders } from '../progress.ts';
 import { shown } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { findFolder } from './folder-path.ts';
@@ -65,7 +65,7 @@ export const tree = command({
         folders++;
         await lines.add(`${line}\n`);
       }
-      await lines.end(`\n${count(folders)} ${folders === 1 ? 'folder' : 'folders'}\n`);
+      await lines.end(`\n${countFolders(folders)}\n`);
     });
   },
 });
