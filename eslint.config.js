@@ -132,7 +132,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**'],
+    files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**', 'examples/**'],
     rules: { 'no-restricted-imports': 'off' },
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },

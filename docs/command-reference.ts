@@ -1,7 +1,8 @@
 /** The page of all commands, from the table that the program reads its arguments by. */
 
 import { commandHelp, type Command } from '../server/src/cli/command.ts';
-import { commandGroups, type ListedCommand } from '../server/src/cli/commands.ts';
+import type { ListedCommand } from '../server/src/cli/command.ts';
+import { commandGroups } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
 import { environmentName, settingGroups } from '../server/src/config.ts';
 import { commandLineSettings } from '../server/src/settings/command-line-settings.ts';

@@ -1,5 +1,6 @@
 /** Queries and mutations: one request each, asked again as it is when a reply is lost. */
 
+import { claimsOf } from './auth-token.ts';
 import { documentText, type GraphDocument } from './document.ts';
 import { graphError, isGraphErrors } from './errors.ts';
 import { Passing, type Requests } from './requests.ts';
@@ -27,12 +28,16 @@ export async function call(requests: Requests, session: Session, given: Call): P
   // Once, however often it is sent: it may be an import of many megabytes.
   const body = JSON.stringify({ query, variables: given.variables, operationName });
   const isMutation = given.isMutation || /\bmutation\b/.test(query);
-  // The server does what comes under one key once, and answers a repetition with what it has done.
+  // The server does each field of what comes under one key once, and answers a repetition with what it has done.
   const idempotencyKey = isMutation ? randomUuid() : undefined;
   let refused: string | undefined;
+  let lost: { readonly passing: Passing; readonly userId: string | undefined } | undefined;
 
   const ask = async (): Promise<Passing | { data: unknown }> => {
     const authToken = await session.authToken({ refused, signal });
+    const userId = claimsOf(authToken).sub;
+    // A key is that of one user: somebody else, who has logged in meanwhile, would do it again.
+    if (isMutation && lost && lost.userId !== userId) throw lost.passing.error;
     const answer = await requests.post('/graphql', {
       body,
       authToken,
@@ -40,7 +45,10 @@ export async function call(requests: Requests, session: Session, given: Call): P
       signal,
       timeoutSeconds,
     });
-    if (answer instanceof Passing) return answer;
+    if (answer instanceof Passing) {
+      lost = { passing: answer, userId };
+      return answer;
+    }
     const { status, value } = answer;
     const { data, errors } = value;
     if (status === 401) {
@@ -52,19 +60,13 @@ export async function call(requests: Requests, session: Session, given: Call): P
     }
     if (isGraphErrors(errors) && status < 300) {
       const error = graphError(errors, { status, data });
-      // What a mutation has done in part is not done again.
-      const mayRepeat = !isMutation || isNothing(data);
-      if (error.code === 'UNAVAILABLE' && mayRepeat) return new Passing(error);
+      if (error.code === 'UNAVAILABLE') return new Passing(error);
       throw error;
     }
     if (status !== 200 || data === undefined) throw requests.refusal(answer);
     return { data };
   };
   return (await requests.persist(ask, { signal })).data;
-}
-
-function isNothing(data: unknown): boolean {
-  return Object.values(data ?? {}).every((value) => value === null);
 }
 
 /** As `crypto.randomUUID`, which pages without TLS do not have. */

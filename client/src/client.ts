@@ -21,7 +21,10 @@ export interface ClientOptions {
   readonly storage?: TokenStorage | undefined;
   /** Headers that go with every request, such as `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** For how long a call is tried again while the server cannot be reached or is busy; 30 unless told, 0 for never. */
+  /**
+   * For how long a call is tried again, after it has failed for the first time, while the server cannot be reached or is
+   * busy; 30 unless told, 0 for never.
+   */
   readonly retrySeconds?: number | undefined;
   /** How long an answer is waited for each time; 30 unless told. */
   readonly timeoutSeconds?: number | undefined;
@@ -43,9 +46,9 @@ export interface RunDocument {
     variables?: undefined,
     options?: CallOptions,
   ): Promise<Result>;
-  <Result = Record<string, unknown>, Variables = Record<string, unknown>>(
+  <Result = Record<string, unknown>, Variables = object>(
     document: GraphDocument<Result, Variables>,
-    variables: Variables,
+    variables: NoInfer<Variables>,
     options?: CallOptions,
   ): Promise<Result>;
 }
@@ -54,7 +57,10 @@ export interface Client {
   /** Without a slash at its end. */
   readonly url: string;
   readonly folders: Folders;
-  /** Takes the place of a session that there may be here; it is not ended. */
+  /**
+   * Takes the place of a session that there may be here; it is not ended. If that was somebody else's, what is followed
+   * ends with LOGGED_OUT: it is of what they may see.
+   */
   login(credentials: Credentials): Promise<void>;
   /**
    * Does nothing if nobody is logged in. Afterwards nobody is, even if the server could not be told: then it rejects,
@@ -102,9 +108,9 @@ export interface Client {
    *   after = folderChanges.cursor;
    * }
    */
-  subscribe<Result = Record<string, unknown>, Variables = Record<string, unknown>>(
+  subscribe<Result = Record<string, unknown>, Variables = object>(
     document: GraphDocument<Result, Variables>,
-    variables?: Variables | (() => Variables),
+    variables?: NoInfer<Variables | (() => Variables)>,
     options?: SubscribeOptions,
   ): AsyncIterableIterator<Result, undefined>;
   watch(options?: WatchOptions): Promise<WatchedTree>;

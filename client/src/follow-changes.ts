@@ -1,6 +1,6 @@
 /** Follows what happens to a tree that was read, across lost connections, and applies it in order. */
 
-import type { CallOptions, Client } from './client.ts';
+import type { Client, SubscribeOptions } from './client.ts';
 import { EspalierError } from './errors.ts';
 import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
 import type { FolderChange, FolderChangeKind } from './live-tree.ts';
@@ -24,11 +24,6 @@ export interface WatchingClient extends Pick<Client, 'query'> {
     variables: () => Variables,
     options: SubscribeOptions,
   ): AsyncIterable<Result>;
-}
-
-export interface SubscribeOptions extends CallOptions {
-  /** Told the cursor with which a server that stops has ended the connection. */
-  readonly onGoingAway?: ((cursor: string) => void) | undefined;
 }
 
 export interface Following {

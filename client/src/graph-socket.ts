@@ -4,6 +4,7 @@
  */
 
 import { createClient as createSocketClient, type Client as SocketClient } from 'graphql-ws/client';
+import { claimsOf } from './auth-token.ts';
 import type { CallOptions } from './calls.ts';
 import type { Clock } from './clock.ts';
 import { documentText, type GraphDocument } from './document.ts';
@@ -83,7 +84,11 @@ export class GraphSocket {
       if (type === 'refresh') void this.#prolong();
       // Of somebody else, perhaps: what they may see is another matter.
       else if (type === 'login') this.#client?.terminate();
-      else for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+      else {
+        for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+        // Those of others are refused when they come back; the server goes on telling until the token ends.
+        if (this.#isShared) this.#client?.terminate();
+      }
     });
   }
 
@@ -110,7 +115,14 @@ export class GraphSocket {
     this.#stopListening();
     for (const { subscription } of [...this.#running]) subscription.end();
     this.#endLinger?.();
-    if (!this.#socket) this.#client?.terminate();
+    const client = this.#client;
+    if (this.#isShared) {
+      // Those of others hold it open, and would come back.
+      this.#isShared = false;
+      this.#client = undefined;
+      Promise.resolve(client?.dispose()).catch(() => undefined);
+    }
+    if (!this.#socket) client?.terminate();
   }
 
   async #begin(running: Running, operation: Operation, isAgain = false): Promise<void> {
@@ -178,6 +190,9 @@ export class GraphSocket {
     if (this.#running.size > 0) return unsubscribe();
     this.#endWait?.();
     if (isAtOnce || !this.#socket) return unsubscribe();
+    // One that had not begun holds nothing open; another may do so already.
+    if (!running.unsubscribe) return;
+    this.#endLinger?.();
     // It holds the socket open; what is still told is passed over.
     const cancel = after(lingerMs, () => this.#endLinger?.());
     this.#endLinger = () => {
@@ -230,7 +245,7 @@ export class GraphSocket {
           if (!isReceived) deadline(Math.min(timeoutSeconds, answerSeconds));
           else if (payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
           // Of the token before, if it was sent while the new one was on its way.
-          else if (!(Date.parse(String(payload['expiresAt'])) < endOf(this.#given))) {
+          else if (!(Date.parse(String(payload['expiresAt'])) < claimsOf(this.#given).exp! * 1000)) {
             void this.#prolong({ isWarned: true });
           }
         },
@@ -290,16 +305,6 @@ export class GraphSocket {
         resolve();
       };
     });
-  }
-}
-
-/** When it ends, by the clock of the server. */
-function endOf(authToken = ''): number {
-  try {
-    const claims = atob((authToken.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/'));
-    return (JSON.parse(claims) as { exp: number }).exp * 1000;
-  } catch {
-    return NaN;
   }
 }
 

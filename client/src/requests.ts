@@ -61,6 +61,7 @@ export class Requests {
     const { url, fetch: send, timeoutSeconds: usual } = this.#options;
     const { body, signal, timeoutSeconds = usual } = request;
     signal?.throwIfAborted();
+    const headers = this.#headers(request);
     const trying = new AbortController();
     const leave = () => trying.abort(signal?.reason);
     signal?.addEventListener('abort', leave);
@@ -70,7 +71,7 @@ export class Requests {
     try {
       const asking = send(url + path, {
         method: 'POST',
-        headers: this.#headers(request),
+        headers,
         // A password or a token goes to the server that was named, and nowhere else.
         redirect: 'manual',
         signal: trying.signal,
@@ -97,10 +98,12 @@ export class Requests {
     { signal, seconds = Infinity }: { signal?: AbortSignal | undefined; seconds?: number } = {},
   ): Promise<T> {
     const { clock, retrySeconds } = this.#options;
-    const deadline = clock.now() + Math.min(retrySeconds, seconds) * 1000;
+    let deadline: number | undefined;
     for (let tries = 0; ; tries++) {
       const result = await work();
       if (!(result instanceof Passing)) return result;
+      // From the first trouble on: one that took long, or a night of sleep, is not the end.
+      deadline ??= clock.now() + Math.min(retrySeconds, seconds) * 1000;
       const pause = backOffMs(tries) + (result.error.retryAfterSeconds ?? 0) * 1000;
       if (clock.now() + pause > deadline) throw result.error;
       await wait(pause, signal);

@@ -3,6 +3,7 @@
  * by one at a time, and never given up because of the network: only a server that says so ends a session.
  */
 
+import { claimsOf } from './auth-token.ts';
 import type { Clock } from './clock.ts';
 import { EspalierError, loggedOut } from './errors.ts';
 import { Passing, type Answer, type Requests } from './requests.ts';
@@ -17,7 +18,7 @@ export interface Credentials {
 export type SessionEvent =
   | { readonly type: 'login' }
   | { readonly type: 'refresh' }
-  /** Here, or in another tab or process that shares the session. */
+  /** Here, or in another tab or process that shares the session; also before the login of somebody else. */
   | { readonly type: 'logout' }
   /** The server does not know the session any more: expired, ended by somebody, or a token that was stolen. */
   | { readonly type: 'ended' };
@@ -38,6 +39,8 @@ const earlyWaitMs = 1_000;
 
 const same = (one: Tokens | undefined, other: Tokens | undefined) => one?.authToken === other?.authToken;
 
+const userOf = ({ authToken }: Tokens) => claimsOf(authToken).sub;
+
 export class Session {
   readonly #requests: Requests;
   readonly #storage: TokenStorage;
@@ -47,6 +50,8 @@ export class Session {
   /** Those that the listeners know of. */
   #known: Tokens | undefined;
   #refreshing: Promise<Tokens> | undefined;
+  /** What is still stored, and what should be instead. */
+  #unsaved: { readonly pair: Tokens; readonly next: Tokens } | undefined;
   #leaving = new AbortController();
 
   constructor(requests: Requests, { storage, clock }: { storage: TokenStorage; clock: Clock }) {
@@ -134,9 +139,31 @@ export class Session {
   }
 
   async #read(): Promise<Tokens | undefined> {
-    const tokens = await this.#storage.read();
+    const tokens = await this.#stored();
     this.#known ??= tokens;
     return tokens;
+  }
+
+  /** Or what could not be stored, if nobody else has written since. */
+  async #stored(): Promise<Tokens | undefined> {
+    const held = await this.#storage.read();
+    if (!this.#unsaved) return held;
+    const { pair, next } = this.#unsaved;
+    if (same(held, pair)) return next;
+    this.#unsaved = undefined;
+    return held;
+  }
+
+  /** The pair before is spent: a storage that fails, as a full disk does, must not lose the one that took its place. */
+  async #save(pair: Tokens, next: Tokens): Promise<void> {
+    const stored = this.#unsaved?.pair ?? pair;
+    this.#unsaved = { pair: stored, next };
+    try {
+      await this.#storage.write(next);
+      this.#unsaved = undefined;
+    } catch {
+      // It is tried again with the next pair.
+    }
   }
 
   #isDue({ expiresAt, lifetimeSeconds }: Tokens): boolean {
@@ -150,7 +177,7 @@ export class Session {
   async #refresh(stale: Tokens): Promise<Tokens> {
     const { signal } = this.#leaving;
     return this.#alone(async () => {
-      let pair = await this.#storage.read();
+      let pair = await this.#stored();
       for (;;) {
         signal.throwIfAborted();
         if (!pair) throw loggedOut();
@@ -159,12 +186,12 @@ export class Session {
           return pair;
         }
         const next = await this.#exchange(pair, signal);
-        const held = await this.#storage.read();
+        const held = await this.#stored();
         if (!same(held, pair)) {
           // Somebody else has logged in or out, or was faster.
           pair = held;
         } else if (next) {
-          await this.#storage.write(next);
+          await this.#save(pair, next);
           this.#tell('refresh', next);
           return next;
         } else {
@@ -196,10 +223,10 @@ export class Session {
 
   /** Somebody may have exchanged it without the lock, where there is none, and is about to tell. */
   async #newsOf(pair: Tokens): Promise<Tokens | undefined> {
-    let held = await this.#storage.read();
+    let held = await this.#stored();
     for (let looks = 0; same(held, pair) && looks < newsLooks; looks++) {
       await wait(newsMs);
-      held = await this.#storage.read();
+      held = await this.#stored();
     }
     return held;
   }
@@ -239,6 +266,11 @@ export class Session {
 
   #tell(type: SessionEvent['type'], tokens: Tokens | undefined): void {
     if (same(tokens, this.#known)) return;
+    if (tokens && this.#known && userOf(tokens) !== userOf(this.#known)) {
+      // What is shown and followed is of what somebody else may see.
+      this.#tell('logout', undefined);
+      type = 'login';
+    }
     this.#known = tokens;
     for (const listener of [...this.#listeners]) {
       try {

@@ -50,6 +50,30 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await open(area).read(), undefined);
   });
 
+  test('a tab that finds in the area what another has written is told of it, once', async (context) => {
+    const area = createArea();
+    const open = openTabs(context);
+    const [tab, other] = [open(area), open(area)];
+    await tab.write(pair('one'));
+    assert.deepEqual(await other.read(), pair('one'));
+    const news: (string | undefined)[] = [];
+    other.onChange!((tokens) => news.push(tokens?.authToken));
+    const { setItem } = area;
+    let reading: unknown;
+    area.setItem = (key, value) => {
+      setItem(key, value);
+      // Before a message can come.
+      reading ??= other.read();
+    };
+    await tab.write(undefined);
+    assert.equal(await reading, undefined);
+    assert.deepEqual(news, [undefined]);
+    const later = told(other);
+    await tab.write(pair('two'));
+    await later;
+    assert.deepEqual(news, [undefined, 'auth two']);
+  });
+
   test('a new tab is given the pair of the others, and all are told of what is written', async (context) => {
     const open = openTabs(context);
     const [first, second] = [open(), open()];

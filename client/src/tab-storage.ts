@@ -81,9 +81,14 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
     return isNewer;
   };
 
+  const tellListeners = () => {
+    for (const listener of [...listeners]) listener(kept.tokens);
+  };
+
+  /** An area of all tabs may tell before the channel does. */
   const load = () => {
     const given = attempt(() => JSON.parse(area?.getItem(name) ?? '') as Kept);
-    if (typeof given?.at === 'number') take(given);
+    if (typeof given?.at === 'number' && take(given)) tellListeners();
   };
 
   const save = () => attempt(() => area?.setItem(name, JSON.stringify(kept)));
@@ -92,7 +97,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
     peers.add(peer);
     if (take(given)) {
       save();
-      for (const listener of [...listeners]) listener(kept.tokens);
+      tellListeners();
     }
     if (asks) send({ answers: asks });
     questions.get(answers)?.(peer);

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createChangeFeed, type ChangeFeed } from './change-feed.ts';
+import type { SubscribeOptions } from './client.ts';
 import { EspalierError, type ErrorCode } from './errors.ts';
-import type { SubscribeOptions, WatchingClient } from './follow-changes.ts';
+import type { WatchingClient } from './follow-changes.ts';
 import { watchTree, type TreeChange, type WatchOptions } from './watched-tree.ts';
 
 interface Node {

@@ -226,4 +226,26 @@ describe('sessions of the client that nobody wants', { timeout: 60_000 }, () => 
     await client.logout();
     assert.deepEqual(told, ['login']);
   });
+
+  test('a storage that fails when a pair was exchanged does not end the session', async (context) => {
+    const storage = memoryStorage();
+    let isFull = false;
+    const write: typeof storage.write = (tokens) => {
+      if (isFull) throw new Error('The disk is full.');
+      return storage.write(tokens);
+    };
+    const client = await bed.loggedIn(context, { storage: { ...storage, write } });
+    isFull = true;
+    for (let expired = 0; expired < 2; expired++) {
+      await bed.elapse(tokenSeconds + 1);
+      await client.query('{folder{name}}');
+    }
+    isFull = false;
+    await bed.elapse(tokenSeconds + 1);
+    await client.query('{folder{name}}');
+    assert.equal((await storage.read())?.authToken, await client.authToken());
+    assert.equal(client.wire.count(refreshPath), 3);
+    await client.logout();
+    assert.equal(await client.isLoggedIn(), false);
+  });
 });

@@ -8,7 +8,7 @@ import { WebSocket as WsWebSocket } from 'ws';
 import { databaseKinds, sqlite } from '../databases.ts';
 import { findFreePort } from '../free-port.ts';
 import { Testbed } from '../testbed.ts';
-import { ClientBed, rejectsWith } from './client-bed.ts';
+import { ClientBed, rejectsWith, type BedClient } from './client-bed.ts';
 import { followChanges, ToldChanges } from './told-changes.ts';
 
 const tokenSeconds = 600;
@@ -185,6 +185,42 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     assert.deepEqual(await third, { value: undefined, done: true });
     await assert.rejects(client.subscribe(followChanges, {}, { signal: leaving.signal }).next(), reason);
     assert.ok(sockets.length <= 1);
+  });
+
+  test('one that is left before it has begun does not keep the socket of the one before open', async (context) => {
+    const { sockets, webSocket } = trackedSockets();
+    const client = await bed.loggedIn(context, { webSocket });
+    const { cursor } = await client.query<{ cursor: string }>('{cursor}');
+    await bed.run('createFolder', { name: 'left' });
+    for await (const { folderChanges } of client.subscribe(followChanges, { after: cursor })) {
+      assert.ok(folderChanges);
+      break;
+    }
+    await client.subscribe(followChanges).return!();
+    const closed = once(sockets[0]!, 'close');
+    client.close();
+    await closed;
+  });
+
+  test('a subscription of another library ends with the client, and with the session', async (context) => {
+    const { sockets, webSocket } = trackedSockets();
+    const follow = async (client: BedClient) => {
+      const { cursor } = await client.query<{ cursor: string }>('{cursor}');
+      await bed.run('createFolder', { name: `shared ${sockets.length}` });
+      const told = client.socket.iterate({ query: followChanges, variables: { after: cursor } });
+      assert.equal((await told.next()).done, false);
+      return { next: told.next() };
+    };
+    const leaving = await bed.loggedIn(context, { webSocket });
+    const refused = rejectsWith((await follow(leaving)).next, 'LOGGED_OUT');
+    await leaving.logout();
+    await refused;
+    const closing = await bed.loggedIn(context, { webSocket });
+    const { next } = await follow(closing);
+    const closed = once(sockets.at(-1)!, 'close');
+    closing.close();
+    assert.equal((await next).done, true);
+    await closed;
   });
 
   test('a program that closes its client ends, also while the server is away', async (context) => {

@@ -1,14 +1,22 @@
 /** An example as its user runs it: a program in a process of its own, with what it prints and how it ends. */
 
-import { spawn } from 'node:child_process';
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { keepLog } from '../secrets/secret-record.ts';
 
 export const examples = join(import.meta.dirname, '../../examples');
+
+export type Command = readonly [string, ...string[]];
+
+/** Of an example that uses the client: the sources of the repository are what it imports. */
+export function nodeCommand(example: string, ...args: readonly string[]): Command {
+  return [process.execPath, '--conditions=espalier-source', join(examples, example), ...args];
+}
 
 export interface Ended {
   readonly code: number | null;
@@ -19,19 +27,44 @@ export interface Ended {
 }
 
 /** Without a terminal. What it prints is searched for passwords and tokens. */
-export async function runExample(
-  [program, ...args]: readonly [string, ...string[]],
-  environment: Readonly<Record<string, string>>,
-): Promise<Ended> {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-example-'));
-  const child = spawn(program, args, {
-    env: { PATH: process.env['PATH'], TMPDIR: folder, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = once(child, 'close') as Promise<[code: number | null]>;
-  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  keepLog(output + errors);
-  const leftBehind = readdirSync(folder);
-  rmSync(folder, { recursive: true });
-  return { code, output, errors, leftBehind };
+export class RunningExample {
+  readonly ended: Promise<Ended>;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  #output = '';
+  #errors = '';
+
+  constructor([program, ...args]: Command, environment: Readonly<Record<string, string>>) {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-example-'));
+    this.#child = spawn(program, args, {
+      env: { PATH: process.env['PATH'], TMPDIR: folder, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const { stdout, stderr } = this.#child;
+    stdout.setEncoding('utf8').on('data', (text: string) => (this.#output += text));
+    stderr.setEncoding('utf8').on('data', (text: string) => (this.#errors += text));
+    this.ended = once(this.#child, 'close').then(([code]) => {
+      keepLog(this.#output + this.#errors);
+      const leftBehind = readdirSync(folder);
+      rmSync(folder, { recursive: true });
+      return { code: code as number | null, output: this.#output, errors: this.#errors, leftBehind };
+    });
+  }
+
+  /** Until it has said so. */
+  async says(expected: string): Promise<void> {
+    while (!this.#output.includes(expected)) {
+      await Promise.race([once(this.#child.stdout, 'data'), this.ended]);
+      const isOver = this.#child.stdout.closed && !this.#output.includes(expected);
+      assert.ok(!isOver, `It has ended without saying ${expected}:\n${this.#output}${this.#errors}`);
+    }
+  }
+
+  stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Ended> {
+    this.#child.kill(signal);
+    return this.ended;
+  }
+}
+
+export function runExample(command: Command, environment: Readonly<Record<string, string>>): Promise<Ended> {
+  return new RunningExample(command, environment).ended;
 }

@@ -65,6 +65,15 @@ export type Command = Omit<Required<Definition<Options>>, 'run'> & {
   readonly run: (given: Given<never>) => Promise<void> | void;
 };
 
+/** As help and completion know it; loaded when it is asked for. */
+export interface ListedCommand {
+  readonly name: string;
+  readonly about: string;
+  /** The first word of its name alone does the same: `keys` is `keys list`. */
+  readonly isMeantByFirstWord?: boolean;
+  readonly load: () => Promise<Command>;
+}
+
 /** Keeps the names of the options for `run`. */
 export function command<const O extends Options>(definition: Definition<O>): Command {
   return { words: [], options: {}, settings: [], details: '', ...definition };

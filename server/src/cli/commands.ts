@@ -3,15 +3,13 @@
  * waits for what only another needs.
  */
 
-import type { Command } from './command.ts';
-
-export interface ListedCommand {
-  readonly name: string;
-  readonly about: string;
-  /** The first word of its name alone does the same: `keys` is `keys list`. */
-  readonly isMeantByFirstWord?: boolean;
-  readonly load: () => Promise<Command>;
-}
+import type { ListedCommand } from './command.ts';
+import { folderCommands } from './folder/folder-commands.ts';
+import { userCommands } from './user/user-commands.ts';
+import { groupCommands } from './group/group-commands.ts';
+import { grantCommands } from './grant/grant-commands.ts';
+import { sessionCommands } from './session/session-commands.ts';
+import { keysCommands } from './keys/keys-commands.ts';
 
 export interface CommandGroup {
   readonly title: string;
@@ -48,196 +46,11 @@ export const commandGroups: readonly CommandGroup[] = [
         about: 'Ask the graph anything: a query, a mutation or a subscription',
         load: async () => (await import('./query.ts')).query,
       },
-      {
-        name: 'folder ls',
-        about: 'List what is inside a folder',
-        load: async () => (await import('./folder/ls.ts')).ls,
-      },
-      {
-        name: 'folder tree',
-        about: 'Draw what is inside a folder, with all levels',
-        load: async () => (await import('./folder/tree.ts')).tree,
-      },
-      {
-        name: 'folder show',
-        about: 'Show all there is to know of a folder',
-        load: async () => (await import('./folder/show.ts')).show,
-      },
-      {
-        name: 'folder search',
-        about: 'Find folders by their name or title',
-        load: async () => (await import('./folder/search.ts')).search,
-      },
-      {
-        name: 'folder mkdir',
-        about: 'Make folders',
-        load: async () => (await import('./folder/mkdir.ts')).mkdir,
-      },
-      {
-        name: 'folder set',
-        about: 'Change the name, texts and properties of a folder',
-        load: async () => (await import('./folder/set.ts')).set,
-      },
-      {
-        name: 'folder mv',
-        about: 'Move or rename a folder',
-        load: async () => (await import('./folder/mv.ts')).mv,
-      },
-      {
-        name: 'folder rm',
-        about: 'Delete folders',
-        load: async () => (await import('./folder/rm.ts')).rm,
-      },
-      {
-        name: 'folder trash',
-        about: 'List what was deleted and can be restored',
-        load: async () => (await import('./folder/trash.ts')).trash,
-      },
-      {
-        name: 'folder restore',
-        about: 'Bring a deleted folder back',
-        load: async () => (await import('./folder/restore.ts')).restore,
-      },
-      {
-        name: 'folder import',
-        about: 'Make many folders at once, from a directory or a file',
-        load: async () => (await import('./folder/import.ts')).importFolders,
-      },
-      {
-        name: 'folder export',
-        about: 'Write all that is inside a folder into a file',
-        load: async () => (await import('./folder/export.ts')).exportFolders,
-      },
-      {
-        name: 'folder watch',
-        about: 'Follow what happens to a folder and what is inside',
-        load: async () => (await import('./folder/watch.ts')).watch,
-      },
-      {
-        name: 'user ls',
-        about: 'Show who can log in',
-        load: async () => (await import('./user/ls.ts')).listUsers,
-      },
-      {
-        name: 'user show',
-        about: 'Show one user',
-        load: async () => (await import('./user/show.ts')).showUser,
-      },
-      {
-        name: 'user add',
-        about: 'Add somebody who can log in',
-        load: async () => (await import('./user/add.ts')).addUser,
-      },
-      {
-        name: 'user rename',
-        about: 'Give a user another name',
-        load: async () => (await import('./user/rename.ts')).renameUser,
-      },
-      {
-        name: 'user disable',
-        about: 'Keep a user out, with all that they have',
-        load: async () => (await import('./user/disable.ts')).disableUser,
-      },
-      {
-        name: 'user enable',
-        about: 'Let a user in again',
-        load: async () => (await import('./user/enable.ts')).enableUser,
-      },
-      {
-        name: 'user promote',
-        about: 'Make a user an administrator',
-        load: async () => (await import('./user/promote.ts')).promoteUser,
-      },
-      {
-        name: 'user demote',
-        about: 'Make an administrator a user like others',
-        load: async () => (await import('./user/demote.ts')).demoteUser,
-      },
-      {
-        name: 'user password',
-        about: 'Change your own password',
-        load: async () => (await import('./user/password.ts')).changePassword,
-      },
-      {
-        name: 'user set-password',
-        about: 'Give somebody else a new password',
-        load: async () => (await import('./user/set-password.ts')).setPassword,
-      },
-      {
-        name: 'user rm',
-        about: 'Delete a user',
-        load: async () => (await import('./user/rm.ts')).removeUser,
-      },
-      {
-        name: 'group ls',
-        about: 'Show which groups there are',
-        load: async () => (await import('./group/ls.ts')).listGroups,
-      },
-      {
-        name: 'group show',
-        about: 'Show a group with its members',
-        load: async () => (await import('./group/show.ts')).showGroup,
-      },
-      {
-        name: 'group add',
-        about: 'Add a group',
-        load: async () => (await import('./group/add.ts')).addGroup,
-      },
-      {
-        name: 'group rename',
-        about: 'Give a group another name',
-        load: async () => (await import('./group/rename.ts')).renameGroup,
-      },
-      {
-        name: 'group join',
-        about: 'Put users into a group',
-        load: async () => (await import('./group/join.ts')).joinGroup,
-      },
-      {
-        name: 'group leave',
-        about: 'Take users out of a group',
-        load: async () => (await import('./group/leave.ts')).leaveGroup,
-      },
-      {
-        name: 'group rm',
-        about: 'Delete a group',
-        load: async () => (await import('./group/rm.ts')).removeGroup,
-      },
-      {
-        name: 'grant ls',
-        about: 'Show who was given access to a folder',
-        load: async () => (await import('./grant/ls.ts')).listGrants,
-      },
-      {
-        name: 'grant set',
-        about: 'Give a user or a group access to a folder',
-        load: async () => (await import('./grant/set.ts')).setGrant,
-      },
-      {
-        name: 'grant rm',
-        about: 'Take a grant away',
-        load: async () => (await import('./grant/rm.ts')).removeGrant,
-      },
-      {
-        name: 'explain',
-        about: 'Tell what somebody may do with a folder, and why',
-        load: async () => (await import('./grant/explain.ts')).explain,
-      },
-      {
-        name: 'session ls',
-        about: 'Show who is logged in, with what, and since when',
-        load: async () => (await import('./session/ls.ts')).listSessions,
-      },
-      {
-        name: 'session show',
-        about: 'Show a session with its refreshes',
-        load: async () => (await import('./session/show.ts')).showSession,
-      },
-      {
-        name: 'session revoke',
-        about: 'End sessions at once',
-        load: async () => (await import('./session/revoke.ts')).revokeSession,
-      },
+      ...folderCommands,
+      ...userCommands,
+      ...groupCommands,
+      ...grantCommands,
+      ...sessionCommands,
       {
         name: 'journal ls',
         about: 'Show what was done, by whom, and follow it',
@@ -254,27 +67,7 @@ export const commandGroups: readonly CommandGroup[] = [
         about: 'Give somebody a new password, for one that is lost: of the administrator, too',
         load: async () => (await import('./user/reset-password.ts')).resetPassword,
       },
-      {
-        name: 'keys list',
-        about: 'Show the keys that sign auth tokens',
-        isMeantByFirstWord: true,
-        load: async () => (await import('./keys/list.ts')).listKeys,
-      },
-      {
-        name: 'keys rotate',
-        about: 'Publish a new signing key, which signs a little later',
-        load: async () => (await import('./keys/rotate.ts')).rotateKey,
-      },
-      {
-        name: 'keys retire',
-        about: 'Take a signing key away, with the tokens that it signed',
-        load: async () => (await import('./keys/retire.ts')).retireKey,
-      },
-      {
-        name: 'keys seal',
-        about: 'Seal the signing keys with the master key, or with another',
-        load: async () => (await import('./keys/seal.ts')).sealKeys,
-      },
+      ...keysCommands,
       {
         name: 'migrate',
         about: 'Bring the database up to date, or show what that would take',

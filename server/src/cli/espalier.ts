@@ -2,15 +2,8 @@
 
 import { nearestName } from '../nearest-name.ts';
 import { UsageError } from '../start-error.ts';
-import { commandHelp, readGiven } from './command.ts';
-import {
-  allCommands,
-  commandGroups,
-  commandsBelow,
-  findCommand,
-  findMeantBy,
-  type ListedCommand,
-} from './commands.ts';
+import { commandHelp, readGiven, type ListedCommand } from './command.ts';
+import { allCommands, commandGroups, commandsBelow, findCommand, findMeantBy } from './commands.ts';
 import { describeFailure, exitCodes } from './failures.ts';
 import { ignoreReaders, print } from './output.ts';
 import { version } from './version.ts';

@@ -1,8 +1,7 @@
 /** What can be typed, as the scripts of all shells need it: made from the table of commands, so that none is forgotten. */
 
 import { flagsOf } from '../../config.ts';
-import { toFlag, type Completes, type Word } from '../command.ts';
-import type { ListedCommand } from '../commands.ts';
+import { toFlag, type Completes, type ListedCommand, type Word } from '../command.ts';
 
 export interface CompletedFlag {
   readonly name: string;

@@ -1,8 +1,7 @@
 /** `espalier completion`: a script by which a shell completes what is typed. */
 
 import { UsageError } from '../../start-error.ts';
-import { command, type Command } from '../command.ts';
-import type { ListedCommand } from '../commands.ts';
+import { command, type Command, type ListedCommand } from '../command.ts';
 import { print } from '../output.ts';
 import { bashScript } from './bash.ts';
 import { readCommandTree, type CommandTree } from './command-tree.ts';

@@ -1,0 +1,238 @@
+/** Calls against a scripted server: what is asked again, under which key, and what is not. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createClient, type Client, type ClientOptions } from './client.ts';
+import { EspalierError } from './errors.ts';
+import { memoryStorage } from './token-storage.ts';
+
+type Reply = Response | Error | 'never';
+const url = 'http://server.test/base';
+const html = { 'content-type': 'text/html; charset=utf-8' };
+const json = (value: unknown, init?: ResponseInit) => Response.json(value, init);
+const good = () => json({ data: { a: 1 } });
+const unavailable = [{ message: 'Busy.', extensions: { code: 'UNAVAILABLE' } }];
+
+/** A client with a session, whose server gives these replies in turn. */
+function scripted(replies: readonly Reply[], options: Partial<ClientOptions> = {}) {
+  const sent: { path: string; init: RequestInit; headers: Headers }[] = [];
+  const storage = memoryStorage();
+  const tokens = { authToken: 'secret-auth', refreshToken: 'secret-refresh' };
+  void storage.write({ ...tokens, expiresAt: Infinity, lifetimeSeconds: 600 });
+  const send: typeof fetch = (input, init = {}) => {
+    sent.push({ path: (input as string).slice(url.length), init, headers: new Headers(init.headers) });
+    const reply = replies[sent.length - 1] ?? new Error('There are no more replies.');
+    if (reply === 'never') return new Promise(() => undefined);
+    return reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply);
+  };
+  return { client: createClient({ url, storage, fetch: send, ...options }), sent, storage };
+}
+
+async function failure(work: Promise<unknown>): Promise<EspalierError> {
+  const error = await work.then(
+    () => assert.fail('It did not fail.'),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof EspalierError, String(error));
+  return error;
+}
+
+describe('calls', { timeout: 30_000 }, () => {
+  const passing: readonly (readonly [string, () => Reply])[] = [
+    ['a lost connection', () => new TypeError('fetch failed')],
+    ['a page of a proxy with 502', () => new Response('<html>', { status: 502, headers: html })],
+    ['a problem with 503', () => json({ code: 'UNAVAILABLE', detail: 'Busy.' }, { status: 503 })],
+    [
+      'errors with 503',
+      () => json({ errors: unavailable }, { status: 503, headers: { 'retry-after': '0' } }),
+    ],
+    ['an empty 504', () => new Response(null, { status: 504 })],
+    ['429 of a proxy', () => new Response('Slow down', { status: 429 })],
+    ['a cut answer', () => new Response('{"data":{"a"', { headers: { 'content-type': 'application/json' } })],
+    ['UNAVAILABLE in a 200', () => json({ data: { a: 1, b: null }, errors: unavailable })],
+  ];
+  for (const [what, reply] of passing) {
+    test(`${what}: is asked again, a mutation under the same key`, async () => {
+      const queried = scripted([reply(), good()]);
+      assert.deepEqual(await queried.client.query('{a}', { b: 1 }), { a: 1 });
+      assert.equal(queried.sent.length, 2);
+      assert.equal(queried.sent[0]!.init.body, '{"query":"{a}","variables":{"b":1}}');
+      assert.ok(!queried.sent[0]!.headers.has('idempotency-key'));
+
+      const mutated = scripted([reply(), reply(), good(), good()]);
+      assert.deepEqual(await mutated.client.mutate('mutation{a}'), { a: 1 });
+      await mutated.client.query('mutation{b}');
+      const keys = mutated.sent.map(({ headers }) => headers.get('idempotency-key'));
+      assert.match(keys[0]!, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+      assert.deepEqual(keys.slice(0, 3), Array(3).fill(keys[0]));
+      assert.ok(keys[3] && keys[3] !== keys[0]);
+      assert.equal(mutated.sent[0]!.init.body, mutated.sent[2]!.init.body);
+    });
+  }
+
+  test('errors of the graph are told with code, request and partial data, and not asked again', async () => {
+    const errors = [
+      { message: 'No.', path: ['b'], extensions: { code: 'FORBIDDEN', requestId: 'r1' } },
+      { message: 'Neither.' },
+    ];
+    for (const status of [200, 400]) {
+      const { client, sent } = scripted([json({ data: { a: 1, b: null }, errors }, { status })]);
+      const error = await failure(client.query('{a b}'));
+      const { code, message, requestId, data } = error;
+      assert.deepEqual(
+        { code, message, requestId, data },
+        { code: 'FORBIDDEN', message: 'No.', requestId: 'r1', data: { a: 1, b: null } },
+      );
+      assert.deepEqual(error.errors, errors);
+      assert.equal(error.status, status);
+      assert.equal(sent.length, 1);
+    }
+  });
+
+  const strangers: readonly (readonly [string, () => Response, RegExp])[] = [
+    [
+      'a page that is not there',
+      () => new Response('', { status: 404, headers: html }),
+      /answered 404 with text\/html/,
+    ],
+    ['a login portal', () => new Response('<form>', { headers: html }), /answered 200 with text\/html/],
+    [
+      '401 of a proxy',
+      () => new Response('', { status: 401, headers: html }),
+      /answered 401 with text\/html/,
+    ],
+    ['JSON of something else', () => json({ hello: 1 }), /answered 200 with application\/json/],
+    ['a list', () => json([1]), /answered 200 with application\/json/],
+    [
+      'no such address',
+      () => json({ code: 'NOT_FOUND' }, { status: 404 }),
+      /answered 404 with application\/json/,
+    ],
+    [
+      'a redirection',
+      () => new Response(null, { status: 302, headers: { location: 'https://other.test/' } }),
+      /sends elsewhere, to https:\/\/other\.test\//,
+    ],
+  ];
+  for (const [what, reply, message] of strangers) {
+    test(`${what}: is told to be no Espalier server, and not asked again`, async () => {
+      for (const ask of [
+        (client: Client) => client.query('{a}'),
+        (client: Client) => client.login({ username: 'ann', password: 'walnut cabin' }),
+        (client: Client) => client.verify(),
+      ]) {
+        const { client, sent } = scripted([reply()]);
+        const error = await failure(ask(client));
+        assert.equal(error.code, 'NOT_ESPALIER');
+        assert.match(error.message, message);
+        assert.ok(error.message.includes(`${url}/`));
+        assert.equal(sent.length, 1);
+        assert.equal(sent[0]!.init.redirect, 'manual');
+        assert.equal(await client.isLoggedIn(), true);
+      }
+    });
+  }
+
+  test('a pause longer than there is time is not waited for', async () => {
+    const busy = () => json({ errors: unavailable }, { status: 503, headers: { 'retry-after': '60' } });
+    const { client, sent } = scripted([busy()]);
+    const error = await failure(client.query('{a}'));
+    assert.equal(error.code, 'UNAVAILABLE');
+    assert.equal(error.retryAfterSeconds, 60);
+    assert.equal(sent.length, 1);
+  });
+
+  test('it is asked until the time is over, and says why', async () => {
+    let now = 0;
+    // Ten seconds for each try.
+    const clock = { now: () => (now += 5_000) };
+    const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const refused = new TypeError('fetch failed', { cause });
+    const { client, sent } = scripted(Array<Reply>(10).fill(refused), { clock });
+    const error = await failure(client.query('{a}'));
+    assert.equal(error.code, 'UNREACHABLE');
+    assert.equal(error.message, `${url} cannot be reached: ECONNREFUSED.`);
+    assert.equal(error.cause, refused);
+    assert.ok(sent.length > 1 && sent.length < 8, `${sent.length} tries`);
+  });
+
+  test('a certificate that is not trusted is not asked again', async () => {
+    const cause = Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
+    const { client, sent } = scripted([new TypeError('fetch failed', { cause })]);
+    assert.match((await failure(client.query('{a}'))).message, /DEPTH_ZERO_SELF_SIGNED_CERT/);
+    assert.equal(sent.length, 1);
+  });
+
+  test('no answer is waited for as long as is told', async () => {
+    const { client } = scripted(['never', 'never'], { retrySeconds: 0, timeoutSeconds: 0.02 });
+    assert.match((await failure(client.query('{a}'))).message, /no answer within 0.02 s/);
+    const error = await failure(client.query('{a}', undefined, { timeoutSeconds: 0.01 }));
+    assert.match(error.message, /no answer within 0.01 s/);
+  });
+
+  test('a signal ends a call at once, with its reason, wherever it is', async () => {
+    const reason = new Error('Enough.');
+    const expired = json(
+      { errors: [{ message: 'No.', extensions: { code: 'INVALID_AUTH_TOKEN' } }] },
+      { status: 401 },
+    );
+    for (const replies of [
+      ['never'],
+      [new TypeError('fetch failed'), 'never'],
+      [expired, 'never'],
+    ] as Reply[][]) {
+      const leaving = new AbortController();
+      // What nobody waits for any more does not keep the test.
+      const { client, sent } = scripted(replies, { timeoutSeconds: 1, retrySeconds: 1 });
+      const call = client.mutate('mutation{a}', undefined, { signal: leaving.signal });
+      while (sent.length < 1) await new Promise(setImmediate);
+      await new Promise(setImmediate);
+      leaving.abort(reason);
+      await assert.rejects(call, reason);
+      await assert.rejects(client.query('{a}', undefined, { signal: leaving.signal }), reason);
+      assert.ok(sent.length <= 2);
+    }
+  });
+
+  test('an error holds neither a token nor a password', async () => {
+    const { client, storage } = scripted(Array<Reply>(4).fill(new TypeError('fetch failed')), {
+      retrySeconds: 0,
+    });
+    const tokens = (await storage.read())!;
+    await storage.write({ ...tokens, authToken: 'secret\nauth', refreshToken: 'secret-refresh' });
+    const errors = [
+      await failure(client.query('{a}')),
+      await failure(client.login({ username: 'ann', password: 'secret-password' })),
+    ];
+    for (const error of errors) {
+      assert.equal(error.code, 'UNREACHABLE');
+      assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`, /secret/);
+    }
+  });
+
+  test('headers of the client go with each request, and do not displace its own', async () => {
+    const headers = { 'User-Agent': 'tests', Authorization: 'Basic x' };
+    const { client, sent } = scripted([good()], { headers });
+    await client.query('{a}');
+    assert.equal(sent[0]!.headers.get('user-agent'), 'tests');
+    assert.equal(sent[0]!.headers.get('authorization'), 'Bearer secret-auth');
+  });
+});
+
+describe('the url of a client', () => {
+  test('is the API root, without a slash at its end', () => {
+    assert.equal(createClient({ url: 'http://a.test' }).url, 'http://a.test');
+    assert.equal(createClient({ url: 'https://a.test:444/b//' }).url, 'https://a.test:444/b');
+    assert.equal(createClient({ url: new URL('http://a.test/b/?c#d') }).url, 'http://a.test/b');
+  });
+
+  test('is refused if it is none, and is not repeated if it holds a password', () => {
+    for (const given of ['', 'a.test', 'ftp://a.test', '/', 'http://ann:secret-password@a.test']) {
+      assert.throws(
+        () => createClient({ url: given }),
+        (error) =>
+          error instanceof EspalierError && error.code === 'BAD_INPUT' && !error.message.includes('secret'),
+      );
+    }
+  });
+});

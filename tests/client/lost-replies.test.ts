@@ -1,0 +1,58 @@
+/** Changes whose replies are lost or cut: the client sends them again, and the server has made them once. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { ClientBed, rejectsWith } from './client-bed.ts';
+
+const createFolder =
+  'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id name} cursor}}';
+
+interface Created {
+  readonly createFolder: { readonly folder: { readonly id: string; readonly name: string } };
+}
+
+for (const kind of databaseKinds) {
+  describe(`lost replies on ${kind.name}`, { timeout: 60_000 }, () => {
+    let bed: ClientBed;
+    before(async () => {
+      bed = await ClientBed.start(kind);
+    });
+    after(() => bed.stop());
+
+    for (const [what, lose] of [
+      ['lost', 'loseReplies'],
+      ['cut', 'cutReplies'],
+    ] as const) {
+      test(`a mutation whose reply is ${what} twice is done once, and answered`, async (context) => {
+        const client = await bed.loggedIn(context);
+        client.wire[lose]('/graphql', 2);
+        const input = { name: `made while replies are ${what}` };
+        const { folder } = (await client.mutate<Created>(createFolder, { input })).createFolder;
+        assert.equal(client.wire.count('/graphql'), 3);
+        const found = await bed.ask<{ folder: { name: string; version: number } }>(
+          'query($id: ID!){folder(id: $id){name version}}',
+          { id: folder.id },
+        );
+        assert.deepEqual(found.folder, { name: input.name, version: 1 });
+        // Another call is another change.
+        await rejectsWith(client.mutate(createFolder, { input }), 'CONFLICT');
+      });
+    }
+
+    test('a mutation whose token ends while its reply is lost is done once', async (context) => {
+      const client = await bed.loggedIn(context);
+      client.wire.onRequest = ({ path }, send) => {
+        if (path !== '/graphql') return undefined;
+        client.wire.onRequest = () => undefined;
+        return send().then(() => {
+          bed.bed.clock.advanceSeconds(601);
+          throw new TypeError('fetch failed');
+        });
+      };
+      const { createFolder: made } = await client.mutate<Created>(createFolder, { input: { name: 'late' } });
+      assert.equal(made.folder.name, 'late');
+      assert.equal(client.wire.count('/login/refresh'), 1);
+    });
+  });
+}

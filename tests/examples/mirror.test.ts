@@ -1,0 +1,204 @@
+/** examples/typescript/mirror.ts, run as a user would. */
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, beforeEach, describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { filesIn, PageServer } from '../browser/page-server.ts';
+import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
+import { findFreePort } from '../free-port.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { examples, nodeCommand, RunningExample, runExample } from './run-example.ts';
+
+const patienceMs = 60_000;
+const { username, password } = administrator;
+const folder = mkdtempSync(join(tmpdir(), 'espalier-mirror-'));
+after(() => rmSync(folder, { recursive: true }));
+
+interface Node {
+  readonly folders: Node[];
+}
+
+/** What the server has, as the file should have it. */
+async function expectedOf(tree: TreeBed, id: string): Promise<unknown> {
+  const fields = 'id name title icon description properties version updatedAt';
+  const found = await tree.find<object & { descendants: { edges: { depth: number; node: object }[] } }>(
+    id,
+    `${fields} descendants{edges{depth node{${fields}}}}`,
+  );
+  if (!found) return null;
+  const { descendants, ...top } = found;
+  const way: Node[] = [{ ...top, folders: [] }];
+  for (const { depth, node } of descendants.edges) {
+    way[depth] = { ...node, folders: [] };
+    way[depth - 1]!.folders.push(way[depth]);
+  }
+  return way[0];
+}
+
+/** Until the file has what the server has; it is read while it is written, and always whole. */
+async function settle(tree: TreeBed, id: string, file: string): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const expected = await expectedOf(tree, id);
+    const found: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (isDeepStrictEqual(found, expected)) return;
+    if (performance.now() > deadline) assert.deepEqual(found, expected);
+  }
+}
+
+for (const kind of databaseKinds) {
+  describe(`examples/typescript/mirror.ts on ${kind.name}`, { timeout: 120_000 }, () => {
+    let database: TestDatabase;
+    let settings: Record<string, string>;
+    let tree: TreeBed;
+    beforeEach(async () => {
+      database = await kind.createForServer();
+      settings = { PORT: String(await findFreePort()) };
+      tree = await TreeBed.start(kind, { database, settings });
+    });
+    afterEach(async () => {
+      await tree.stop();
+      await database.remove();
+    });
+
+    test('keeps the file as the server has it, whatever happens to the tree, the server and the tokens', async () => {
+      await tree.import(['Places/Floor 10', 'Places/Floor 2/Kitchen', 'Elsewhere/Garden/Bed']);
+      const id = await tree.idOf('/Places');
+      const file = join(folder, `${kind.name}.json`);
+      const command = nodeCommand('typescript/mirror.ts', tree.bed.url, username, '/Places', file);
+      const running = new RunningExample(command, { ESPALIER_PASSWORD: password });
+      try {
+        await running.says(`Mirrors /Places into ${file}, 4 folders now.`);
+        assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), await expectedOf(tree, id));
+
+        const garden = await tree.idOf('/Elsewhere/Garden');
+        await tree.move(garden, id);
+        await tree.run('updateFolder', { id: garden, name: 'Orchard', properties: { trees: [1, 2] } });
+        await tree.move(await tree.idOf('/Places/Floor 2/Kitchen'), garden);
+        await tree.import(['a/b/c', 'a/d'], garden);
+        await tree.delete(await tree.idOf('/Places/Orchard/Bed'));
+        await tree.move(await tree.idOf('/Places/Floor 10'), await tree.idOf('/Elsewhere'));
+        await tree.run('updateFolder', { id, name: 'Sites', title: 'Where we are' });
+        await settle(tree, id, file);
+
+        const names = Array.from({ length: 30 }, (_, number) => `Room ${number}`);
+        await Promise.all(names.map((name) => tree.create(name, garden)));
+        await settle(tree, id, file);
+
+        // All tokens have ended: the socket is closed, and the example has to exchange what it has.
+        await tree.advanceDays(1);
+        await tree.create('After the token', id);
+        await settle(tree, id, file);
+
+        const { clock } = tree.bed;
+        await tree.stop();
+        await running.says('The connection is lost.');
+        tree = await TreeBed.start(kind, { database, settings, clock });
+        await tree.create('After the restart', id);
+        await tree.delete(garden);
+        await settle(tree, id, file);
+
+        await tree.delete(id);
+        await settle(tree, id, file);
+        assert.equal(readFileSync(file, 'utf8'), 'null\n');
+        await tree.run('restoreFolder', { id });
+        await settle(tree, id, file);
+
+        await tree.create('The last', id);
+        const { code, output, errors, leftBehind } = await running.stop();
+        assert.deepEqual({ code, errors, leftBehind }, { code: 0, errors: '', leftBehind: [] });
+        assert.match(output, /\nThe connection is back\.\n/);
+        const [, size] = /\nStopped\. \S+ has (\d+) folders\.\n$/.exec(output)!;
+        assert.equal(readFileSync(file, 'utf8').match(/"id"/g)!.length, Number(size));
+        assert.ok(!existsSync(`${file}.new`));
+        assert.ok(tree.bed.logLines.some((line) => line.includes('"route":"/logout"')));
+      } finally {
+        await running.stop('SIGKILL');
+      }
+    });
+  });
+}
+
+describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { timeout: 60_000 }, () => {
+  let tree: TreeBed;
+  beforeEach(async () => {
+    tree = await TreeBed.start(sqlite);
+  });
+  const command = (file: string, { url = tree.bed.url, user = username, path = '/' } = {}) =>
+    nodeCommand('typescript/mirror.ts', url, user, path, file);
+  const begin = async (...given: Parameters<typeof command>) => {
+    const running = new RunningExample(command(...given), { ESPALIER_PASSWORD: password });
+    await running.says('Mirrors ');
+    return running;
+  };
+
+  test('says in one line what it is, and writes nothing', async (context) => {
+    context.after(() => tree.stop());
+    const page = await PageServer.start(filesIn(join(examples, 'browser')));
+    context.after(() => page.stop());
+    const file = join(folder, 'never.json');
+    const nobody = `http://127.0.0.1:${await findFreePort()}`;
+    const run = (given: Parameters<typeof command>[1], secret = password) =>
+      runExample(command(file, given), { ESPALIER_PASSWORD: secret });
+    for (const [ending, expected, expectedCode] of [
+      [run({ url: nobody }), `${nobody} cannot be reached: ECONNREFUSED.`, 1],
+      [run({ url: page.origin }), `This is not an Espalier server: ${page.origin}/login`, 1],
+      [run({ url: 'nonsense' }), 'The url of a client is that of the API root', 1],
+      [run({}, 'walnut cabin wrong'), 'The user name or the password is wrong', 1],
+      [run({}, ''), 'Set ESPALIER_PASSWORD.', 1],
+      [run({ path: '/Nowhere' }), 'There is no folder /Nowhere, or you may not see it.', 1],
+      [
+        runExample(command(join(folder, 'missing/x.json')), { ESPALIER_PASSWORD: password }),
+        'ENOENT: no such file or directory',
+        1,
+      ],
+      [runExample(nodeCommand('typescript/mirror.ts', tree.bed.url), {}), 'Usage: mirror.ts <url>', 2],
+    ] as const) {
+      const { code, output, errors } = await ending;
+      assert.ok(errors.startsWith(`mirror.ts: ${expected}`), errors);
+      assert.equal(errors.trimEnd().split('\n').length, 1, errors);
+      assert.deepEqual({ code, output }, { code: expectedCode, output: '' });
+    }
+    assert.ok(!existsSync(file));
+  });
+
+  test('ends when it is logged out, with what it had', async (context) => {
+    context.after(() => tree.stop());
+    const user = { username: 'visitor', password, isAdministrator: true };
+    const { id } = (await tree.run<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
+    const file = join(folder, 'visitor.json');
+    const running = await begin(file, { user: 'visitor' });
+    await tree.run('updateUser', { id, isDisabled: true });
+    const { code, errors } = await running.ended;
+    assert.equal(errors, 'mirror.ts: Logged out: the server has ended the session.\n');
+    assert.equal(code, 1);
+    assert.match(readFileSync(file, 'utf8'), /"name": "Root"/);
+  });
+
+  test('ends when the file cannot be written any more', async (context) => {
+    context.after(() => tree.stop());
+    const place = join(folder, 'place');
+    mkdirSync(place);
+    const running = await begin(join(place, 'mirror.json'));
+    rmSync(place, { recursive: true });
+    await tree.create('Garden');
+    const { code, errors } = await running.ended;
+    assert.match(errors, /^mirror\.ts: ENOENT: no such file or directory.*\n$/);
+    assert.equal(code, 1);
+  });
+
+  test('stops with Ctrl-C also while the server is away', async () => {
+    const file = join(folder, 'away.json');
+    const running = await begin(file);
+    await tree.stop();
+    await running.says('The connection is lost.');
+    const { code, output, errors } = await running.stop();
+    assert.match(errors, /^mirror\.ts: Could not log out: \S+ cannot be reached: ECONNREFUSED\.\n$/);
+    assert.match(output, /\nStopped\. \S+ has 1 folders\.\n$/);
+    assert.equal(code, 0);
+  });
+});
