@@ -43,12 +43,18 @@ export async function readPassword(
 /** On standard error, so that what is printed can go elsewhere. Ctrl-C ends the command. */
 export function ask(question: string, { isHidden = false } = {}): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  process.stderr.write(question);
   const lines = createInterface({
     input: process.stdin,
     output: isHidden ? silent : process.stderr,
     terminal: true,
   });
+  // Only now: before, the terminal would show what somebody types at once.
+  if (isHidden) {
+    process.stderr.write(question);
+  } else {
+    lines.setPrompt(question);
+    lines.prompt();
+  }
   return new Promise((resolve, reject) => {
     let answer: string | undefined;
     lines.once('line', (line) => {

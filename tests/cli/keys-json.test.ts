@@ -1,0 +1,42 @@
+/** What `espalier keys …` tells programs. */
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { runEspalier } from '../espalier-command.ts';
+import { Testbed } from '../testbed.ts';
+
+for (const kind of databaseKinds) {
+  describe(`espalier keys for programs on ${kind.name}`, () => {
+    let bed: Testbed;
+    before(async () => (bed = await Testbed.start(kind)));
+    after(() => bed.stop());
+
+    const masterKey = randomBytes(32).toString('base64');
+    const run = async <T>(...args: string[]) => {
+      const environment = { ESPALIER_DATABASE_URL: bed.database.url, ESPALIER_MASTER_KEY: masterKey };
+      const { code, output, errors } = await runEspalier(['keys', ...args, '--json'], { environment });
+      assert.equal(code, 0, errors);
+      return JSON.parse(output) as T;
+    };
+
+    test('each of them prints one value', async () => {
+      const [first] = await run<{ id: string; state: string; sealedWith: null }[]>();
+      assert.deepEqual([first!.state, first!.sealedWith], ['signs', null]);
+      const sealed = await run<{ changed: number; sealedWith: string }>('seal');
+      assert.equal(sealed.changed, 1);
+      assert.match(sealed.sealedWith, /^[0-9a-f]{12}$/);
+      const next = await run<{ id: string; signsFrom: string }>('rotate');
+      assert.match(next.signsFrom, /^\d{4}-\d\d-\d\dT[\d:]+Z$/);
+      const one = await run('retire', next.id);
+      assert.deepEqual(one, { retired: [next.id], hasSigned: false, replacement: null });
+      const all = await run<{ retired: string[]; replacement: string }>('retire', '--all');
+      assert.deepEqual(all.retired, [first!.id]);
+      assert.deepEqual(
+        (await run<{ id: string }[]>('list')).map(({ id }) => id),
+        [all.replacement],
+      );
+    });
+  });
+}
