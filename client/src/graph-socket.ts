@@ -83,7 +83,11 @@ export class GraphSocket {
       if (type === 'refresh') void this.#prolong();
       // Of somebody else, perhaps: what they may see is another matter.
       else if (type === 'login') this.#client?.terminate();
-      else for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+      else {
+        for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+        // Those of others find out when they come back.
+        if (this.#isShared && this.#socket) this.#client?.terminate();
+      }
     });
   }
 
@@ -110,7 +114,9 @@ export class GraphSocket {
     this.#stopListening();
     for (const { subscription } of [...this.#running]) subscription.end();
     this.#endLinger?.();
+    if (this.#isShared) void Promise.resolve(this.#client?.dispose()).catch(() => undefined);
     if (!this.#socket) this.#client?.terminate();
+    this.#endWait?.();
   }
 
   async #begin(running: Running, operation: Operation, isAgain = false): Promise<void> {

@@ -17,10 +17,10 @@ export interface ApolloOptions {
  * const link = split(isSubscription, new GraphQLWsLink(wsClient), new HttpLink({ uri, fetch }));
  * ```
  */
-export function apolloOptions(client: Client): ApolloOptions {
+export function apolloOptions(client: Client, send?: typeof fetch): ApolloOptions {
   return {
     uri: client.url + paths.graph,
-    fetch: authorizedFetch(client),
+    fetch: authorizedFetch(client, send),
     wsClient: client.socket,
   };
 }
