@@ -125,6 +125,7 @@ export class GraphSocket {
       Promise.resolve(client?.dispose()).catch(() => undefined);
     }
     if (!this.#socket) client?.terminate();
+    this.#endWait?.();
   }
 
   async #begin(running: Running, operation: Operation, isAgain = false): Promise<void> {

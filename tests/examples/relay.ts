@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { secretsIn } from '../secrets/secret.ts';
 
@@ -19,6 +19,7 @@ export class Relay {
   before: (path: string, answered: readonly string[]) => void = () => undefined;
   readonly #server: Server;
   readonly #target: string;
+  readonly #upgraded = new Set<Socket>();
 
   static async start(target: string): Promise<Relay> {
     const relay = new Relay(target);
@@ -30,6 +31,7 @@ export class Relay {
   private constructor(target: string) {
     this.#target = target;
     this.#server = createServer((request, response) => void this.#pass(request, response));
+    this.#server.on('upgrade', (request, socket: Socket, head) => this.#passOn(request, socket, head));
   }
 
   get url(): string {
@@ -39,6 +41,7 @@ export class Relay {
   stop(): void {
     this.#server.close();
     this.#server.closeAllConnections();
+    for (const socket of this.#upgraded) socket.destroy();
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -51,6 +54,23 @@ export class Relay {
     this.answered.push(`${request.url} ${answer.status}`);
     response.writeHead(answer.status, [...answer.headers].flat());
     response.end(await answer.text());
+  }
+
+  /** A WebSocket, byte by byte in both directions. */
+  #passOn({ url, headers }: IncomingMessage, socket: Socket, head: Buffer): void {
+    const { hostname, port } = new URL(this.#target);
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+    const target = connect(Number(port), hostname);
+    target.write(`GET ${url} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    target.write(head);
+    this.#upgraded.add(socket);
+    for (const [from, to] of [
+      [socket, target],
+      [target, socket],
+    ] as const) {
+      from.pipe(to);
+      from.on('error', () => to.destroy()).on('close', () => to.destroy());
+    }
   }
 
   #lookForExposed(sent: string): void {

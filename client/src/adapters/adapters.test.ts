@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { Client as SocketClient } from 'graphql-ws';
 import type { Client } from '../client.ts';
+import { EspalierError } from '../errors.ts';
 import { apolloOptions } from './apollo.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 import { urqlOptions } from './urql.ts';
@@ -113,6 +114,17 @@ describe('the authorized fetch', () => {
     assert.equal(twice.sent.length, 2);
   });
 
+  test('rejects when the session is over, whatever the server says of the token', async () => {
+    for (const headers of [undefined, { 'token-expired': 'true' }]) {
+      const { client, send, sent } = scripted([refused(headers)]);
+      const over = new EspalierError('LOGGED_OUT', 'The session is over.');
+      const authToken: Client['authToken'] = ({ refused: token } = {}) =>
+        token ? Promise.reject(over) : Promise.resolve('token');
+      await assert.rejects(authorizedFetch({ ...client, authToken }, send)(url), over);
+      assert.equal(sent.length, 1);
+    }
+  });
+
   test('does not take the token along when it is sent on to another server', async () => {
     const heard: (string | undefined)[] = [];
     const listen = async (listener: RequestListener) => {
@@ -140,6 +152,7 @@ describe('the options', () => {
     const { client, payloads, sink } = scripted();
     const options = urqlOptions({ ...client });
     assert.equal(options.url, `${url}/graphql`);
+    assert.equal(options.preferGetMethod, false);
     const heard: unknown[] = [];
     const subscription = options
       .forwardSubscription({ query: 'subscription', variables: { id: 1 } })
@@ -175,5 +188,13 @@ describe('the options', () => {
     const options = apolloOptions(client);
     assert.deepEqual([options.uri, options.wsClient], [`${url}/graphql`, socket]);
     assert.equal(typeof options.fetch, 'function');
+  });
+
+  test('use the fetch that they are given', async () => {
+    for (const optionsOf of [apolloOptions, urqlOptions]) {
+      const { client, send, sent } = scripted();
+      await optionsOf(client, send).fetch(`${url}/graphql`);
+      assert.equal(sent.length, 1);
+    }
   });
 });

@@ -3,7 +3,8 @@
 import type { Client } from '../client.ts';
 
 /**
- * A `fetch` that sends the client's auth token to the client's server, and is `fetch` itself for every other address.
+ * A `fetch` that sends the client's auth token to the client's server, and is `fetch` itself for every other address. It
+ * rejects with LOGGED_OUT when the session is over. If the client was given a `fetch` of its own, give it here, too.
  *
  * ```ts
  * const answer = await authorizedFetch(client)(`${client.url}/graphql`, { method: 'POST', headers, body });
@@ -26,8 +27,11 @@ export function authorizedFetch(client: Client, send: typeof fetch = fetch): typ
     const authToken = await client.authToken();
     const again = request.clone();
     const answer = await sendWith(authToken, request);
-    if (answer.status !== 401 || answer.headers.get('token-expired') !== 'true') return answer;
+    if (answer.status !== 401) return answer;
+    // If the session is over, this says so, whatever the answer says.
+    const another = await client.authToken({ refused: authToken });
+    if (answer.headers.get('token-expired') !== 'true') return answer;
     await answer.body?.cancel();
-    return sendWith(await client.authToken({ refused: authToken }), again);
+    return sendWith(another, again);
   };
 }

@@ -21,7 +21,9 @@ export interface UrqlObserver {
 export interface UrqlOptions {
   readonly url: string;
   readonly fetch: typeof fetch;
-  forwardSubscription(request: UrqlRequest): {
+  /** In an address, what is asked would stand in the logs of whatever is on the way. */
+  readonly preferGetMethod: false;
+  readonly forwardSubscription: (request: UrqlRequest) => {
     subscribe(observer: UrqlObserver): { unsubscribe(): void };
   };
 }
@@ -30,14 +32,16 @@ export interface UrqlOptions {
  * `send` is what the client has as its own `fetch`, if it has one: for a proxy or a certificate.
  *
  * ```ts
- * const { url, fetch, forwardSubscription } = urqlOptions(client);
- * new Client({ url, fetch, exchanges: [cacheExchange, fetchExchange, subscriptionExchange({ forwardSubscription })] });
+ * const { forwardSubscription, ...options } = urqlOptions(client);
+ * const exchanges = [cacheExchange, fetchExchange, subscriptionExchange({ forwardSubscription })];
+ * const urql = new Client({ ...options, exchanges });
  * ```
  */
 export function urqlOptions(client: Client, send?: typeof fetch): UrqlOptions {
   return {
     url: client.url + paths.graph,
     fetch: authorizedFetch(client, send),
+    preferGetMethod: false,
     forwardSubscription: ({ query = '', operationName, variables, extensions }) => ({
       subscribe(observer) {
         const payload = {

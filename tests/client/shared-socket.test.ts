@@ -1,0 +1,72 @@
+/** The client's socket in the hands of another library, which subscribes with the client of graphql-ws. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { createClient, EspalierError, type Client } from '@espalier/client';
+import { sqlite } from '../databases.ts';
+import { administrator, Testbed } from '../testbed.ts';
+import { ClientBed } from './client-bed.ts';
+
+/** How a subscription ends: `complete`, or its error. */
+async function follow(client: Client): Promise<{ ended: Promise<unknown>; unsubscribe: () => void }> {
+  const query = 'subscription{folderChanges{kind}}';
+  const sent = new Promise<void>((resolve) => {
+    const stop = client.socket.on('connected', () => (stop(), resolve()));
+  });
+  let unsubscribe: (() => void) | undefined;
+  const ended = new Promise<unknown>((resolve) => {
+    const sink = { next: () => undefined, error: resolve, complete: () => resolve('complete') };
+    unsubscribe = client.socket.subscribe({ query }, sink);
+  });
+  await sent;
+  return { ended, unsubscribe: unsubscribe! };
+}
+
+describe('a subscription of another library on SQLite', { timeout: 60_000 }, () => {
+  let bed: ClientBed;
+  before(async () => {
+    bed = await ClientBed.start(sqlite);
+  });
+  after(() => bed.stop());
+  const start = async (context: TestContext) => {
+    const client = await bed.loggedIn(context);
+    return { client, ...(await follow(client)) };
+  };
+  const isLoggedOut = (error: unknown) => error instanceof EspalierError && error.code === 'LOGGED_OUT';
+
+  test('ends with LOGGED_OUT when somebody logs out, though the token would still be good', async (context) => {
+    const { client, ended } = await start(context);
+    await client.logout();
+    assert.ok(isLoggedOut(await ended));
+  });
+
+  test('ends with LOGGED_OUT when the server ends the session', async (context) => {
+    const person = await bed.createUser();
+    const client = bed.client(context);
+    await client.login(person);
+    const { ended } = await follow(client);
+    await bed.run('updateUser', { id: person.id, isDisabled: true });
+    assert.ok(isLoggedOut(await ended));
+    assert.deepEqual(client.events, ['login', 'ended']);
+  });
+
+  test('is complete when the client is closed', async (context) => {
+    const { client, ended } = await start(context);
+    const closed = new Promise((resolve) => client.socket.on('closed', resolve));
+    client.close();
+    assert.equal(await ended, 'complete');
+    await closed;
+  });
+
+  test('is complete when the client is closed while the server is away', async () => {
+    const own = await Testbed.start(sqlite);
+    const client = createClient({ url: own.url });
+    await client.login(administrator);
+    const { ended } = await follow(client);
+    const lost = new Promise((resolve) => client.socket.on('closed', resolve));
+    await own.stop();
+    await lost;
+    client.close();
+    assert.equal(await ended, 'complete');
+  });
+});

@@ -1,0 +1,81 @@
+/** examples/apollo/ and examples/urql/, run as a user would: the published libraries through the client's adapters. */
+
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import { administrator } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { Relay } from './relay.ts';
+import { nodeCommand, RunningExample } from './run-example.ts';
+
+const { username, password } = administrator;
+
+for (const library of ['apollo', 'urql']) {
+  describe(`examples/${library}/folders.ts on SQLite`, { timeout: 60_000 }, () => {
+    let tree: TreeBed;
+    let relay: Relay;
+    beforeEach(async () => {
+      tree = await TreeBed.start(sqlite);
+      relay = await Relay.start(tree.bed.url);
+    });
+    afterEach(async () => {
+      relay.stop();
+      await tree.stop();
+    });
+    const start = (user = username, secret = password) =>
+      new RunningExample(nodeCommand(`${library}/folders.ts`, relay.url, user, 'Garden'), {
+        ESPALIER_PASSWORD: secret,
+      });
+
+    test('queries, mutates and follows changes, also when its token has expired', async () => {
+      await tree.create('Orchard');
+      relay.before = (path, { length }) => {
+        if (path === '/graphql' && length === 1) tree.bed.clock.advanceSeconds(601);
+      };
+      const running = start();
+      try {
+        await running.says('Orchard\nMade Garden.\n');
+        await running.says('CREATE /Garden\n');
+        await running.says('\nGarden, Orchard\n');
+        assert.deepEqual(relay.answered.slice(0, 4), [
+          '/login 200',
+          '/graphql 401',
+          '/login/refresh 200',
+          '/graphql 200',
+        ]);
+        ({ authToken: tree.authToken } = await tree.bed.logIn());
+        const meadow = await tree.create('Meadow');
+        await running.says('CREATE /Meadow\n');
+        await running.says('\nGarden, Meadow, Orchard\n');
+
+        // The socket is closed because its token has ended, and comes back.
+        await tree.advanceDays(1);
+        await tree.run('updateFolder', { id: meadow, name: 'Pond' });
+        await running.says('UPDATE /Pond\n');
+        await running.says('\nGarden, Orchard, Pond\n');
+
+        const { code, errors } = await running.stop();
+        assert.deepEqual({ code, errors }, { code: 0, errors: '' });
+        assert.equal(relay.answered.at(-1), '/logout 204');
+        assert.deepEqual(relay.exposed, []);
+      } finally {
+        await running.stop('SIGKILL');
+      }
+    });
+
+    test('says in one line what is wrong, and ends', async () => {
+      const refused = await start(username, 'walnut cabin wrong').ended;
+      assert.match(refused.errors, /^folders\.ts: The user name or the password is wrong.*\n$/);
+      assert.deepEqual([refused.code, refused.output], [1, '']);
+
+      const user = { username: 'visitor', password, isAdministrator: true };
+      const { id } = (await tree.run<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
+      const running = start('visitor');
+      await running.says('CREATE /Garden\n');
+      await tree.run('updateUser', { id, isDisabled: true });
+      const { code, errors } = await running.ended;
+      assert.match(errors, /^folders\.ts: .*The session is over\.\n$/);
+      assert.equal(code, 1);
+    });
+  });
+}
