@@ -97,7 +97,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
   const receive = (message: Message | null | undefined) => {
     // Of another version of the page, or of something else that has chosen the same name.
     if (!isKept(message?.kept)) return;
-    const { from: peer, kept: given, asks, answers = '' } = message!;
+    const { from: peer, kept: given, asks, answers = '' } = message;
     peers.add(peer);
     if (take(given)) {
       save();
