@@ -48,25 +48,24 @@ export interface ErrorDetails {
 
 export class EspalierError extends Error {
   readonly code: ErrorCode;
-  readonly status: number | undefined;
-  readonly requestId: string | undefined;
-  readonly retryAfterSeconds: number | undefined;
-  readonly errors: readonly GraphErrorShape[] | undefined;
-  readonly data: unknown;
+  // Only what there is, so that it is short when it is printed.
+  declare readonly status?: number;
+  declare readonly requestId?: string;
+  declare readonly retryAfterSeconds?: number;
+  declare readonly errors?: readonly GraphErrorShape[];
+  declare readonly data?: unknown;
 
-  // Where the stack finds it.
+  // Where the stack finds it, also when the code is minified.
   static {
     this.prototype.name = 'EspalierError';
+    Object.defineProperty(this, 'name', { value: 'EspalierError' });
   }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    const { cause, ...known } = details;
+    super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.status = details.status;
-    this.requestId = details.requestId;
-    this.retryAfterSeconds = details.retryAfterSeconds;
-    this.errors = details.errors;
-    this.data = details.data;
+    Object.assign(this, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
   }
 }
 

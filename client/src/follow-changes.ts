@@ -11,6 +11,8 @@ export interface TreeChange {
   readonly kind: FolderChangeKind;
   /** Of the folder; of an import, where to. Null for RESYNC: everything has been read anew. */
   readonly id: string | null;
+  /** Below the watched folder, as of `WatchedTree.path`: where it is, or where it was if it is gone. Null if it never was here. */
+  readonly path: string | null;
   /** When it happened and who did it, as far as it is told. */
   readonly at: string | null;
   readonly by: string | null;
@@ -39,7 +41,7 @@ export interface Following {
 }
 
 interface Answer {
-  readonly folderChanges: Omit<TreeChange, 'by'> & {
+  readonly folderChanges: Omit<TreeChange, 'by' | 'path'> & {
     readonly cursor: string;
     readonly folder: Answered<Folder> | null;
     readonly by: { readonly username: string } | null;
@@ -57,9 +59,12 @@ export async function followChanges(given: Following): Promise<void> {
   let applying = Promise.resolve();
   let tries = 0;
 
+  const pathTo = (id: string | null) => (id === null ? undefined : watched.tree.path(id)) ?? null;
+
   /** Each after those before it, however long these take to read what they need. */
   const apply = async ({ kind, id, at, by, cursor, folder }: Answer['folderChanges']) => {
     if (signal.aborted) return;
+    const before = pathTo(id);
     if (kind === 'RESYNC') {
       const found = await persist(() => read(under));
       if (found) watched.tree = found.tree;
@@ -71,7 +76,7 @@ export async function followChanges(given: Following): Promise<void> {
       }
     }
     watched.cursor = cursor;
-    tell({ kind, id, at, by: by && by.username });
+    tell({ kind, id, path: pathTo(id) ?? before, at, by: by && by.username });
   };
 
   /** However often the server cannot be reached. */
@@ -109,14 +114,14 @@ export async function followChanges(given: Following): Promise<void> {
   const awaitReturn = async () => {
     if (watched.tree.size > 0) {
       watched.tree.drop(watched.tree.rootId);
-      tell({ kind: 'DELETE', id: under!, at: null, by: null });
+      tell({ kind: 'DELETE', id: under!, path: '/', at: null, by: null });
     }
     for (let attempt = 0; !signal.aborted; attempt++) {
       await pause(attempt);
       const found = await persist(() => read(under));
       if (!found) continue;
       Object.assign(watched, found);
-      tell({ kind: 'CREATE', id: under!, at: null, by: null });
+      tell({ kind: 'CREATE', id: under!, path: '/', at: null, by: null });
       return;
     }
   };

@@ -48,6 +48,14 @@ export class LiveTree {
     return way;
   }
 
+  /** The names from below the root to here, each after a slash; undefined for what is not here. */
+  path(id: string): string | undefined {
+    if (!this.get(id)) return undefined;
+    return `/${this.way(id)
+      .map(({ name }) => name)
+      .join('/')}`;
+  }
+
   put(folder: Folder): void {
     const { id, parentId } = folder;
     this.#takeOut(id);

@@ -45,6 +45,9 @@ export class Passing {
 /** Of a certificate that is not trusted, and the like: it does not help to ask again. */
 const lasting = /CERT|SSL|TLS/;
 
+/** Who does not know the method or the version of HTTP never will. */
+const neverPassing = new Set([501, 505]);
+
 export class Requests {
   readonly #options: RequestOptions;
 
@@ -164,6 +167,7 @@ export class Requests {
       // Of a server that has failed it is not known whether it would again.
       if (refusal.code === 'INTERNAL') return answer;
       if (refusal.code !== 'NOT_ESPALIER') return new Passing(refusal);
+      if (neverPassing.has(status)) throw refusal;
       // Of something that stands before the server.
       const message = `${url} answered ${status}: it cannot do this right now.`;
       return new Passing(new EspalierError('UNAVAILABLE', message, details));

@@ -45,7 +45,7 @@ interface Locks {
 /** Whoever has held the lock for so long is not waited for any more. */
 const lockMs = 10_000;
 /** How long other tabs may take to answer. */
-const answerMs = 100;
+const answerMs = 500;
 
 /**
  * For browsers alone: in a server, all that runs there would share one session.

@@ -91,11 +91,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
     },
     get: (id) => watched.tree.get(id),
     children: (id) => watched.tree.children(id),
-    path(id) {
-      if (!watched.tree.get(id)) return undefined;
-      const names = watched.tree.way(id).map(({ name }) => name);
-      return `/${names.join('/')}`;
-    },
+    path: (id) => watched.tree.path(id),
     onChange: feed.listen,
     closed,
     close,

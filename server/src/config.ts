@@ -15,7 +15,7 @@ import type { Setting } from './settings/setting.ts';
 import { startSettings } from './settings/start-settings.ts';
 import { tokenSettings } from './settings/token-settings.ts';
 import { withoutPassword } from './shown-url.ts';
-import { StartError } from './start-error.ts';
+import { StartError, UsageError } from './start-error.ts';
 
 /** By subject, as they are shown. */
 export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
@@ -142,7 +142,8 @@ function readSetting(each: Setting<unknown>, environment: Sources['environment']
     const holds = each.isSecret
       ? 'holds a value that'
       : `is ${JSON.stringify(withoutPassword(given.text))}, which`;
-    throw new StartError(`${given.source} ${holds} is not usable: it takes ${each.accepts}.`);
+    const Wrong = given.source.startsWith('--') ? UsageError : StartError;
+    throw new Wrong(`${given.source} ${holds} is not usable: it takes ${each.accepts}.`);
   }
   return value;
 }

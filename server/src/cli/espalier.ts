@@ -1,6 +1,8 @@
 /** The command line: finds the command, and turns what stops it into one line and an exit code. */
 
+import { flagName } from '../config.ts';
 import { nearestName } from '../nearest-name.ts';
+import { commandLineSettings } from '../settings/command-line-settings.ts';
 import { UsageError } from '../start-error.ts';
 import { commandHelp, readGiven, type ListedCommand } from './command.ts';
 import { allCommands, commandGroups, commandsBelow, findCommand, findMeantBy } from './commands.ts';
@@ -19,7 +21,8 @@ export async function main(args: string[]): Promise<void> {
   }
 }
 
-async function run(args: readonly string[]): Promise<void> {
+async function run(given: readonly string[]): Promise<void> {
+  const args = flagsLast(given);
   const end = args.indexOf('--');
   const flags = end < 0 ? args : args.slice(0, end);
   const asks = (...names: string[]) => names.some((name) => flags.includes(name));
@@ -37,6 +40,18 @@ async function run(args: readonly string[]): Promise<void> {
   }
 }
 
+/** `espalier --profile a folder ls` is `espalier folder ls --profile a`. */
+function flagsLast(args: readonly string[]): readonly string[] {
+  const names = Object.values(commandLineSettings).map((each) => `--${flagName(each)}`);
+  const rest = [...args];
+  const flags: string[] = [];
+  for (let [first = ''] = rest; names.includes(first.split('=', 1)[0]!); [first = ''] = rest) {
+    flags.push(...rest.splice(0, first.includes('=') ? 1 : 2));
+  }
+  const end = rest.indexOf('--');
+  return end < 0 ? [...rest, ...flags] : [...rest.slice(0, end), ...flags, ...rest.slice(end)];
+}
+
 async function helpOf({ name, about, load }: ListedCommand): Promise<string> {
   return commandHelp(name, about, await load());
 }
@@ -47,7 +62,9 @@ function noSuchCommand([first = '', second]: readonly string[]): never {
     const names = below.map(({ name }) => name.slice(first.length + 1));
     const list = `${names.slice(0, -1).join(', ')}${names.length > 1 ? ' or ' : ''}${names.at(-1)}`;
     const isWord = second !== undefined && !second.startsWith('-');
-    const wrong = isWord ? `There is no command ${first} ${second}. ` : '';
+    const meant = isWord ? nearestName(second, names) : undefined;
+    const hint = meant ? `Did you mean ${meant}? ` : '';
+    const wrong = isWord ? `There is no command ${first} ${second}. ${hint}` : '';
     throw new UsageError(`${wrong}espalier ${first} takes ${list}. espalier ${first} --help tells more.`);
   }
   const meant = nearestName(first, [...new Set(allCommands.map(({ name }) => name.split(' ', 1)[0]!))]);

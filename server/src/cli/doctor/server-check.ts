@@ -15,17 +15,23 @@ const proxies = 'docs/deployment.md shows how proxies are set up.';
 export async function* checkServer({ clock, server, settings }: Examined): Findings {
   const { url } = server;
   if (url === undefined) {
-    yield ok('The port is chosen at the start: nobody can tell where a server is. Name it with --url.');
+    yield warning(
+      'The port is chosen at the start: nobody can tell where a server is.',
+      'Name it with --url.',
+    );
     return;
   }
   let alive: Answer;
   try {
     alive = await server.alive();
   } catch (error) {
-    const text = `No server answers at ${url}: ${(error as Error).message}.`;
+    const text = `No server answers at ${url}: ${reasonOf(error)}.`;
     yield server.isGiven
       ? problem(text, 'Is it started, are host, port and path right, and does a firewall let it through?')
-      : ok(`${text} What is asked of a server is left out; --url <url> names another.`);
+      : warning(
+          `${text} What is asked of a server is left out.`,
+          'Start it, or name another with --url <url>.',
+        );
     return;
   }
   yield* checkKind(clock, url, alive);
@@ -131,4 +137,12 @@ async function* checkTokens(clock: Clock, url: string): Findings {
         `Turn caching off for ${url}/graphql; answers say no-store.`,
       )
     : ok('Nothing in between keeps answers.');
+}
+
+/** What OpenSSL says of something that does not speak TLS fills two lines. */
+function reasonOf(error: unknown): string {
+  const { message } = error as Error;
+  if (/EPROTO|wrong version number|WRONG_VERSION/i.test(message))
+    return 'what listens there does not speak TLS';
+  return message.split('\n', 1)[0]!;
 }

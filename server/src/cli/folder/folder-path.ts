@@ -7,7 +7,13 @@ import { shown } from '../shown-text.ts';
 
 /** The names from below the root; a slash more or less makes no difference. */
 export function namesOf(path: string): string[] {
-  return path.split('/').filter(Boolean);
+  const names = path.split('/').filter(Boolean);
+  if (names.some((name) => /^\.\.?$/.test(name))) {
+    throw new UsageError(
+      'Paths begin at the root here: . and .. have no meaning. A folder of that name is told by id:<id>.',
+    );
+  }
+  return names;
 }
 
 export function pathOf(names: readonly string[]): string {

@@ -1,9 +1,11 @@
 /** `espalier whoami`: who is logged in, as the server says it. */
 
+import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
+import { toMinute } from '../shown-time.ts';
 
 interface Answer {
   readonly viewer: {
@@ -19,14 +21,20 @@ export const whoami = command({
   settings: connectionSettings,
   async run({ options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
-      const { viewer } = await client.query<Answer>(query, {}, { signal });
+      const { viewer } = await client.query<Answer>(query, {}, { signal }).catch(isOver);
       if (options.json) {
         await printJson({ url: client.url, ...viewer });
         return;
       }
       const { user, session } = viewer;
       await print(`${shown(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
-Logged in since ${session.createdAt}; unless it is used, the session ends at ${session.expiresAt}.`);
+Logged in since ${toMinute(session.createdAt)} UTC; unless it is used, the session ends at ${toMinute(session.expiresAt)} UTC.`);
     });
   },
 });
+
+/** A token may outlive its session: after a logout elsewhere, or when a backup was restored. */
+function isOver(error: unknown): never {
+  const isGone = error instanceof EspalierError && error.code === 'NOT_FOUND';
+  throw isGone ? new EspalierError('LOGGED_OUT', 'The session is over.') : error;
+}
