@@ -44,7 +44,10 @@ describe('the folder commands', () => {
       bed.output('folder', 'ls'),
     ]);
     assert.equal(plain, 'Floor 2\nFloor 10\n');
-    assert.match(long, /^[\w-]{36} {2}MANAGE {2}\S+Z {2}Floor 2 {2}\(The second\)\n[\w-]{36}.*Floor 10\n$/);
+    assert.match(
+      long,
+      /^Id .*\n[\w-]{36} {2}MANAGE {2}[\d-]+ [\d:]+ {2}Floor 2 {2}\(The second\)\n[\w-]{36}.*Floor 10\n$/,
+    );
     assert.deepEqual(
       json.map(({ path, title, properties }) => ({ path, title, properties })),
       [
@@ -135,7 +138,7 @@ describe('the folder commands', () => {
     assert.ok(id, deleted);
     assert.deepEqual(await paths('/rm'), []);
     const trash = await bed.output('folder', 'trash');
-    assert.match(trash, new RegExp(`^ID .*\\n(.*\\n)*${id} .* /rm/a\\n`));
+    assert.match(trash, new RegExp(`^Id .*\\n(.*\\n)*${id} .* /rm/a\\n`));
     const [listed] = (await bed.json<{ id: string; name: string }[]>('folder', 'trash')).filter(
       (folder) => folder.id === id,
     );
