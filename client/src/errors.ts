@@ -69,8 +69,8 @@ export class EspalierError extends Error {
   }
 }
 
-export function loggedOut(message = 'Nobody is logged in.'): EspalierError {
-  return new EspalierError('LOGGED_OUT', message);
+export function loggedOut(hasEnded = false): EspalierError {
+  return new EspalierError('LOGGED_OUT', hasEnded ? 'The session is over.' : 'Nobody is logged in.');
 }
 
 export function isGraphErrors(value: unknown): value is readonly GraphErrorShape[] {

@@ -87,7 +87,7 @@ export class GraphSocket {
       // Of somebody else, perhaps: what they may see is another matter.
       else if (type === 'login') this.#client?.terminate();
       else {
-        for (const { subscription } of [...this.#running]) subscription.fail(loggedOut());
+        for (const { subscription } of [...this.#running]) subscription.fail(loggedOut(type === 'ended'));
         // Those of others are refused when they come back; the server goes on telling until the token ends.
         if (this.#isShared) this.#client?.terminate();
       }

@@ -49,6 +49,7 @@ export class Session {
   readonly #unfollow: (() => void) | undefined;
   /** Those that the listeners know of. */
   #known: Tokens | undefined;
+  #hasEnded = false;
   #refreshing: Promise<Tokens> | undefined;
   /** What is still stored, and what should be instead. */
   #unsaved: { readonly pair: Tokens; readonly next: Tokens } | undefined;
@@ -110,7 +111,7 @@ export class Session {
     signal,
   }: { refused?: string | undefined; signal?: AbortSignal | undefined } = {}) {
     const tokens = await abortable(this.#read(), signal);
-    if (!tokens) throw loggedOut();
+    if (!tokens) throw loggedOut(this.#hasEnded);
     const isUsable = tokens.authToken !== refused;
     if (isUsable && !this.#isDue(tokens)) return tokens.authToken;
     const leftMs = isUsable ? tokens.expiresAt - this.#clock.now() : 0;
@@ -234,7 +235,7 @@ export class Session {
   async #end(): Promise<never> {
     await this.#storage.write(undefined);
     this.#tell('ended', undefined);
-    throw loggedOut('The session is over.');
+    throw loggedOut(true);
   }
 
   /** By the auth token while it is good, which ends the session whatever became of its refresh token. */
@@ -272,6 +273,7 @@ export class Session {
       type = 'login';
     }
     this.#known = tokens;
+    this.#hasEnded = type === 'ended';
     for (const listener of [...this.#listeners]) {
       try {
         listener({ type });

@@ -106,7 +106,7 @@ describe('a watched tree', () => {
     server.tell('UPDATE', 'a', 'one');
     await settle();
     assert.deepEqual(seen, [['b', 'c'], 'one']);
-    assert.deepEqual(told, [{ kind: 'UPDATE', id: 'a', path: '/a', at: null, by: 'ada' }]);
+    assert.deepEqual(told, [{ kind: 'UPDATE', id: 'a', path: '/c', at: null, by: 'ada' }]);
     assert.equal(server.reads, 1);
     assert.deepEqual(
       [watched.path('top'), watched.path('a'), watched.path('x'), watched.size, watched.root?.id],

@@ -26,7 +26,11 @@ const exit = (text) => {
   process.exit(1);
 };
 
-let tokens = await post('/login', { username, password });
+if (!password) exit('Set ESPALIER_PASSWORD to the password.');
+
+let tokens = await post('/login', { username, password }).catch((error) =>
+  exit(`${api} cannot be reached: ${error.cause?.code ?? error.message}.`),
+);
 
 // One at a time: a refresh token can be exchanged once.
 let refreshing;
