@@ -56,6 +56,15 @@ export interface RunDocument {
 export interface Client {
   /** Without a slash at its end. */
   readonly url: string;
+  /**
+   * The tree in calls.
+   *
+   * @example
+   * const { folders } = client;
+   * const places = await folders.byPath('/Places');
+   * const made = await folders.create({ name: 'Floor 3', parentId: places?.id });
+   * for await (const { name } of folders.children(made.id)) console.log(name);
+   */
   readonly folders: Folders;
   /**
    * Takes the place of a session that there may be here; it is not ended. If that was somebody else's, what is followed
@@ -113,6 +122,14 @@ export interface Client {
     variables?: NoInfer<Variables | (() => Variables)>,
     options?: SubscribeOptions,
   ): AsyncIterableIterator<Result, undefined>;
+  /**
+   * A part of the tree in memory that is always what the server has, across lost connections and expired tokens.
+   *
+   * @example
+   * const tree = await client.watch();
+   * console.log(tree.size, tree.children(tree.root!.id));
+   * for await (const { kind, path, by } of tree) console.log(kind, path, by);
+   */
   watch(options?: WatchOptions): Promise<WatchedTree>;
   /** The socket as a client of graphql-ws, for libraries that take one. */
   readonly socket: SocketClient;

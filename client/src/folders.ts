@@ -26,6 +26,7 @@ export interface ImportOptions {
 }
 
 export interface Folders {
+  /** The top of the tree, which everybody sees. */
   root(): Promise<FolderDetails>;
   /** Undefined if there is none that you may see. */
   byId(id: string): Promise<FolderDetails | undefined>;
@@ -43,9 +44,11 @@ export interface Folders {
     text: string,
     options?: ListOptions & { readonly under?: string | undefined },
   ): AsyncIterableIterator<FolderDetails>;
+  /** Refused with CONFLICT if the name is not free there. */
   create(folder: NewFolder): Promise<FolderDetails>;
   /** Changes what is given; null takes a text or the properties away. */
   update(id: string, changes: FolderChanges): Promise<FolderDetails>;
+  /** With all that is inside. Refused with CYCLE if the new parent is inside it. */
   move(
     id: string,
     parentId: string,

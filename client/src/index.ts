@@ -10,8 +10,9 @@ export {
   type SessionEvent,
   type SubscribeOptions,
 } from './client.ts';
-export type { GraphDocument } from './document.ts';
-export { EspalierError, type ErrorCode, type GraphErrorShape } from './errors.ts';
+export type { Clock } from './clock.ts';
+export type { GraphDocument, NoVariables } from './document.ts';
+export { EspalierError, type ErrorCode, type ErrorDetails, type GraphErrorShape } from './errors.ts';
 export type {
   AccessLevel,
   Descendant,

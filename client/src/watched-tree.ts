@@ -24,7 +24,9 @@ export interface WatchOptions {
 export interface WatchedTree extends AsyncIterable<TreeChange> {
   /** The watched folder; undefined while it is not there any more. */
   readonly root: Folder | undefined;
+  /** How many folders are in it. */
   readonly size: number;
+  /** Undefined for what is not in it. */
   get(id: string): Folder | undefined;
   /** In the order of the server. */
   children(id: string): readonly Folder[];

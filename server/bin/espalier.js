@@ -14,7 +14,7 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   console.error(
     `Espalier needs Node ${needed.join('.')} or newer, and this is Node ${process.versions.node}.\n` +
       (isClone
-        ? 'Use the npm scripts: npm install brings the right Node with it, and npm start uses it.'
+        ? 'Use npm start, or npx espalier <command>: npm install brings the right Node with it, and they use it.'
         : 'Install a newer Node from https://nodejs.org/'),
   );
   process.exit(1);
