@@ -4,10 +4,11 @@
  */
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { rolldown } from 'rolldown';
 import { serveAndStop } from './installed-server.ts';
 import { build, pack, readJson, root, run, type Manifest, type Packed } from './packed.ts';
 
@@ -27,6 +28,46 @@ export const pair: LoginResponse = { authToken: 'a', expires_in: 600, refreshTok
 // @ts-expect-error a number is no token
 export const wrong: LoginResponse = { authToken: 1, expires_in: 600, refreshToken: 'r' };
 export const start: (options: ServerOptions) => Promise<RunningServer> = startServer;
+`;
+
+/** In a browser or in Node, with the types of either. */
+const clientConsumer = `
+import { createClient, EspalierError, memoryStorage, tabStorage, apolloOptions, authorizedFetch, urqlOptions } from '@espalier/client';
+import type { Client, ErrorCode, Folder, GraphDocument, TokenStorage, TreeChange, WatchedTree } from '@espalier/client';
+
+const storage: TokenStorage = Math.random() > 1 ? tabStorage() : memoryStorage();
+export const client: Client = createClient({ url: new URL('https://example.com'), storage, fetch, webSocket: WebSocket });
+const named: GraphDocument<{ folder: { name: string } }, { id: string }> = 'query($id:ID){folder(id:$id){name}}';
+export const name: Promise<string> = client.query(named, { id: '1' }).then(({ folder }) => folder.name);
+// @ts-expect-error the document needs an id
+export const wrong = client.query(named, { id: 1 });
+export async function follow(tree: WatchedTree): Promise<TreeChange | undefined> {
+  const inside: readonly Folder[] = tree.children(tree.root!.id);
+  for await (const change of tree) if (inside.length > 0) return change;
+  return undefined;
+}
+export const codeOf = (error: unknown): ErrorCode | undefined =>
+  error instanceof EspalierError ? error.code : undefined;
+export const answer: Promise<Response> = authorizedFetch(client)(apolloOptions(client).uri);
+export const ended: { unsubscribe(): void } = urqlOptions(client)
+  .forwardSubscription({ query: 'subscription{folderChanges{kind}}' })
+  .subscribe({ next: () => undefined, error: () => undefined, complete: () => undefined });
+`;
+
+const clientProgram = `
+import { createClient } from '@espalier/client';
+
+const client = createClient({ url: process.env.URL });
+await client.login({ username: 'admin', password: process.env.ESPALIER_PASSWORD });
+const { id } = await client.folders.create({ name: 'Garden' });
+const tree = await client.watch({ under: id });
+const changes = tree[Symbol.asyncIterator]();
+await client.folders.create({ name: 'Bed', parentId: id });
+const { value: change } = await changes.next();
+console.log(change.kind, change.by, tree.path(change.id), tree.size);
+tree.close();
+await client.logout();
+client.close();
 `;
 
 describe('packages that npm has installed in an empty folder', () => {
@@ -57,6 +98,11 @@ describe('packages that npm has installed in an empty folder', () => {
     assert.deepEqual(scripted, []);
   });
 
+  test('have one graphql among them, which is that of the server', () => {
+    const found = globSync('**/node_modules/graphql/package.json', { cwd: folder });
+    assert.deepEqual(found, ['node_modules/graphql/package.json']);
+  });
+
   test('serve with npx, and stop', async () => {
     const { version } = packages.find(({ manifest }) => manifest.name === 'espalier')!.manifest;
     assert.equal(await run('npx', ['espalier', 'version'], folder, path), `${version}\n`);
@@ -75,16 +121,59 @@ describe('packages that npm has installed in an empty folder', () => {
     );
   });
 
+  test('are a client of the server in a program of its own', async () => {
+    const place = join(folder, 'client');
+    mkdirSync(place);
+    writeFileSync(join(place, 'program.mjs'), clientProgram);
+    const use = async ({ url, password }: { url: string; password: string }) => {
+      const environment = { URL: url, ESPALIER_PASSWORD: password };
+      const output = await run('node', ['program.mjs'], place, path, environment);
+      assert.equal(output, 'CREATE admin /Bed 2\n');
+    };
+    await serveAndStop(['npx', 'espalier', 'serve'], { folder: place, path, use });
+  });
+
+  const nodeTypes = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
   for (const flags of [
     ['--module', 'nodenext'],
     ['--module', 'esnext', '--moduleResolution', 'bundler'],
   ]) {
-    test(`have types for tsc --strict ${flags.join(' ')}`, async () => {
-      writeFileSync(join(folder, 'consumer.mts'), consumer);
-      const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
+    const compile = async (name: string, text: string, more: readonly string[]) => {
+      writeFileSync(join(folder, name), text);
       const tsc = join(root, 'node_modules/typescript/bin/tsc');
-      const args = ['--strict', '--noEmit', '--target', 'es2024', ...flags, ...types, 'consumer.mts'];
-      await run('node', [tsc, ...args], folder, path);
-    });
+      const strict = ['--strict', '--exactOptionalPropertyTypes', '--noEmit', '--target', 'es2024'];
+      await run('node', [tsc, ...strict, ...flags, ...more, name], folder, path);
+    };
+
+    test(`have types for tsc --strict ${flags.join(' ')}`, () =>
+      compile('consumer.mts', consumer, nodeTypes));
+
+    for (const [where, more] of [
+      ['Node', ['--lib', 'es2024', ...nodeTypes]],
+      ['a browser', ['--lib', 'es2024,dom,dom.iterable', '--types', 'null']],
+      ['both', ['--lib', 'es2024,dom,dom.iterable', ...nodeTypes]],
+    ] as const) {
+      test(`have types of the client for ${where} with tsc --strict ${flags.join(' ')}`, () =>
+        compile('client-consumer.mts', clientConsumer, more));
+    }
   }
+
+  test('leave out of a bundle what of the client is not used', async () => {
+    const bundle = async (names: string) => {
+      const input = join(folder, 'bundled.mjs');
+      writeFileSync(input, `import { ${names} } from '@espalier/client';\nconsole.log(${names});\n`);
+      const built = await rolldown({ input, platform: 'browser', logLevel: 'silent' });
+      return (await built.generate({ minify: true })).output[0].code;
+    };
+    const marks = {
+      apolloOptions: 'wsClient',
+      authorizedFetch: 'token-expired',
+      urqlOptions: 'preferGetMethod',
+    };
+    const least = await bundle('createClient');
+    for (const [name, mark] of [...Object.entries(marks), ['tabStorage', 'BroadcastChannel']] as const) {
+      assert.ok(!least.includes(mark), `createClient brings ${name} along`);
+      assert.ok((await bundle(name)).includes(mark), name);
+    }
+  });
 });

@@ -8,12 +8,14 @@ import { keepLog, keepOutput } from '../secrets/secret-record.ts';
 export interface Started {
   readonly folder: string;
   readonly path: string;
+  /** Called while it serves. */
+  readonly use?: (given: { readonly url: string; readonly password: string }) => Promise<void>;
 }
 
 /** Answers with all that it has said, once it has ended. */
 export async function serveAndStop(
   [program, ...args]: readonly [string, ...string[]],
-  { folder, path }: Started,
+  { folder, path, use }: Started,
 ): Promise<string> {
   const server = spawn(program, args, {
     cwd: folder,
@@ -41,6 +43,7 @@ export async function serveAndStop(
       body: JSON.stringify({ username: 'admin', password }),
     });
     assert.equal(login.status, 200);
+    await use?.({ url, password });
   } finally {
     if (server.exitCode === null) process.kill(-server.pid!, 'SIGTERM');
     await ended;

@@ -4,13 +4,17 @@
  */
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { serveAndStop } from './installed-server.ts';
 import { faultsOf } from './package-rules.ts';
 import { build, pack, root, run, type Packed } from './packed.ts';
+
+/** Of its module without what it depends on, compressed. */
+const mostClientBytes = 12_000;
 
 describe('packages', () => {
   let folder: string;
@@ -56,9 +60,19 @@ describe('packages', () => {
     assert.match(faults.slice(8).join('\n'), /^(imports ws in \S+, and does not depend on it\n?)+$/);
   });
 
+  test('have a client that is small, and depends on graphql-ws alone', () => {
+    const client = packages.find(({ manifest }) => manifest.name === '@espalier/client')!;
+    assert.deepEqual(Object.keys(client.manifest.dependencies!), ['graphql-ws']);
+    assert.equal(client.manifest.peerDependencies, undefined);
+    const { length } = gzipSync(readFileSync(join(client.folder, 'dist/index.js')));
+    assert.ok(length < mostClientBytes, `${length} bytes`);
+  });
+
   test('are enough to serve on SQLite, with what they depend on', async () => {
     for (const { workspace, manifest } of packages) {
-      for (const name of Object.keys(manifest.dependencies ?? {})) linkDependency(folder, workspace, name);
+      const { dependencies, peerDependencies } = manifest;
+      for (const name of Object.keys({ ...dependencies, ...peerDependencies }))
+        linkDependency(folder, workspace, name);
     }
     const program = join(folder, 'node_modules/espalier/bin/espalier.js');
     const { version } = packages.find(({ manifest }) => manifest.name === 'espalier')!.manifest;

@@ -82,9 +82,10 @@ export async function run(
   args: readonly string[],
   cwd = root,
   path = process.env['PATH'],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const quiet = { npm_config_loglevel: 'error', npm_config_audit: 'false', npm_config_fund: 'false' };
-  const options = { cwd, env: { ...process.env, PATH: path, ...quiet }, maxBuffer: Infinity };
+  const options = { cwd, env: { ...process.env, PATH: path, ...quiet, ...environment }, maxBuffer: Infinity };
   try {
     return (await promisify(execFile)(command, args, options)).stdout;
   } catch (error) {
