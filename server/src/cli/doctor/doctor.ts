@@ -102,8 +102,9 @@ function originOf(given: string | undefined): string | undefined {
   throw new UsageError('--origin takes the origin of a page, such as https://app.example.com.');
 }
 
-const colours: Readonly<Record<State, 'green' | 'yellow' | 'red'>> = {
+const colours: Readonly<Record<State, 'green' | 'gray' | 'yellow' | 'red'>> = {
   ok: 'green',
+  skipped: 'gray',
   warning: 'yellow',
   problem: 'red',
 };

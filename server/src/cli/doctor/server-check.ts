@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import { version } from '../version.ts';
 import { ask, jsonOf, type Answer } from './ask.ts';
 import type { Examined } from './examined.ts';
-import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
+import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 import { checkSocket } from './socket-check.ts';
 import { ageOf } from './tls-check.ts';
 
@@ -15,10 +15,7 @@ const proxies = 'docs/deployment.md shows how proxies are set up.';
 export async function* checkServer({ clock, server, settings }: Examined): Findings {
   const { url } = server;
   if (url === undefined) {
-    yield warning(
-      'The port is chosen at the start: nobody can tell where a server is.',
-      'Name it with --url.',
-    );
+    yield skipped('The port is chosen at the start: nobody can tell where a server is. Name it with --url.');
     return;
   }
   let alive: Answer;
@@ -28,10 +25,7 @@ export async function* checkServer({ clock, server, settings }: Examined): Findi
     const text = `No server answers at ${url}: ${reasonOf(error)}.`;
     yield server.isGiven
       ? problem(text, 'Is it started, are host, port and path right, and does a firewall let it through?')
-      : warning(
-          `${text} What is asked of a server is left out.`,
-          'Start it, or name another with --url <url>.',
-        );
+      : skipped(`${text} Start it, or name another with --url <url>.`);
     return;
   }
   yield* checkKind(clock, url, alive);
