@@ -1,6 +1,8 @@
 /** The program as an operator runs it: a command in a process of its own, with what it prints and how it ends. */
 
-import { execFile } from 'node:child_process';
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 
 export const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
@@ -46,4 +48,31 @@ export function runEspalier(args: readonly string[], options: CommandOptions = {
     // It may end without having read.
     child.stdin!.on('error', () => undefined).end(input);
   });
+}
+
+/** The same in one process for many commands: for those that need none of their own. */
+export class CommandHost {
+  readonly #process: ChildProcess;
+
+  constructor() {
+    this.#process = fork(join(import.meta.dirname, 'cli/command-host.ts'), [], {
+      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+      execArgv: ['--conditions=espalier-source'],
+    });
+  }
+
+  /** One after the other. */
+  async run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+    noteSettings(environment);
+    this.#process.send({ args, environment });
+    const [ended] = (await once(this.#process, 'message')) as [Ended];
+    keepOutput(ended.output);
+    keepLog(ended.errors);
+    return ended;
+  }
+
+  async stop(): Promise<void> {
+    this.#process.disconnect();
+    await once(this.#process, 'exit');
+  }
 }

@@ -1,21 +1,18 @@
 /** A test server, and the commands of somebody who is logged in there. */
 
 import assert from 'node:assert/strict';
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../databases.ts';
 import { PeopleBed, type Person } from '../people/people-bed.ts';
-import { keepLog, keepOutput } from '../secrets/secret-record.ts';
 import { administrator, type TestbedOptions } from '../testbed.ts';
-import type { Ended } from '../espalier-command.ts';
+import { CommandHost, type Ended } from '../espalier-command.ts';
 
 export class CommandBed {
   readonly people: PeopleBed;
   readonly folder: string;
-  readonly #host: ChildProcess;
+  readonly #host: CommandHost;
   #files = 0;
 
   /** With the administrator logged in, under the name `default`. */
@@ -30,10 +27,7 @@ export class CommandBed {
   private constructor(people: PeopleBed, folder: string) {
     this.people = people;
     this.folder = folder;
-    this.#host = fork(join(import.meta.dirname, 'command-host.ts'), [], {
-      env: { ...this.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
-      execArgv: ['--conditions=espalier-source'],
-    });
+    this.#host = new CommandHost();
   }
 
   get environment(): Record<string, string> {
@@ -41,18 +35,13 @@ export class CommandBed {
   }
 
   async stop(): Promise<void> {
-    this.#host.disconnect();
-    await once(this.#host, 'exit');
+    await this.#host.stop();
     await this.people.stop();
     rmSync(this.folder, { recursive: true });
   }
 
   async run(...args: string[]): Promise<Ended> {
-    this.#host.send(args);
-    const [ended] = (await once(this.#host, 'message')) as [Ended];
-    keepOutput(ended.output);
-    keepLog(ended.errors);
-    return ended;
+    return this.#host.run(args, this.environment);
   }
 
   /** What it printed, of a command that must be done. */

@@ -10,7 +10,8 @@ const printed = { output: '', errors: '' };
 keep(process.stdout, 'output');
 keep(process.stderr, 'errors');
 
-process.on('message', (args: string[]) => {
+process.on('message', ({ args, environment }: { args: string[]; environment: NodeJS.ProcessEnv }) => {
+  process.env = environment;
   void main(args).then(
     () => tell(Number(process.exitCode ?? 0)),
     (error: unknown) => {

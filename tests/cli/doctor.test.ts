@@ -31,7 +31,8 @@ async function examine(args: readonly string[], environment: Record<string, stri
   assert.equal(code, problems > 0 ? 1 : 0);
   // The PostgreSQL of the tests does not sync, and knows ASCII letters only.
   const bad = findings.filter(
-    ({ state, text }) => !/^(ok|skipped)$/.test(state) && !/ off: a crash of its machine|lc_ctype 'C'/.test(text),
+    ({ state, text }) =>
+      !/^(ok|skipped)$/.test(state) && !/ off: a crash of its machine|lc_ctype 'C'/.test(text),
   );
   const told = (one: Found) => `${one.state}: ${one.text}`;
   return { bad: bad.map(told), good: findings.filter(({ state }) => state === 'ok').map(told), findings };
