@@ -2,7 +2,7 @@
 
 import { jsonText } from '../output.ts';
 import { shown } from '../shown-text.ts';
-import { csvLine, parseCsv } from './csv.ts';
+import { csvLine, parseCsv } from '../csv.ts';
 import type { Entry } from './import-call.ts';
 
 /** Says where in the source something is wrong. */

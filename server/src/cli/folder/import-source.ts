@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { StartError, UsageError } from '../../start-error.ts';
 import { shown } from '../shown-text.ts';
-import { CsvError } from './csv.ts';
+import { CsvError } from '../csv.ts';
 import { readDirectory, type DirectoryOptions } from './directory-source.ts';
 import { entriesOfCsv, entriesOfJson, entriesOfNdjson, EntryError } from './entry-formats.ts';
 import type { Entry } from './import-call.ts';

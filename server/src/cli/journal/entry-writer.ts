@@ -1,7 +1,7 @@
 /** Prints entries as they come: lines, CSV, one JSON array, or a JSON object a line for what has no end. */
 
 import { jsonText, print } from '../output.ts';
-import { csvHeading, toCsvRow } from './csv.ts';
+import { csvHeading, toCsvRow } from './csv-row.ts';
 import { heading, toLine, type Entry } from './entry.ts';
 
 export type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';

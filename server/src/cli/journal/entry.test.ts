@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvHeading, toCsvRow } from './csv.ts';
+import { csvHeading, toCsvRow } from './csv-row.ts';
 import { heading, toLine, type Entry } from './entry.ts';
 
 const entry = (given: Partial<Entry>): Entry => ({

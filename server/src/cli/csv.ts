@@ -40,7 +40,12 @@ function countLines(text: string): number {
 }
 
 export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
+  return `${csvRow(cells)}\r\n`;
+}
+
+/** Without the end of the line. */
+export function csvRow(cells: readonly string[]): string {
+  return cells.map(csvCell).join(',');
 }
 
 /** Spaces at an end are part of a cell, but not every program keeps them without quotes. */

@@ -1,5 +1,6 @@
 /** The journal for spreadsheets: RFC 4180, with a row of headings. */
 
+import { csvRow } from '../csv.ts';
 import { jsonText, shown } from '../output.ts';
 import type { Entry } from './entry.ts';
 
@@ -25,14 +26,11 @@ const columns: Readonly<Record<string, (entry: Entry) => Cell>> = {
 export const csvHeading = Object.keys(columns).join(',');
 
 export function toCsvRow(entry: Entry): string {
-  return Object.values(columns)
-    .map((cellOf) => toCell(cellOf(entry)))
-    .join(',');
+  return csvRow(Object.values(columns).map((cellOf) => harmless(cellOf(entry))));
 }
 
 /** A name that others chose must not become a formula where the file is opened: an apostrophe makes it a text. */
-function toCell(value: Cell): string {
+function harmless(value: Cell): string {
   const text = shown(String(value ?? ''));
-  const harmless = typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
 }
