@@ -53,6 +53,7 @@ export function runEspalier(args: readonly string[], options: CommandOptions = {
 /** The same in one process for many commands: for those that need none of their own. */
 export class CommandHost {
   readonly #process: ChildProcess;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor() {
     this.#process = fork(join(import.meta.dirname, 'cli/command-host.ts'), [], {
@@ -62,7 +63,13 @@ export class CommandHost {
   }
 
   /** One after the other. */
-  async run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+  run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+    const running = this.#last.then(() => this.#runNow(args, environment));
+    this.#last = running.catch(() => undefined);
+    return running;
+  }
+
+  async #runNow(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
     noteSettings(environment);
     this.#process.send({ args, environment });
     const [ended] = (await once(this.#process, 'message')) as [Ended];

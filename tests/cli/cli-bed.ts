@@ -1,12 +1,12 @@
 /** A test server, and the commands that talk to it as people type them, with a login of their own. */
 
-import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../databases.ts';
-import { program, runEspalier, type CommandOptions, type Ended } from '../espalier-command.ts';
+import { CommandHost, program, runEspalier, type CommandOptions, type Ended } from '../espalier-command.ts';
 import { keepLog } from '../secrets/secret-record.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { administrator, type TestbedOptions } from '../testbed.ts';
@@ -15,8 +15,7 @@ export class CliBed {
   readonly tree: TreeBed;
   /** Where logins are kept, and what else a test puts there. */
   readonly folder: string;
-  readonly #host: ChildProcess;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #host = new CommandHost();
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliBed> {
     const bed = new CliBed(await TreeBed.start(kind, options));
@@ -27,15 +26,10 @@ export class CliBed {
   private constructor(tree: TreeBed) {
     this.tree = tree;
     this.folder = mkdtempSync(join(tmpdir(), 'espalier-cli-'));
-    this.#host = fork(join(import.meta.dirname, 'command-host.ts'), [], {
-      env: { PATH: '', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...this.environment },
-      execArgv: ['--conditions=espalier-source'],
-    });
   }
 
   async stop(): Promise<void> {
-    this.#host.disconnect();
-    await once(this.#host, 'exit');
+    await this.#host.stop();
     await this.tree.stop();
     rmSync(this.folder, { recursive: true });
   }
@@ -54,17 +48,10 @@ export class CliBed {
     return this.run(given, { input: administrator.password });
   }
 
-  /** In a process of its own if it needs one; otherwise beside others, one after the other, which is much faster. */
+  /** In a process of its own if it needs one; otherwise in that of the others, which is much faster. */
   run(args: readonly string[], options?: CommandOptions): Promise<Ended> {
-    if (!options) return (this.#last = this.#last.then(() => this.#runInHost(args))) as Promise<Ended>;
+    if (!options) return this.#host.run(args, this.environment);
     return runEspalier(args, { ...options, environment: { ...this.environment, ...options.environment } });
-  }
-
-  async #runInHost(args: readonly string[]): Promise<Ended> {
-    this.#host.send(args);
-    const [ended] = (await once(this.#host, 'message')) as [Ended];
-    keepLog(ended.output + ended.errors);
-    return ended;
   }
 
   /** The output of a command that must succeed. */

@@ -12,7 +12,7 @@ import { CommandHost, type Ended } from '../espalier-command.ts';
 export class CommandBed {
   readonly people: PeopleBed;
   readonly folder: string;
-  readonly #host: CommandHost;
+  readonly #host = new CommandHost();
   #files = 0;
 
   /** With the administrator logged in, under the name `default`. */
@@ -27,7 +27,6 @@ export class CommandBed {
   private constructor(people: PeopleBed, folder: string) {
     this.people = people;
     this.folder = folder;
-    this.#host = new CommandHost();
   }
 
   get environment(): Record<string, string> {
