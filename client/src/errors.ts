@@ -73,6 +73,11 @@ export function loggedOut(hasEnded = false): EspalierError {
   return new EspalierError('LOGGED_OUT', hasEnded ? 'The session is over.' : 'Nobody is logged in.');
 }
 
+/** Whether it may be better later: the server cannot be reached, or cannot do it right now. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code);
+}
+
 export function isGraphErrors(value: unknown): value is readonly GraphErrorShape[] {
   return Array.isArray(value) && typeof (value[0] as GraphErrorShape | undefined)?.message === 'string';
 }

@@ -1,7 +1,7 @@
 /** Follows what happens to a tree that was read, across lost connections, and applies it in order. */
 
 import type { Client, SubscribeOptions } from './client.ts';
-import { EspalierError } from './errors.ts';
+import { EspalierError, isPassing } from './errors.ts';
 import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
 import type { FolderChange, FolderChangeKind } from './live-tree.ts';
 import type { ReadTree } from './read-tree.ts';
@@ -130,17 +130,10 @@ export async function followChanges(given: Following): Promise<void> {
     const error: unknown = await subscribe().catch((caught: unknown) => caught);
     await applying;
     if (signal.aborted) return;
-    if (under && codeOf(error) === 'NOT_FOUND') await awaitReturn();
+    const isGone = error instanceof EspalierError && error.code === 'NOT_FOUND';
+    if (under && isGone) await awaitReturn();
     else if (error && !isPassing(error)) throw error as Error;
     else await pause(tries++);
     received = watched.cursor;
   }
-}
-
-function isPassing(error: unknown): boolean {
-  return ['UNREACHABLE', 'UNAVAILABLE'].includes(codeOf(error)!);
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof EspalierError ? error.code : undefined;
 }

@@ -8,7 +8,14 @@ import { claimsOf } from './auth-token.ts';
 import type { CallOptions } from './calls.ts';
 import type { Clock } from './clock.ts';
 import { documentText, type GraphDocument } from './document.ts';
-import { EspalierError, graphError, isGraphErrors, loggedOut, type GraphErrorShape } from './errors.ts';
+import {
+  EspalierError,
+  graphError,
+  isGraphErrors,
+  isPassing,
+  loggedOut,
+  type GraphErrorShape,
+} from './errors.ts';
 import { bearer } from './requests.ts';
 import type { Session } from './session.ts';
 import { Subscription } from './subscription.ts';
@@ -313,11 +320,6 @@ export class GraphSocket {
       };
     });
   }
-}
-
-/** Whether it may be better later: the server cannot be reached, or cannot do it right now. */
-function isPassing(error: unknown): boolean {
-  return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code);
 }
 
 /** Of what ends a subscription for good. */
