@@ -1,7 +1,7 @@
 /** Queries and mutations: one request each, asked again as it is when a reply is lost. */
 
 import { claimsOf } from './auth-token.ts';
-import { documentText, type GraphDocument } from './document.ts';
+import { documentText, type GraphDocument, type NoVariables } from './document.ts';
 import { graphError, isGraphErrors } from './errors.ts';
 import { Passing, type Requests } from './requests.ts';
 import type { Session } from './session.ts';
@@ -13,6 +13,29 @@ export interface CallOptions {
   readonly operationName?: string | undefined;
   /** How long an answer is waited for each time, instead of the client's `timeoutSeconds`. */
   readonly timeoutSeconds?: number | undefined;
+}
+
+/**
+ * Runs a document, as often as it takes. Variables that a document needs are asked for by its type; of a text nothing is
+ * known.
+ */
+export interface RunDocument {
+  <Result = Record<string, unknown>>(
+    document: GraphDocument<Result, NoVariables>,
+    variables?: undefined,
+    options?: CallOptions,
+  ): Promise<Result>;
+  <Result = Record<string, unknown>, Variables = object>(
+    document: GraphDocument<Result, Variables>,
+    variables: NoInfer<Variables>,
+    options?: CallOptions,
+  ): Promise<Result>;
+}
+
+/** The ways to run one. */
+export interface RunsDocuments {
+  readonly query: RunDocument;
+  readonly mutate: RunDocument;
 }
 
 export interface Call {

@@ -2,9 +2,9 @@
 
 import type { Client as SocketClient } from 'graphql-ws';
 import { apiRoot } from './api-root.ts';
-import { call, type CallOptions } from './calls.ts';
+import { call, type CallOptions, type RunDocument } from './calls.ts';
 import { systemClock, type Clock } from './clock.ts';
-import type { GraphDocument, NoVariables } from './document.ts';
+import type { GraphDocument } from './document.ts';
 import { createFolders, type Folders } from './folders.ts';
 import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
 import { Requests } from './requests.ts';
@@ -12,7 +12,7 @@ import { Session, type Credentials, type SessionEvent } from './session.ts';
 import { memoryStorage, type TokenStorage } from './token-storage.ts';
 import { watchTree, type WatchedTree, type WatchOptions } from './watched-tree.ts';
 
-export type { CallOptions, Credentials, SessionEvent, SubscribeOptions };
+export type { CallOptions, Credentials, RunDocument, SessionEvent, SubscribeOptions };
 
 export interface ClientOptions {
   /** The API root, such as `https://example.com` or `https://example.com/espalier`; `/` for that of the page. */
@@ -34,23 +34,6 @@ export interface ClientOptions {
   readonly webSocket?: typeof WebSocket | undefined;
   /** Instead of the machine's, for tests that do not wait. */
   readonly clock?: Clock | undefined;
-}
-
-/**
- * Runs a document, as often as it takes. Variables that a document needs are asked for by its type; of a text nothing is
- * known.
- */
-export interface RunDocument {
-  <Result = Record<string, unknown>>(
-    document: GraphDocument<Result, NoVariables>,
-    variables?: undefined,
-    options?: CallOptions,
-  ): Promise<Result>;
-  <Result = Record<string, unknown>, Variables = object>(
-    document: GraphDocument<Result, Variables>,
-    variables: NoInfer<Variables>,
-    options?: CallOptions,
-  ): Promise<Result>;
 }
 
 export interface Client {

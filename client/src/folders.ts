@@ -1,6 +1,6 @@
 /** The tree in calls: what a program does with folders, without writing a query. */
 
-import type { CallOptions, Client } from './client.ts';
+import type { CallOptions, RunsDocuments } from './calls.ts';
 import { EspalierError } from './errors.ts';
 import {
   folderFields,
@@ -87,7 +87,7 @@ const foundAtATime = 100;
 /** An import of 100,000 folders takes its time. */
 const patience = { timeoutSeconds: 600 };
 
-export function createFolders(client: Pick<Client, 'query' | 'mutate'>): Folders {
+export function createFolders(client: RunsDocuments): Folders {
   const ask = <Data>(query: string, variables: object = {}, options?: CallOptions) =>
     client.query<Data, object>(query, variables, options);
 

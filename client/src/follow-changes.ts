@@ -1,7 +1,8 @@
 /** Follows what happens to a tree that was read, across lost connections, and applies it in order. */
 
-import type { Client, SubscribeOptions } from './client.ts';
+import type { RunsDocuments } from './calls.ts';
 import { EspalierError, isPassing } from './errors.ts';
+import type { SubscribeOptions } from './graph-socket.ts';
 import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
 import type { FolderChange, FolderChangeKind } from './live-tree.ts';
 import type { ReadTree } from './read-tree.ts';
@@ -19,7 +20,7 @@ export interface TreeChange {
 }
 
 /** What watching needs of a client. */
-export interface WatchingClient extends Pick<Client, 'query'> {
+export interface WatchingClient extends Pick<RunsDocuments, 'query'> {
   /** `variables` is asked whenever it subscribes, also after a lost connection. */
   subscribe<Result, Variables>(
     document: string,

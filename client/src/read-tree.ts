@@ -3,7 +3,7 @@
  * by that is read again. All else that happens meanwhile is told by the changes after the cursor.
  */
 
-import type { Client } from './client.ts';
+import type { RunsDocuments } from './calls.ts';
 import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
 import { LiveTree } from './live-tree.ts';
 import { halving, type Page } from './pages.ts';
@@ -35,7 +35,7 @@ interface Named {
 
 /** Undefined if the folder is not there; without an id, it is the root. */
 export async function readTree(
-  client: Pick<Client, 'query'>,
+  client: Pick<RunsDocuments, 'query'>,
   id: string | undefined,
   options: ReadOptions,
 ): Promise<ReadTree | undefined> {

@@ -6,7 +6,13 @@ import { StartError } from '../../start-error.ts';
 import { count } from '../progress.ts';
 import { shown } from '../shown-text.ts';
 import type { Entry } from './import-call.ts';
-import type { Source } from './import-source.ts';
+
+/** What is to be imported. */
+export interface Source {
+  readonly entries: readonly Entry[];
+  /** What there was besides, in words. */
+  readonly skipped: readonly string[];
+}
 
 export interface DirectoryOptions {
   /** Files become folders, too. */

@@ -1,9 +1,16 @@
 /** What a move would do: how many folders, and who gains or loses access. */
 
-import type { Client } from '@espalier/client';
+import type { Client, FolderDetails } from '@espalier/client';
 import { shown } from '../shown-text.ts';
 import { count } from '../progress.ts';
-import type { Move } from './mv.ts';
+
+/** What is to become of a folder; what stays as it is, is not there. */
+export interface Move {
+  readonly folder: FolderDetails;
+  readonly name?: string;
+  readonly parent?: FolderDetails;
+  readonly toPath: string;
+}
 
 interface Foretold {
   readonly from: string;

@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { StartError, UsageError } from '../../start-error.ts';
 import { shown } from '../shown-text.ts';
 import { CsvError } from '../csv.ts';
-import { readDirectory, type DirectoryOptions } from './directory-source.ts';
+import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
 import { entriesOfCsv, entriesOfJson, entriesOfNdjson, EntryError } from './entry-formats.ts';
 import type { Entry } from './import-call.ts';
 import { readText } from './source-text.ts';
@@ -18,12 +18,6 @@ export interface SourceOptions extends Omit<DirectoryOptions, 'onRead'> {
   /** Told from time to time how far it is. */
   readonly onProgress: (step: string, done: number, total?: number) => void;
   readonly signal: AbortSignal;
-}
-
-export interface Source {
-  readonly entries: readonly Entry[];
-  /** What there was besides, in words. */
-  readonly skipped: readonly string[];
 }
 
 const standardInput = '-';

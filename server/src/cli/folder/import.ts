@@ -13,7 +13,8 @@ import { checkEntries } from './checked-entries.ts';
 import { idIn } from '../references.ts';
 import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from './folder-path.ts';
 import type { Entry } from './import-call.ts';
-import { formats, readSource, type Format, type Source } from './import-source.ts';
+import type { Source } from './directory-source.ts';
+import { formats, readSource, type Format } from './import-source.ts';
 import { ImportUpload } from './import-upload.ts';
 
 /** The rest of the body is the query. */

@@ -8,15 +8,7 @@ import { print, printJson } from '../output.ts';
 import { shown } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { childPath, findFolder, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
-import { foretell, foretold } from './foretold-move.ts';
-
-/** What is to become of a folder; what stays as it is, is not there. */
-export interface Move {
-  readonly folder: FolderDetails;
-  readonly name?: string;
-  readonly parent?: FolderDetails;
-  readonly toPath: string;
-}
+import { foretell, foretold, type Move } from './foretold-move.ts';
 
 export const mv = command({
   words: [
