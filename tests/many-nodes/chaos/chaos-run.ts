@@ -28,7 +28,18 @@ export interface Disturbance {
   readonly onProgress: (text: string) => void;
 }
 
-/** Before the first fault, and after the last. */
+/** Of each kind of work: it has been done at least once when the first fault comes. */
+const kindsOfWork = [
+  'changes of folders acknowledged',
+  'changes of people acknowledged',
+  'people disabled',
+  'reads',
+  'refreshes acknowledged',
+  'sessions ended',
+];
+const lookEveryMs = 50;
+const longestWarmUpMs = 60_000;
+/** After the last fault. */
 const quietMs = 500;
 
 /** Removes the database at the end. */
@@ -53,7 +64,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
       each.run().catch((error: unknown) => tally.violation((error as Error).stack!)),
     );
     try {
-      await sleep(quietMs);
+      await untilAllIsDone(tally);
       await disturb({ world, random: random.fork(), onProgress: progress }, database);
       await sleep(quietMs);
     } finally {
@@ -72,6 +83,15 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
     await database.remove();
   }
   return { violations: tally.violations, tally, logLines: cluster?.logLines ?? [] };
+}
+
+async function untilAllIsDone(tally: Tally): Promise<void> {
+  const deadline = performance.now() + longestWarmUpMs;
+  const missing = () => kindsOfWork.filter((kind) => !tally.counts.has(kind));
+  while (missing().length > 0) {
+    if (performance.now() > deadline) throw new Error(`nothing of this was done: ${missing().join(', ')}`);
+    await sleep(lookEveryMs);
+  }
 }
 
 function allOf(population: Population): { run(): Promise<void> }[] {
