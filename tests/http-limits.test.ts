@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GraphResult } from '../server/src/graph/graph.ts';
 import type { PressureLimits } from '../server/src/http/pressure.ts';
-import { dataOf, eventually, StagedApp } from './live/staged-app.ts';
+import { eventually } from './eventually.ts';
+import { dataOf, StagedApp } from './live/staged-app.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const mebibyte = 2 ** 20;

@@ -9,7 +9,8 @@ import { generate } from 'selfsigned';
 import type { Problem } from '@espalier/contract';
 import type { HttpTimes } from '../server/src/http/http-times.ts';
 import type { GraphResult } from '../server/src/graph/graph.ts';
-import { dataOf, eventually, StagedApp, StagedStream } from './live/staged-app.ts';
+import { eventually } from './eventually.ts';
+import { dataOf, StagedApp, StagedStream } from './live/staged-app.ts';
 import { RawConnection } from './raw-connection.ts';
 
 /**

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { databaseKinds } from '../databases.ts';
+import { eventually } from '../eventually.ts';
 import { administrator } from '../testbed.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 
@@ -26,7 +27,8 @@ for (const kind of databaseKinds) {
       assert.equal(await nextLine(), 'CREATE /Garden admin');
       // The warning comes, the example refreshes and shows its new token, and goes on.
       tree.bed.clock.advanceSeconds(545);
-      await until(() => tree.bed.logLines.some((line) => line.includes('"route":"/login/refresh"')));
+      const hasRefreshed = () => tree.bed.logLines.some((line) => line.includes('"route":"/login/refresh"'));
+      await eventually(hasRefreshed, 'a refresh', 5_000);
       ({ authToken: tree.authToken } = await tree.bed.logIn());
       tree.bed.clock.advanceSeconds(300);
       const id = await tree.idOf('/Garden');
@@ -38,11 +40,4 @@ for (const kind of databaseKinds) {
       await tree.stop();
     }
   });
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let tries = 0; !isSo(); tries++) {
-    assert.ok(tries < 200, 'it does not come');
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
 }

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Refusal } from '../../server/src/refusal.ts';
 import { EventClient } from './event-client.ts';
-import { eventually, StagedApp, StagedStream } from './staged-app.ts';
+import { eventually } from '../eventually.ts';
+import { StagedApp, StagedStream } from './staged-app.ts';
 
 const complete = { event: 'complete', data: '' };
 const cannotBeWritten = () => {

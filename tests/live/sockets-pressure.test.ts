@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { RawConnection } from '../raw-connection.ts';
 import { SocketClient } from './socket-client.ts';
-import { dataOf, eventually, shortTimes, StagedApp, StagedStream } from './staged-app.ts';
+import { eventually } from '../eventually.ts';
+import { dataOf, shortTimes, StagedApp, StagedStream } from './staged-app.ts';
 
 const calmTimes = { ...shortTimes, beatEveryMs: 3_600_000 };
 const large = 'x'.repeat(256 * 1024);

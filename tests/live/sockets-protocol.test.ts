@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { legacyDialect, transportDialect } from '../../server/src/http/socket-dialects.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import { SocketClient, type SocketClientOptions } from './socket-client.ts';
-import { dataOf, eventually, StagedApp, StagedStream } from './staged-app.ts';
+import { eventually } from '../eventually.ts';
+import { dataOf, StagedApp, StagedStream } from './staged-app.ts';
 
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
 

@@ -169,12 +169,3 @@ export class StagedStream implements GraphStream {
     return this;
   }
 }
-
-/** Waits for something that will be so soon. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`Never: ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -19,5 +19,13 @@ describe(`${nodes} nodes under load on ${postgres.name}`, () => {
     });
     t.diagnostic(tally.summary().replaceAll('\n', '; '));
     assert.deepEqual(violations, []);
+    for (const name of [
+      'changes of folders acknowledged',
+      'refreshes acknowledged',
+      'sessions ended',
+      'reads',
+    ]) {
+      assert.ok(tally.counts.get(name)! > 0, `${name}: none`);
+    }
   });
 });

@@ -13,7 +13,15 @@ describe(`a node under load on ${sqlite.name}`, () => {
     t.diagnostic(tally.summary().replaceAll('\n', '; '));
     assert.deepEqual(violations, []);
     assert.equal(tally.counts.get('nodes killed'), kills);
-    for (const name of ['spent pairs tried again at the end', 'ended sessions tried again at the end']) {
+    for (const name of [
+      'changes of folders acknowledged',
+      'changes of people acknowledged',
+      'people disabled',
+      'refreshes acknowledged',
+      'sessions ended',
+      'spent pairs tried again at the end',
+      'ended sessions tried again at the end',
+    ]) {
       assert.ok(tally.counts.get(name)! > 0, `${name}: none`);
     }
   });

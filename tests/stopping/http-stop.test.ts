@@ -7,7 +7,8 @@ import { connect as connectSecurely } from 'node:tls';
 import { describe, test } from 'node:test';
 import { generate } from 'selfsigned';
 import type { GraphResult } from '../../server/src/graph/graph.ts';
-import { dataOf, eventually, StagedApp, type StagedOptions } from '../live/staged-app.ts';
+import { eventually } from '../eventually.ts';
+import { dataOf, StagedApp, type StagedOptions } from '../live/staged-app.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const never = 3_600;

@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import type { GraphResult } from '../../server/src/graph/graph.ts';
 import { EventClient } from '../live/event-client.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { dataOf, eventually, StagedApp, StagedStream } from '../live/staged-app.ts';
+import { eventually } from '../eventually.ts';
+import { dataOf, StagedApp, StagedStream } from '../live/staged-app.ts';
 import { RawConnection } from '../raw-connection.ts';
 
 const goneWith = (cursor: string) => ({ code: 1001, reason: `Going away; cursor=${cursor}` });

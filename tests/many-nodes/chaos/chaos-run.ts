@@ -1,6 +1,7 @@
 /** A run: nodes and a database under load, what disturbs them, and what must be true at the end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../eventually.ts';
 import type { ChaosWorld } from './chaos-client.ts';
 import type { ChaosDatabase } from './chaos-database.ts';
 import { Cluster } from './cluster.ts';
@@ -37,7 +38,6 @@ const kindsOfWork = [
   'refreshes acknowledged',
   'sessions ended',
 ];
-const lookEveryMs = 50;
 const longestWarmUpMs = 60_000;
 /** After the last fault. */
 const quietMs = 500;
@@ -64,7 +64,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
       each.run().catch((error: unknown) => tally.violation((error as Error).stack!)),
     );
     try {
-      await untilAllIsDone(tally);
+      for (const kind of kindsOfWork) await eventually(() => tally.counts.has(kind), kind, longestWarmUpMs);
       await disturb({ world, random: random.fork(), onProgress: progress }, database);
       await sleep(quietMs);
     } finally {
@@ -83,15 +83,6 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
     await database.remove();
   }
   return { violations: tally.violations, tally, logLines: cluster?.logLines ?? [] };
-}
-
-async function untilAllIsDone(tally: Tally): Promise<void> {
-  const deadline = performance.now() + longestWarmUpMs;
-  const missing = () => kindsOfWork.filter((kind) => !tally.counts.has(kind));
-  while (missing().length > 0) {
-    if (performance.now() > deadline) throw new Error(`nothing of this was done: ${missing().join(', ')}`);
-    await sleep(lookEveryMs);
-  }
 }
 
 function allOf(population: Population): { run(): Promise<void> }[] {

@@ -1,0 +1,15 @@
+/** Waits for something that will be so soon. */
+
+const lookEveryMs = 5;
+
+export async function eventually(
+  isSo: () => boolean | Promise<boolean>,
+  what: string,
+  withinMs = 10_000,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error(`Never: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+  }
+}
