@@ -25,6 +25,7 @@ export type {
   TrashedFolder,
 } from './folder.ts';
 export type { ExportOptions, Folders, ImportOptions } from './folders.ts';
+export { compareSiblings } from './natural-order.ts';
 export type { ListOptions } from './pages.ts';
 export { tabStorage, type TabStorageOptions } from './tab-storage.ts';
 export { memoryStorage, type Tokens, type TokenStorage } from './token-storage.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { sortKey } from '../../server/src/folders/sort-key.ts';
-import { inNaturalOrder } from './natural-order.ts';
+import { compareSiblings, inNaturalOrder } from './natural-order.ts';
 
 interface Named {
   readonly id: string;
@@ -36,6 +36,7 @@ describe('the natural order', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ id: fc.uuid(), name }), { maxLength: 20 }), (folders) => {
         assert.deepEqual(inNaturalOrder(folders), asTheServer(folders));
+        assert.deepEqual(folders.toSorted(compareSiblings), asTheServer(folders));
       }),
       { numRuns: 1_000 },
     );

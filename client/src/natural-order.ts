@@ -3,12 +3,25 @@
 /** As the server cuts its keys. */
 const longestKeyBytes = 1_024;
 
-export function inNaturalOrder<Named extends { readonly id: string; readonly name: string }>(
-  folders: Iterable<Named>,
-): Named[] {
+interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+export function inNaturalOrder<Folder extends Named>(folders: Iterable<Folder>): Folder[] {
   return Array.from(folders, (folder) => ({ folder, key: sortKey(folder.name) }))
     .sort((one, other) => compare(one.key, other.key) || compare(one.folder.id, other.folder.id))
     .map(({ folder }) => folder);
+}
+
+/**
+ * Which of two siblings comes first, for `sort`. As the server has them in its lists.
+ *
+ * @example
+ * folders.sort(compareSiblings); // "Floor 2" before "Floor 10"
+ */
+export function compareSiblings(one: Named, other: Named): number {
+  return compare(sortKey(one.name), sortKey(other.name)) || compare(one.id, other.id);
 }
 
 function compare(one: string, other: string): number {

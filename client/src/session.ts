@@ -20,7 +20,7 @@ export type SessionEvent =
   | { readonly type: 'refresh' }
   /** Here, or in another tab or process that shares the session; also before the login of somebody else. */
   | { readonly type: 'logout' }
-  /** The server does not know the session any more: expired, ended by somebody, or a token that was stolen. */
+  /** The server does not know the session any more: expired, ended by somebody, or a token that was stolen. All tabs are told. */
   | { readonly type: 'ended' };
 
 /** How much of its life an auth token has left when it is exchanged, at most a minute. */
@@ -59,9 +59,9 @@ export class Session {
     this.#requests = requests;
     this.#storage = storage;
     this.#clock = clock;
-    this.#unfollow = storage.onChange?.((tokens) => {
-      const type = this.#known ? 'refresh' : 'login';
-      this.#tell(tokens ? type : 'logout', tokens);
+    this.#unfollow = storage.onChange?.((tokens, hasEnded) => {
+      const [here, gone] = [this.#known ? 'refresh' : 'login', hasEnded ? 'ended' : 'logout'] as const;
+      this.#tell(tokens ? here : gone, tokens);
     });
   }
 
@@ -233,7 +233,7 @@ export class Session {
   }
 
   async #end(): Promise<never> {
-    await this.#storage.write(undefined);
+    await this.#storage.write(undefined, true);
     this.#tell('ended', undefined);
     throw loggedOut(true);
   }

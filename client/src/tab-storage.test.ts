@@ -26,6 +26,11 @@ function told(storage: TokenStorage): Promise<Tokens | undefined> {
   });
 }
 
+/** As a machine does that sleeps: nothing runs, and then every timer is over. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
 /** Opens tabs that share a session, each with an area of its own unless it is given one. */
 function openTabs(context: TestContext, name: string = randomUUID()) {
   return (area = createArea()): TokenStorage => {
@@ -147,6 +152,27 @@ describe('tab storage', { timeout: 30_000 }, () => {
         [1, 2, 3].map((number) => round * 3 + number),
       );
     }
+  });
+
+  test('tabs that stood still hear what the others answer before they give up', async (context) => {
+    const open = openTabs(context);
+    const [tab, other] = [open(), open()];
+    await tab.write(pair('one'));
+    assert.deepEqual(await other.read(), pair('one'));
+    // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the channel below
+    const { postMessage } = BroadcastChannel.prototype;
+    context.mock.method(
+      BroadcastChannel.prototype,
+      'postMessage',
+      function (this: InstanceType<typeof BroadcastChannel>, message: { asks?: string; answers?: string }) {
+        // What nobody asked for is lost.
+        if (!message.asks && !message.answers) return;
+        postMessage.call(this, message);
+        standStill(510);
+      },
+    );
+    await tab.write(pair('two'));
+    assert.deepEqual(await other.lock!(() => Promise.resolve(other.read())), pair('two'));
   });
 
   test('what the work throws comes out, and the lock is free again', async (context) => {

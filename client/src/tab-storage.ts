@@ -5,7 +5,7 @@
 
 import { systemClock } from './clock.ts';
 import type { Tokens, TokenStorage } from './token-storage.ts';
-import { after } from './waiting.ts';
+import { after, afterHearing } from './waiting.ts';
 
 export interface TabStorageOptions {
   /** Tabs with the same name share a session, `espalier` unless told: give each server its own if there are several. */
@@ -21,6 +21,8 @@ export interface TabStorageOptions {
 interface Kept {
   readonly at: number;
   readonly tokens?: Tokens | undefined;
+  /** There is none because the server ended the session. */
+  readonly hasEnded?: boolean | undefined;
 }
 
 interface Message {
@@ -60,7 +62,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
   const name = `espalier:${options.name ?? 'espalier'}`;
   const area = options.area ?? attempt(() => sessionStorage);
   const from = `${Math.random()}`;
-  const listeners = new Set<(tokens: Tokens | undefined) => void>();
+  const listeners = new Set<(tokens: Tokens | undefined, hasEnded?: boolean) => void>();
   /** The other tabs that were heard of. */
   const peers = new Set<string>();
   /** Told who has answered. */
@@ -83,7 +85,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
   };
 
   const tellListeners = () => {
-    for (const listener of [...listeners]) listener(kept.tokens);
+    for (const listener of [...listeners]) listener(kept.tokens, kept.hasEnded === true);
   };
 
   /** An area of all tabs may tell before the channel does. */
@@ -117,7 +119,7 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
         questions.delete(question);
         resolve();
       };
-      const cancel = after(answerMs, () => {
+      const cancel = afterHearing(answerMs, () => {
         // Who does not answer has gone, or will be heard of again.
         for (const peer of awaited) peers.delete(peer);
         end();
@@ -168,9 +170,9 @@ export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
       await ready();
       return kept.tokens;
     },
-    async write(tokens) {
+    async write(tokens, hasEnded) {
       await ready();
-      kept = { at: Math.max(kept.at + 1, systemClock.now()), tokens };
+      kept = { at: Math.max(kept.at + 1, systemClock.now()), tokens, hasEnded };
       save();
       send();
     },

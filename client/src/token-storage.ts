@@ -12,15 +12,15 @@ export interface Tokens {
 /** Implement it to keep tokens elsewhere: in a file, a keychain, another process. */
 export interface TokenStorage {
   read(): Tokens | undefined | Promise<Tokens | undefined>;
-  /** Undefined when the session is over. */
-  write(tokens: Tokens | undefined): void | Promise<void>;
+  /** Undefined when the session is over; `hasEnded` if nobody has logged out, for those who share it to know. */
+  write(tokens: Tokens | undefined, hasEnded?: boolean): void | Promise<void>;
   /**
    * Runs the work while no other tab or process that shares this storage runs its own. A pair is exchanged inside, after
    * it has been read anew: so it is exchanged once. Without it, there is nobody to share with.
    */
   lock?<T>(work: () => Promise<T>): Promise<T>;
-  /** Told when somebody else has written. Answers with how to stop. */
-  onChange?(listener: (tokens: Tokens | undefined) => void): () => void;
+  /** Told when somebody else has written, and what. Answers with how to stop. */
+  onChange?(listener: (tokens: Tokens | undefined, hasEnded?: boolean) => void): () => void;
   /** Lets go of channels and timers. */
   close?(): void;
 }

@@ -9,6 +9,20 @@ export function after(ms: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** From the fifth on, browsers hold back a timer that was set by a timer. */
+const steps = 4;
+
+/**
+ * The same for who waits to hear from others: in steps, because a page that slept finds its timers over before it hears
+ * what came meanwhile. Then only one of them has passed.
+ */
+export function afterHearing(ms: number, call: () => void): () => void {
+  let left = steps;
+  const step = () => (--left === 0 ? call() : void (cancel = after(ms / steps, step)));
+  let cancel = after(ms / steps, step);
+  return () => cancel();
+}
+
 /** What the work comes to, or the reason of the signal as soon as it is given. */
 export function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work;

@@ -3,5 +3,7 @@
 export * from './bodies.ts';
 export * from './close-codes.ts';
 export * from './endpoints.ts';
+export * from './journal-csv.ts';
 export * from './openapi.ts';
 export * from './refusals.ts';
+export * from './shown-text.ts';
