@@ -2,13 +2,16 @@
 
 import js from '@eslint/js';
 import { createNodeResolver, importX } from 'eslint-plugin-import-x';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 const ground = [
+  'activity.ts',
   'clock.ts',
   'cursor-seal.ts',
   'places.ts',
   'refusal.ts',
+  'shown-setting.ts',
   'shown-url.ts',
   'start-error.ts',
   'turns.ts',
@@ -17,16 +20,18 @@ const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folder
 
 /** Each part of the server, and the parts it may import from. There is no arrow back up. */
 const mayImport = {
+  'activity.ts': ['clock.ts'],
   'clock.ts': [],
   'cursor-seal.ts': [],
   'places.ts': [],
   'refusal.ts': [],
+  'shown-setting.ts': [],
   'shown-url.ts': [],
   'start-error.ts': [],
   'turns.ts': ['places.ts'],
   'nearest-name.ts': [],
   settings: [],
-  'config.ts': ['nearest-name.ts', 'settings', 'shown-url.ts', 'start-error.ts'],
+  'config.ts': ['nearest-name.ts', 'settings', 'shown-setting.ts', 'shown-url.ts', 'start-error.ts'],
   database: ground,
   journal: [...ground, 'database'],
   accounts: [...ground, 'database', 'journal'],
@@ -59,6 +64,32 @@ const walls = Object.entries(mayImport).map(([part, others]) => ({
   message: `${part} may import only: ${others.join(', ') || 'nothing of the server'}.`,
 }));
 
+const consoleGround = ['console-address.ts', 'router.tsx', 'session', 'graph', 'actions', 'ui'];
+
+/** The same for the console: its screens do not know each other, nor the frame around them. */
+const consoleMayImport = {
+  'console-address.ts': [],
+  'router.tsx': ['console-address.ts'],
+  session: ['console-address.ts'],
+  graph: ['session'],
+  actions: ['session', 'graph'],
+  ui: ['console-address.ts', 'router.tsx', 'session', 'graph', 'actions'],
+  tree: consoleGround,
+  folder: [...consoleGround, 'tree'],
+  people: [...consoleGround, 'tree'],
+  operations: consoleGround,
+  explorer: consoleGround,
+  'screens.tsx': ['ui', 'folder', 'people', 'operations', 'explorer'],
+  shell: [...consoleGround, 'tree', 'screens.tsx'],
+};
+
+const consoleWalls = Object.entries(consoleMayImport).map(([part, others]) => ({
+  target: `./console/src/${part}`,
+  from: './console/src',
+  except: [part, ...others].map((path) => `./${path}`),
+  message: `${part} may import only: ${others.join(', ') || 'nothing of the console'}.`,
+}));
+
 const ofDatabase = [
   { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
   { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
@@ -73,11 +104,13 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     plugins: { 'import-x': importX },
     settings: {
-      'import-x/extensions': ['.ts', '.js'],
-      'import-x/parsers': { '@typescript-eslint/parser': ['.ts'] },
+      'import-x/extensions': ['.ts', '.tsx', '.js'],
+      // What others wrote imports nothing of ours: there is no way back through it, and reading it takes long.
+      'import-x/ignore': ['/node_modules/'],
+      'import-x/parsers': { '@typescript-eslint/parser': ['.ts', '.tsx'] },
       'import-x/resolver-next': [
         createNodeResolver({
-          extensions: ['.ts', '.js'],
+          extensions: ['.ts', '.tsx', '.js'],
           conditionNames: ['espalier-source', 'import', 'default'],
         }),
       ],
@@ -86,7 +119,7 @@ export default tseslint.config(
       'import-x/no-cycle': 'error',
       'import-x/no-extraneous-dependencies': 'error',
       'import-x/no-default-export': 'error',
-      'import-x/no-restricted-paths': ['error', { zones: walls }],
+      'import-x/no-restricted-paths': ['error', { zones: [...walls, ...consoleWalls] }],
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: 'Only config.ts reads the environment.' },
@@ -113,7 +146,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts'],
+    files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts', 'console/src/ui/time.tsx'],
     rules: { 'no-restricted-properties': 'off' },
   },
   { files: ['server/src/cli/**'], rules: { 'no-restricted-imports': ['error', { paths: ofDatabase }] } },
@@ -130,6 +163,24 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: ['console/**'],
+    plugins: { 'react-hooks': reactHooks },
+    rules: {
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error',
+      // All of them are bundled.
+      'import-x/no-extraneous-dependencies': ['error', { devDependencies: true }],
+      'no-restricted-imports': [
+        'error',
+        { patterns: [{ group: ['node:*', 'espalier'], message: 'The console is a client, in a browser.' }] },
+      ],
+    },
+  },
+  {
+    files: ['console/*.ts', 'console/**/*.test.ts'],
+    rules: { 'no-restricted-imports': 'off', 'import-x/no-default-export': 'off' },
   },
   {
     files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**', 'examples/**'],
@@ -163,6 +214,8 @@ export default tseslint.config(
         fetch: 'readonly',
         setTimeout: 'readonly',
         WebSocket: 'readonly',
+        document: 'readonly',
+        localStorage: 'readonly',
       },
     },
     rules: { 'import-x/no-default-export': 'off' },

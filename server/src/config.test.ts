@@ -67,6 +67,7 @@ test('without any setting, every one has its documented default, and none can be
     tlsKeyFile: undefined,
     trustProxy: false,
     corsOrigins: [],
+    console: true,
     stopSeconds: 10,
     stopDelaySeconds: 0,
     logLevel: 'info',
@@ -294,4 +295,26 @@ describe('a secret', () => {
     const environment = { ESPALIER_ADMIN_PASSWORD: 'hunter2', ESPALIER_PORT: 'x' };
     assert.doesNotMatch(startErrorOf(environment), /hunter2/);
   });
+});
+
+test('where each setting comes from can be shown, and nothing that is secret', () => {
+  const { shown } = readSettings({
+    environment: {
+      ESPALIER_DATABASE_URL: 'postgres://ann:walnut-cabin@db.example/tree',
+      ESPALIER_MASTER_KEY: 'm'.repeat(40),
+      ESPALIER_PORT: '',
+    },
+    flags: { host: '::1' },
+  });
+  const told = (name: string) => {
+    const { value, source, givenBy, isSecret } = shown.find((each) => each.name === `ESPALIER_${name}`)!;
+    return [value, source, givenBy, isSecret];
+  };
+  assert.equal(shown.length, Object.keys(settingsTable).length);
+  assert.deepEqual(told('HOST'), ['::1', 'COMMAND_LINE', '--host', false]);
+  assert.deepEqual(told('PORT'), ['8080', 'DEFAULT', null, false]);
+  const shownUrl = 'postgres://…@db.example/tree';
+  assert.deepEqual(told('DATABASE_URL'), [shownUrl, 'ENVIRONMENT', 'ESPALIER_DATABASE_URL', false]);
+  assert.deepEqual(told('MASTER_KEY'), [null, 'ENVIRONMENT', 'ESPALIER_MASTER_KEY', true]);
+  assert.deepEqual(told('ADMIN_PASSWORD'), [null, 'DEFAULT', null, true]);
 });

@@ -14,6 +14,7 @@ import { networkSettings } from './settings/network-settings.ts';
 import type { Setting } from './settings/setting.ts';
 import { startSettings } from './settings/start-settings.ts';
 import { tokenSettings } from './settings/token-settings.ts';
+import type { ShownSetting } from './shown-setting.ts';
 import { withoutPassword } from './shown-url.ts';
 import { StartError, UsageError } from './start-error.ts';
 
@@ -79,17 +80,45 @@ export interface Sources {
 /** Reads every setting; a flag beats the environment. Throws a StartError that names the first bad one. */
 export function readSettings({ environment, flags = {} }: Sources): {
   settings: Settings;
+  shown: readonly ShownSetting[];
   warnings: string[];
 } {
+  const given = new Map<Setting<unknown>, GivenText | undefined>();
+  const read = (each: Setting<unknown>) => {
+    const text = givenText(each, environment, flags);
+    given.set(each, text);
+    return parsed(each, text);
+  };
   const values = Object.fromEntries(
-    Object.entries(table).map(([key, each]) => [key, readSetting(each, environment, flags)]),
+    Object.entries(table).map(([key, each]) => [key, read(each)]),
   ) as unknown as Settings;
   if (!values.tlsCertFile !== !values.tlsKeyFile) {
     throw new StartError(
       'ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together: set both for https, or neither.',
     );
   }
-  return { settings: Object.freeze(values), warnings: unknownNames(environment) };
+  const shown = Object.entries(settingGroups).flatMap(([subject, group]) =>
+    Object.values(group).map((each) => shownSetting(each, subject, given.get(each))),
+  );
+  return { settings: Object.freeze(values), shown, warnings: unknownNames(environment) };
+}
+
+function shownSetting(each: Setting<unknown>, subject: string, given: GivenText | undefined): ShownSetting {
+  const { about, accepts, isSecret = false, mayHoldPassword } = each;
+  const text = given?.text ?? each.default ?? null;
+  const isByFile = given !== undefined && /[_-]file$/i.test(given.source) && each.mayBeFile === true;
+  const isByFlag = given?.source.startsWith('--');
+  return {
+    name: environmentName(each),
+    subject,
+    description: about,
+    accepts,
+    value: isSecret || text === null ? null : mayHoldPassword ? withoutPassword(text) : text,
+    default: each.default ?? null,
+    source: !given ? 'DEFAULT' : isByFile ? 'FILE' : isByFlag ? 'COMMAND_LINE' : 'ENVIRONMENT',
+    givenBy: given?.source ?? null,
+    isSecret,
+  };
 }
 
 /** The process's own environment and the given flags. */
@@ -134,8 +163,17 @@ export function secretFilesOfProcess(
   });
 }
 
+/** What was written, and where. */
+interface GivenText {
+  readonly source: string;
+  readonly text: string;
+}
+
 function readSetting(each: Setting<unknown>, environment: Sources['environment'], flags: Sources['flags']) {
-  const given = givenText(each, environment, flags ?? {});
+  return parsed(each, givenText(each, environment, flags ?? {}));
+}
+
+function parsed(each: Setting<unknown>, given: GivenText | undefined): unknown {
   if (!given) return each.default === undefined ? undefined : each.parse(each.default);
   const value = each.parse(given.text);
   if (value === undefined) {
@@ -152,7 +190,7 @@ function givenText(
   each: Setting<unknown>,
   environment: Sources['environment'],
   flags: Readonly<Record<string, string>>,
-): { source: string; text: string } | undefined {
+): GivenText | undefined {
   const variable = environmentName(each);
   const flag = flagName(each);
   requireOne([`--${flag}`, flags[flag]], [`--${flag}-file`, flags[`${flag}-file`]]);
@@ -176,7 +214,7 @@ function requireOne(...given: [name: string, value: string | undefined][]): void
 }
 
 /** What the file holds that a flag or a variable names. */
-export function fileText(source: string, path: string): { source: string; text: string } {
+export function fileText(source: string, path: string): GivenText {
   try {
     return { source, text: readFileSync(path, 'utf8').replace(/\r?\n$/, '') };
   } catch (cause) {

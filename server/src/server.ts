@@ -1,13 +1,15 @@
 /** Wires the parts together, and nothing else. */
 
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
+import { Activity } from './activity.ts';
 import { createAccessBook } from './access/access-book.ts';
-import { createPasswords } from './accounts/passwords.ts';
+import { createPasswords, type PasswordCost } from './accounts/passwords.ts';
 import type { Clock } from './clock.ts';
 import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
-import { openDatabase } from './database/open-database.ts';
+import { embeddedFile, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
@@ -24,20 +26,27 @@ import { createLoginThrottle } from './sessions/login-throttle.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
+import type { ShownSetting } from './shown-setting.ts';
 import { StartError } from './start-error.ts';
 
 export interface ServerOptions {
   readonly settings: Settings;
+  /** The same, for administrators to see. */
+  readonly shownSettings?: readonly ShownSetting[];
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
   /** Told at once, before the port is taken: the password is kept nowhere else, and listening may fail. */
   readonly onNewAdministrator?: (administrator: NewAdministrator) => void;
   readonly onStatement?: DatabaseOptions['onStatement'];
+  /** Where the built files of the console are; null if it has not been built. Without it, there is no console. */
+  readonly consoleFolder?: string | null;
   /** Ends the start before anything is listened for. */
   readonly signal?: AbortSignal;
   /** For tests: no timer does the housekeeping. */
   readonly isSweptByHand?: boolean;
+  /** For tests that hash often and are not about what it costs. */
+  readonly passwordCost?: PasswordCost;
 }
 
 export interface RunningServer {
@@ -63,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   let feed: JournalFeed | undefined;
   try {
     options.signal?.throwIfAborted();
-    const passwords = createPasswords();
+    const passwords = createPasswords({ cost: options.passwordCost });
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
@@ -104,6 +113,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onTheft: (theft) => log.warn(theft, 'a spent refresh token came back: its session is ended'),
       settings,
     });
+    const isReady = createReadiness({
+      database,
+      onChange: (isUp, err) =>
+        isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
+    });
+    const activity = new Activity(clock);
     const graph = createGraph({
       database,
       clock,
@@ -112,15 +127,33 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       feed,
       limits: settings,
       accessBook: createAccessBook(database),
+      server: {
+        version,
+        startedAt: clock.now(),
+        node: hostname(),
+        databaseKind: embeddedFile(settings.databaseUrl) === undefined ? 'POSTGRESQL' : 'SQLITE',
+        settings: options.shownSettings ?? [],
+        refreshTokenSeconds: settings.refreshTokenSeconds,
+        keys,
+        activity,
+        isReady,
+      },
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
     });
-    const isReady = createReadiness({
-      database,
-      onChange: (isUp, err) =>
-        isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
+    const app = await createApp({
+      sessions,
+      keys,
+      graph,
+      clock,
+      log,
+      version,
+      isReady,
+      activity,
+      consoleFolder: settings.console ? options.consoleFolder : undefined,
+      tls,
+      settings,
     });
-    const app = await createApp({ sessions, keys, graph, clock, log, version, isReady, tls, settings });
     options.signal?.throwIfAborted();
     const address = await listen(() => app.listen(settings), settings);
 

@@ -32,6 +32,9 @@ const findOn = sql<{ folderIds: readonly string[] }, GrantRow>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
   order by folder_id, subject_kind desc, subject_id`;
 
+const findTo = sql<{ subjectIds: readonly string[]; most: number }, GrantRow>`
+  ${selectGrants} where subject_id in (select value from ${list('subjectIds')}) limit ${'most'}`;
+
 const findFor = sql<{ folderIds: readonly string[]; userId: string }, GrantRow>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
   and (subject_id = ${'userId'} or subject_id in (select group_id from group_members where user_id = ${'userId'}))
@@ -72,6 +75,15 @@ const findPeople = sql<
 /** All grants on these folders, those to users first. */
 export async function readGrants(reader: Reader, folderIds: readonly string[]): Promise<Grant[]> {
   return (await reader.all(findOn, { folderIds })).map(toGrant);
+}
+
+/** The grants to these users and groups, in no order; some of them are on folders that are off the tree. */
+export async function readGrantsTo(
+  reader: Reader,
+  subjectIds: readonly string[],
+  most: number,
+): Promise<Grant[]> {
+  return (await reader.all(findTo, { subjectIds, most })).map(toGrant);
 }
 
 /** The grant that decides what a user may do at the end of a way that starts at the root: the nearest, then highest. */

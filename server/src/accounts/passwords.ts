@@ -8,10 +8,13 @@ import { hash, verify } from '@node-rs/argon2';
 import { createPlaces } from '../places.ts';
 import { Refusal } from '../refusal.ts';
 
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
+export interface PasswordCost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+  readonly parallelism: number;
+}
 
-/** A hash of no password at the same cost, so that an unknown user takes as long as a known one. */
-const nobodysHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
+const settledCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export interface Passwords {
   hash(password: string): Promise<string>;
@@ -19,12 +22,21 @@ export interface Passwords {
   matches(password: string, hash: string | undefined): Promise<boolean>;
 }
 
-export function createPasswords(
-  limits = { atOnce: Math.max(1, availableParallelism() - 1), waiting: 500 },
-): Passwords {
-  const places = createPlaces(limits.atOnce);
+export interface PasswordOptions {
+  readonly atOnce?: number;
+  readonly waiting?: number;
+  readonly cost?: PasswordCost | undefined;
+}
+
+export function createPasswords({
+  atOnce = Math.max(1, availableParallelism() - 1),
+  waiting = 500,
+  cost = settledCost,
+}: PasswordOptions = {}): Passwords {
+  const nobodysHash = hashOfNothing(cost);
+  const places = createPlaces(atOnce);
   const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
-    if (places.waiting < limits.waiting || places.areFree) return places.use(task);
+    if (places.waiting < waiting || places.areFree) return places.use(task);
     throw new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
       retryAfterSeconds: 5,
     });
@@ -37,6 +49,11 @@ export function createPasswords(
         return isMatch && known !== undefined;
       }),
   };
+}
+
+/** A hash of no password at the same cost, so that an unknown user takes as long as a known one. */
+function hashOfNothing({ memoryCost, timeCost, parallelism }: PasswordCost): string {
+  return `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`;
 }
 
 /** The same letters typed on two kinds of keyboard are the same password. */

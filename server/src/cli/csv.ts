@@ -3,6 +3,8 @@
  * the libraries for it guess separators and types, and what was exported must come back as it was.
  */
 
+import { csvRow } from '@espalier/contract';
+
 export interface CsvRow {
   /** The line of the text where it begins, from 1 on. */
   readonly line: number;
@@ -41,14 +43,4 @@ function countLines(text: string): number {
 
 export function csvLine(cells: readonly string[]): string {
   return `${csvRow(cells)}\r\n`;
-}
-
-/** Without the end of the line. */
-export function csvRow(cells: readonly string[]): string {
-  return cells.map(csvCell).join(',');
-}
-
-/** Spaces at an end are part of a cell, but not every program keeps them without quotes. */
-function csvCell(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

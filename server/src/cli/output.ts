@@ -1,9 +1,10 @@
 /** What commands print: data on standard output, waited for until it is taken, and nothing once nobody reads it. */
 
 import { constants } from 'node:os';
+import { jsonText } from '@espalier/contract';
 import { ExitError } from './failures.ts';
-import { obeyed } from './shown-text.ts';
 
+export { jsonText };
 export { shown, shownLines } from './shown-text.ts';
 
 /** Whoever reads what is printed may leave: no reason to stop in the middle of something. */
@@ -26,15 +27,6 @@ export async function write(text: string): Promise<void> {
 /** For people on a terminal, over several lines; for programs in one. */
 export async function printJson(value: unknown, { isCompact = !process.stdout.isTTY } = {}): Promise<void> {
   await print(jsonText(value, isCompact ? undefined : 2));
-}
-
-/** JSON that a terminal shows and does not obey; the same to whoever reads it. */
-export function jsonText(value: unknown, indent?: number): string {
-  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  // The ends of its own lines are the only ones in it.
-  return JSON.stringify(value, null, indent).replace(obeyed, (unit) =>
-    unit === '\n' ? unit : escaped(unit),
-  );
 }
 
 /** One array, an item a line, each as it comes: there may be very many. */

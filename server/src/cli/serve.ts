@@ -8,6 +8,7 @@ import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
 import { startServer, type RunningServer } from '../server.ts';
 import { command } from './command.ts';
+import { consoleFolder } from './console-folder.ts';
 import { logDestination } from './log-destination.ts';
 import { databaseLinkWarning, exposureWarning, unsealedWarning } from './settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
@@ -25,16 +26,18 @@ export const serve = command({
 
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
-  const { settings, warnings } = settingsOfProcess(flags);
+  const { settings, shown, warnings } = settingsOfProcess(flags);
   [...warnings, exposureWarning(settings), databaseLinkWarning(settings)].forEach(warn);
   const log = pino({ level: settings.logLevel }, logDestination());
   endOnBug(log);
   let administrator: NewAdministrator | undefined;
   const starting = startServer({
     settings,
+    shownSettings: shown,
     clock: systemClock,
     log,
     version: version(),
+    consoleFolder: consoleFolder(),
     signal: stop.signal,
     onNewAdministrator: (created) => {
       administrator = created;
@@ -87,11 +90,11 @@ First start: set up ${withoutPassword(databaseUrl)} and its administrator
   Password   ${password}`;
 }
 
-function addresses({ url }: RunningServer, { databaseUrl, demo }: Settings): string {
+function addresses({ url }: RunningServer, { databaseUrl, demo, ...settings }: Settings): string {
   return `
 Espalier ${version()} is running
 
-  API        ${url}
+  API        ${url}${settings.console ? `\n  Console    ${url}/console` : ''}
   GraphQL    ${url}/graphql
   WebSocket  ${url.replace(/^http/, 'ws')}/graphql
   OpenAPI    ${url}/openapi.json

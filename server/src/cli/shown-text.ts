@@ -1,15 +1,8 @@
-/**
- * Texts of others on a terminal. A title or a message may hold what moves its cursor or turns its letters around: it is
- * spelled out.
- */
+/** Texts of others on a terminal, which shows them and does not obey them. */
 
-/** Control characters, ends of lines, what changes the direction of writing (Unicode UAX #9), halves of characters. */
-export const obeyed = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
+import { shown } from '@espalier/contract';
 
-/** In one line. */
-export function shown(text: string): string {
-  return text.replace(obeyed, (letter) => `\\u{${letter.codePointAt(0)!.toString(16)}}`);
-}
+export { shown };
 
 /** Over several lines, where the text has them. */
 export function shownLines(text: string): string {

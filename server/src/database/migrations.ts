@@ -2,7 +2,14 @@
 
 import type { Clock } from '../clock.ts';
 import { StartError } from '../start-error.ts';
-import type { Database, Dialect, Transaction } from './database.ts';
+import {
+  whenDone,
+  type Database,
+  type Dialect,
+  type PromiseOrValue,
+  type Reader,
+  type Transaction,
+} from './database.ts';
 import { sql } from './statement.ts';
 
 interface Migration {
@@ -293,6 +300,11 @@ function statementsOf(taken: number, dialect: Dialect): readonly string[] {
         applied_at ${integer} not null
       ) ${tableEnd}`;
   return [...(taken === 0 ? [memory] : []), ...migrations[taken]!.statements(dialect)];
+}
+
+/** How many of the steps a database of ours has taken. */
+export function readSchemaVersion(reader: Reader): PromiseOrValue<number> {
+  return whenDone(reader.get(lastTaken, {}), (last) => last?.number ?? 0);
 }
 
 /** How many of the steps a database has taken; refuses one that is not ours, or of a newer program. */

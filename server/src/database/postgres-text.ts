@@ -67,7 +67,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
     if (part.kind === 'chosen-for-each') {
       const which = part.which.parts.map(writePart).join('');
       return `(select value from ${eachOf(part.name, 'uuid')}) as each
-        cross join lateral (select * from ${part.table} ${which}) as chosen`;
+        cross join lateral (select * from ${part.table} ${part.passesOver ? `where id in (select id from ${part.table} ${which})` : which}) as chosen`;
     }
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}

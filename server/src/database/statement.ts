@@ -12,6 +12,7 @@ export type Part =
       readonly name: string;
       readonly table: string;
       readonly which: Statement;
+      readonly passesOver: boolean;
     }
   | {
       readonly kind: 'possible-matches';
@@ -56,10 +57,16 @@ export function textList(name: string): Part {
 
 /**
  * For each id of a list parameter, rows of `table`, which has a primary key `id`. Which ones, `which` says from `where`
- * on: it refers to the id as `each.value`, and may order and limit itself. Names the rows `chosen`.
+ * on: it refers to the id as `each.value`, and may order and limit itself. Names the rows `chosen`. Where it passes over
+ * many, an index tells which they are, and no row of theirs is read.
  */
-export function chosenForEach(name: string, table: string, which: Statement): Part {
-  return { kind: 'chosen-for-each', name, table, which };
+export function chosenForEach(
+  name: string,
+  table: string,
+  which: Statement,
+  { passesOver = false }: { readonly passesOver?: boolean } = {},
+): Part {
+  return { kind: 'chosen-for-each', name, table, which, passesOver };
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { countStatement, parametersOf, statementFor } from './child-statements.ts';
+import { countStatement, parametersOf, statementFor, type Restriction } from './child-statements.ts';
 import { sliceOf, type FolderFilter, type Slice } from './folder-list.ts';
 import { folderColumns, withLevel, type Folder, type FolderRow, type TreeView } from './folders.ts';
 
@@ -46,7 +46,7 @@ export function countChildren(
   const counted =
     open.length === 0
       ? []
-      : view.reader.all(countStatement(isRestricted(view)), {
+      : view.reader.all(countStatement(restrictionOf(view)), {
           parentIds,
           ...parametersOf(view.access, { filter }),
         });
@@ -59,9 +59,28 @@ export function countChildren(
   );
 }
 
-export function visibleChildCount({ access }: TreeView, { id, accessLevel, childCount }: Folder): number {
+export function visibleChildCount(
+  { access }: TreeView,
+  { id, accessLevel, childCount }: Pick<Folder, 'id' | 'accessLevel' | 'childCount'>,
+): number {
   const { only, except } = access.childRule(id, accessLevel);
   return only ? only.length : childCount - (except?.length ?? 0);
+}
+
+/**
+ * How many children are looked at for a slice besides those in it: all to filter them, and one by one what is passed over.
+ * What is hidden costs nothing: whoever cannot pay is told the price.
+ */
+export function slicePrice(
+  view: TreeView,
+  parents: readonly Folder[],
+  { filter, skip = 0 }: Pick<Slice, 'filter' | 'skip'>,
+): number {
+  if (!filter && skip === 0) return 0;
+  return parents.reduce((sum, parent) => {
+    const seen = visibleChildCount(view, parent);
+    return sum + (filter ? seen : 0) + Math.min(skip, seen);
+  }, 0);
 }
 
 /** Parents that show their children by themselves, and passages, which show only what leads on. */
@@ -76,8 +95,9 @@ function byRule({ access }: TreeView, parents: readonly Folder[]) {
   return { open, closed };
 }
 
-function isRestricted({ access }: TreeView): boolean {
-  return access.hiddenIds.length > 0 || access.bareIds.length > 0;
+export function restrictionOf({ access }: TreeView): Restriction {
+  if (access.bareIds.length > 0) return 'bare';
+  return access.hiddenIds.length > 0 ? 'hidden' : 'none';
 }
 
 function readOpen(
@@ -87,12 +107,27 @@ function readOpen(
   most: number,
 ): PromiseOrValue<FolderRow[]> {
   if (open.length === 0) return [];
+  const nearer = fromNearerEnd(view, open, slice);
+  if (!nearer) return [];
   const parameters = {
-    ...parametersOf(view.access, slice),
+    ...parametersOf(view.access, nearer),
     parentIds: open.map(({ id }) => id),
     most: most + 1 + (slice.limit === undefined ? 0 : open.length),
   };
-  return view.reader.all(statementFor(slice, isRestricted(view)), parameters);
+  return view.reader.all(statementFor(nearer, restrictionOf(view)), parameters);
+}
+
+/** What is passed over costs: of a list whose length is known, no more than half. Undefined if nothing is left. */
+function fromNearerEnd(view: TreeView, open: readonly Folder[], slice: Slice): Slice | undefined {
+  const { skip, limit, after, filter } = slice;
+  const [only, ...others] = open;
+  if (!skip || limit === undefined || after || filter || !only || others.length > 0) return slice;
+  const left = visibleChildCount(view, only) - skip;
+  if (left <= 0) return undefined;
+  if (left > skip) return slice;
+  // One more than asked for, as far as there are so many.
+  const rows = Math.min(limit + 1, left);
+  return { ...slice, isFromEnd: true, limit: rows - 1, skip: left - rows };
 }
 
 /** Few by nature: read by their ids, then chosen here by the very rules of the statements. */

@@ -79,31 +79,6 @@ export async function readDescendants(
   return { found, isCut: known.length > found.length, isTooMuch: found.length > most };
 }
 
-/** How many folders are below, for the viewer. Lets others through in between; `onRead` may refuse to go on. */
-export async function countDescendants(
-  view: TreeView,
-  top: Folder,
-  { depth = Infinity, onRead }: { depth?: number | undefined; onRead: (count: number) => void },
-): Promise<number> {
-  let count = 0;
-  let level: readonly Folder[] = [top];
-  for (let reached = 0; level.length > 0 && reached < depth; reached++) {
-    const next: Folder[] = [];
-    for (let start = 0; start < level.length; start += widestRound) {
-      const parents = level.slice(start, start + widestRound);
-      const { byParent } = await readChildren(view, parents, {}, everything);
-      for (const { folders } of byParent.values()) {
-        onRead(folders.length);
-        count += folders.length;
-        for (const folder of folders) if (folder.childCount > 0) next.push(folder);
-      }
-      await new Promise(setImmediate);
-    }
-    level = next;
-  }
-  return count;
-}
-
 /** Where a list goes on: inside the last folder that was seen, then after it, after its parent, and so on up. */
 async function startingPoints(
   view: TreeView,

@@ -26,6 +26,8 @@ export interface Slice {
   readonly before?: Place | undefined;
   readonly limit?: number | undefined;
   readonly isFromEnd?: boolean | undefined;
+  /** So many from the start are passed over; only with a limit, and not from the end. */
+  readonly skip?: number | undefined;
   /** The places themselves belong to it. */
   readonly isInclusive?: boolean | undefined;
   readonly order?: FolderOrder | undefined;
@@ -57,6 +59,7 @@ export function sliceOf(
   hasChildren: (folder: Folder) => boolean,
 ): Folder[] {
   const { after, before, limit = Infinity, isFromEnd, isInclusive, order = byName, filter = {} } = slice;
+  const { skip = 0 } = slice;
   const { field, isDescending } = order;
   const compare = (one: Place, other: Place) => {
     const difference =
@@ -71,7 +74,7 @@ export function sliceOf(
     .filter(({ place }) => !before || compare(place, before) < -edge)
     .toSorted((one, other) => compare(one.place, other.place))
     .map(({ folder }) => folder);
-  return isFromEnd ? placed.slice(-Math.min(limit + 1, placed.length)) : placed.slice(0, limit + 1);
+  return isFromEnd ? placed.slice(-Math.min(limit + 1, placed.length)) : placed.slice(skip, skip + limit + 1);
 }
 
 function isChosen(folder: Folder, filter: FolderFilter, hasChildren: (folder: Folder) => boolean): boolean {

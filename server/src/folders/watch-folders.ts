@@ -8,6 +8,7 @@ import type { AccessBook, Standing } from '../access/access-book.ts';
 import { hasAccessChanged, hasAccessChangedTwice } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
 import type { Database, PromiseOrValue, Reader } from '../database/database.ts';
+import { follow, type Followed, type Follower } from '../journal/follow.ts';
 import {
   isKept,
   readEntries,
@@ -39,13 +40,6 @@ export interface WatchedPlace {
   /** The last known entry. */
   readonly after: JournalPlace;
   readonly under: string | undefined;
-}
-
-/** Ends at once when it is told to return, even while a change is awaited. */
-export interface FolderStream extends AsyncIterableIterator<FolderChange, void> {
-  return(): Promise<IteratorResult<FolderChange, void>>;
-  /** Everything up to here was given, and the change after the last of it asked for. */
-  readonly toldUpTo: JournalPlace;
 }
 
 export interface ChangePage {
@@ -105,22 +99,8 @@ async function beforeOldest(reader: Reader, head: JournalPlace): Promise<Journal
 }
 
 /** What comes after a place; it goes on until it is told to return. */
-export function watchFolders(services: WatchServices, options: WatchOptions): FolderStream {
-  const stopping = new AbortController();
-  const watch = new FolderWatch(services, options, stopping.signal);
-  const changes = watch.changes();
-  const stream: FolderStream = {
-    get toldUpTo() {
-      return watch.toldUpTo;
-    },
-    next: () => changes.next(),
-    return: () => {
-      stopping.abort();
-      return changes.return();
-    },
-    [Symbol.asyncIterator]: () => stream,
-  };
-  return stream;
+export function watchFolders(services: WatchServices, options: WatchOptions): Followed<FolderChange> {
+  return follow((signal) => new FolderWatch(services, options, signal));
 }
 
 export interface WatchOptions extends WatchedPlace {
@@ -129,7 +109,7 @@ export interface WatchOptions extends WatchedPlace {
   readonly maxBacklog: number;
 }
 
-class FolderWatch {
+class FolderWatch implements Follower<FolderChange> {
   readonly #services: WatchServices;
   readonly #signal: AbortSignal;
   readonly #under: string | undefined;
@@ -150,7 +130,7 @@ class FolderWatch {
     this.#standing = options.standing;
   }
 
-  async *changes(): AsyncGenerator<FolderChange, void> {
+  async *told(): AsyncGenerator<FolderChange, void> {
     const { feed, turns, database } = this.#services;
     const { access, place: head } = this.#standing;
     let { timesReplaced } = feed;

@@ -16,6 +16,7 @@ import type { LongReads } from './long-reads.ts';
 import type { Once } from './once.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
+import type { ServerFacts } from './server/server-facts.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What the graph works with, for every request the same. */
@@ -27,6 +28,7 @@ export interface GraphServices {
   readonly throttle: LoginThrottle;
   readonly feed: JournalFeed;
   readonly limits: Limits;
+  readonly server: ServerFacts;
 }
 
 export interface GraphContext extends GraphServices {

@@ -12,33 +12,25 @@ import {
 import { toGraphCode, type GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue, type Reading } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
-import { toJournalCursor } from '../journal/journal-cursor.ts';
+import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
 import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
-import type { FolderStream } from '../folders/watch-folders.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { inOrderOfFields } from './error-order.ts';
 import { createFairTurns } from './fair-turns.ts';
 import { coded } from './graph-error.ts';
+import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
 import { createLongReads, takesLong } from './long-reads.ts';
 import { withLocations } from './locations.ts';
 import { Once } from './once.ts';
 import { createSchema } from './schema.ts';
 import { areNestedTooDeeply, mostVariableLevels } from './variables.ts';
 import type { Viewer } from './viewer.ts';
-
-export interface GraphResult {
-  /** False when the request failed before anything was run: then there is no `data`. */
-  readonly isExecuted: boolean;
-  readonly body: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] };
-  /** Nothing could be had right now, and it may be tried again after so many seconds. */
-  readonly retryAfterSeconds?: number;
-}
 
 export interface GraphOptions extends GraphServices {
   /** Told of what should not have happened; the client learns only that it did. */
@@ -47,13 +39,7 @@ export interface GraphOptions extends GraphServices {
   readonly onTrouble: (error: unknown) => void;
 }
 
-/** The answers to a subscription, one at a time: the next is made when it is asked for. */
-export interface GraphStream extends AsyncIterableIterator<GraphResult, undefined> {
-  /** Ends it at once, even while an answer is awaited: that one comes as done. */
-  return(): Promise<IteratorResult<GraphResult, undefined>>;
-  /** Where whoever has been sent its answers up to this one may go on; undefined for what has no cursor. */
-  cursorAfter(last: GraphResult | undefined): string | undefined;
-}
+export type { GraphResult, GraphStream };
 
 export interface GraphLimits {
   /** Mutations are refused. */
@@ -196,44 +182,33 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       if (trouble) throw trouble;
       return toResult(source, query);
     }
-    const changes = source as FolderStream;
-    const end = { done: true, value: undefined } as const;
-    /** The last answer, until the next is asked for: that one is asked for when this one was sent. */
-    let given: { result: GraphResult; place: JournalPlace } | undefined;
-    const stream: GraphStream = {
-      async next() {
-        given = undefined;
-        const next = await changes.next();
-        if (next.done) return end;
-        const change = next.value;
-        // Each answer has a budget of its own, and is seen with the rights of the moment in which it is read.
-        const standing = (reading: Reading) =>
-          whenDone(services.accessBook.accessFor(reading, viewer.userId), ({ access }) => ({
-            access,
-            place: change.place,
-          }));
-        const answer = async () =>
-          withContext({ viewer }, standing, (contextValue) =>
-            execute({ ...request, rootValue: change, contextValue }),
-          );
-        const answered = await turns.take(answer);
-        // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
-        const trouble = troubleIn(answered.errors);
-        if (trouble) throw trouble;
-        given = { result: toResult(answered, query), place: change.place };
-        return { done: false, value: given.result };
-      },
-      async return() {
-        await changes.return();
-        return end;
-      },
-      cursorAfter(last) {
-        const isSent = given !== undefined && given.result === last;
-        return toJournalCursor(isSent ? given!.place : changes.toldUpTo);
-      },
-      [Symbol.asyncIterator]: () => stream,
-    };
-    return stream;
+    const { activity } = services.server;
+    activity.subscriptions++;
+    return createGraphStream(source as Followed<Told>, {
+      answer: (told) => answerTold(told, { query, viewer, request }),
+      onEnd: () => void activity.subscriptions--,
+    });
+  }
+
+  /** Each answer has a budget of its own, and is seen with the rights of the moment in which it is read. */
+  async function answerTold(
+    told: Told,
+    { query, viewer, request }: Pick<Operation, 'query' | 'viewer' | 'request'>,
+  ): Promise<GraphResult> {
+    const standing = (reading: Reading) =>
+      whenDone(services.accessBook.accessFor(reading, viewer.userId), ({ access }) => ({
+        access,
+        place: told.place,
+      }));
+    const answered = await turns.take(async () =>
+      withContext({ viewer }, standing, (contextValue) =>
+        execute({ ...request, rootValue: told, contextValue }),
+      ),
+    );
+    // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
+    const trouble = troubleIn(answered.errors);
+    if (trouble) throw trouble;
+    return toResult(answered, query);
   }
 
   function contextOf(
@@ -291,6 +266,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
 /** Who asks, and under which key. */
 interface Asked extends Pick<GraphLimits, 'idempotencyKey'> {
   readonly viewer: Viewer;
+}
+
+/** What a subscription is told of. */
+interface Told {
+  readonly place: JournalPlace;
 }
 
 /** A request that may be run, once or for each change. */

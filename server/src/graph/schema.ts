@@ -6,6 +6,7 @@ import { createBuilder, type GraphContext } from './builder.ts';
 import { defineFolderChange } from './journal/folder-change-type.ts';
 import { defineFolderChanges } from './journal/folder-changes-fields.ts';
 import { defineJournal } from './journal/journal-query.ts';
+import { defineJournalSubscription } from './journal/journal-subscription.ts';
 import { defineFolderMutations } from './tree/folder-mutations.ts';
 import { defineFolderQueries } from './tree/folder-queries.ts';
 import { defineFolder } from './tree/folder-type.ts';
@@ -17,6 +18,7 @@ import { definePeopleTypes } from './people/people-types.ts';
 import { definePeople } from './people/people.ts';
 import { defineMove } from './tree/move-mutation.ts';
 import { defineTrash } from './tree/trash-type.ts';
+import { defineServer } from './server/server-query.ts';
 import { defineViewer } from './people/viewer-type.ts';
 
 export function createSchema(): GraphQLSchema {
@@ -44,7 +46,9 @@ export function createSchema(): GraphQLSchema {
   definePeople(builder, people);
   const FolderChange = defineFolderChange(builder, tree, people);
   defineFolderChanges(builder, { FolderChange });
-  defineJournal(builder, tree, people, { PageInfo });
+  const journal = defineJournal(builder, tree, people, { PageInfo });
+  defineJournalSubscription(builder, journal);
+  defineServer(builder);
 
   const schema = builder.toSchema({ sortSchema: false });
   const mutations = schema.getMutationType()!.getFields() as GraphQLFieldMap<unknown, GraphContext>;

@@ -13,6 +13,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.ts';
 import { Refusal } from '../refusal.ts';
 import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
@@ -28,7 +29,12 @@ const problemMediaType = 'application/problem+json; charset=utf-8';
 const realm = 'Bearer realm="espalier"';
 
 /** For Fastify's error handler: anything that was thrown. */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Logger): void {
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, activity }: { readonly log: Logger; readonly activity: Activity },
+): void {
   if (isGone(error, request)) {
     log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
     reply.hijack();
@@ -36,6 +42,8 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   }
   const refusal = toRefusal(error);
   logRefusal(refusal, request, log);
+  const isError = statusOf(request.routeOptions.config.endpoint, refusal.code) >= 500;
+  if (isError) activity.count('errors');
   drainBody(request.raw, () => {
     // Fastify would close the connection for what the client may still send; by now it has sent it.
     if (request.raw.readableEnded) reply.removeHeader('connection');

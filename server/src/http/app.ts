@@ -5,12 +5,14 @@ import cors from '@fastify/cors';
 import { openApiDocument } from '@espalier/contract';
 import fastify, { type FastifyInstance, type onResponseHookHandler } from 'fastify';
 import type { Logger } from 'pino';
+import { Activity } from '../activity.ts';
 import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
 import { answerBrokenRequest, answerError } from './answers.ts';
+import { addConsole } from './console-route.ts';
 import { refuseOtherMethods } from './endpoint-route.ts';
 import { addGraphRoute } from './graph-route.ts';
 import { addGraphSocket, isUpgrade } from './graph-socket.ts';
@@ -36,6 +38,10 @@ export interface AppOptions {
   readonly version: string;
   /** Whether what requests need answers. May be asked as often as anybody likes. */
   readonly isReady: () => Promise<boolean>;
+  /** Counts what is done here; without it, nobody asks. */
+  readonly activity?: Activity;
+  /** Where the built files of the console are; null if it has not been built, undefined if it is not to be served. */
+  readonly consoleFolder?: string | null | undefined;
   /** For https; without it, plain http. */
   readonly tls: TlsFiles | undefined;
   readonly settings: StopSettings & {
@@ -70,6 +76,8 @@ export async function createApp({
   log,
   version,
   isReady,
+  activity = new Activity(clock),
+  consoleFolder,
   tls,
   settings,
   liveTimes,
@@ -95,19 +103,19 @@ export async function createApp({
     // Only a bound for what slow-bodies.ts would have let pass.
     requestTimeout: times.headersMs + 2 * times.longestBodyMs,
     exposeHeadRoutes: false,
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, log),
+    frameworkErrors: (error, request, reply) => answerError(error, request, reply, { log, activity }),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
 
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, log));
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { log, activity }));
   app.setNotFoundHandler(() => {
     throw new Refusal(
       'NOT_FOUND',
       `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
     );
   });
-  const pressure = guard(app, { times, log, nextRequestId, ...crowd });
+  const pressure = guard(app, { times, log, activity, nextRequestId, ...crowd });
   if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
@@ -124,7 +132,7 @@ export async function createApp({
     });
   }
 
-  const live = new LiveConnections({ log, maxConnections, ...(liveTimes && { times: liveTimes }) });
+  const live = new LiveConnections({ log, activity, maxConnections, ...(liveTimes && { times: liveTimes }) });
   const connections = new OpenConnections(app.server, tls !== undefined);
   let listening: Listening | undefined;
   let isStopping = false;
@@ -135,7 +143,7 @@ export async function createApp({
       // The same bytes for everybody, however many do not read them.
       const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, { isReady, isStopping: () => isStopping });
-      addTokenRoutes(routes, sessions, pressure);
+      addTokenRoutes(routes, sessions, { pressure, activity });
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
       addGraphRoute(routes, services, { pressure, times, ...settings });
@@ -144,6 +152,7 @@ export async function createApp({
         reply.header('content-type', 'application/json; charset=utf-8').send(document),
       );
       refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
+      if (consoleFolder !== undefined) addConsole(routes, { folder: consoleFolder, basePath });
       done();
     },
     { prefix: basePath },

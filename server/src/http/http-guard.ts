@@ -2,6 +2,7 @@
 
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.ts';
 import { answerBrokenRequest, answerExpectation } from './answers.ts';
 import { connectionLimit, mostPipelined, type HttpTimes } from './http-times.ts';
 import { LoadWatch } from './load-watch.ts';
@@ -13,6 +14,7 @@ import { watchSlowBodies } from './slow-bodies.ts';
 export interface GuardOptions {
   readonly times: HttpTimes;
   readonly log: Logger;
+  readonly activity: Activity;
   readonly nextRequestId: () => string;
   /** For tests. */
   readonly mostConnections?: number | undefined;
@@ -23,7 +25,7 @@ export interface GuardOptions {
 const tellDroppedEveryMs = 60_000;
 
 export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
-  const { times, log, nextRequestId } = options;
+  const { times, log, activity, nextRequestId } = options;
   const { server } = app;
   // Node would forget the rest: there are at most as many as fit into the head, and few of them are let in.
   server.maxHeadersCount = 0;
@@ -33,6 +35,7 @@ export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
   server.on('checkExpectation', (request, response) => answerExpectation(request, response, nextRequestId()));
 
   app.addHook('onRequest', (request, _, done) => {
+    activity.count('requests');
     checkRequestHead(request.raw);
     done();
   });

@@ -1,6 +1,7 @@
 /** Every connection that stays open. One timer for all of them asks what time has brought; at the end all are ended. */
 
 import type { Logger } from 'pino';
+import type { Activity } from '../activity.ts';
 import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
@@ -37,6 +38,7 @@ export interface LiveTimes {
 
 export interface LiveOptions {
   readonly log: Logger;
+  readonly activity: Activity;
   /** Of one user. */
   readonly maxConnections: number;
   readonly times?: LiveTimes;
@@ -51,14 +53,16 @@ export class LiveConnections {
   readonly #looks = new Map<LiveConnection, number>();
   readonly #times: LiveTimes;
   readonly #log: Logger;
+  readonly #activity: Activity;
   readonly #maxConnections: number;
   readonly #ofUsers = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #isClosing = false;
   #onEmpty: () => void = () => undefined;
 
-  constructor({ log, maxConnections, times = usualTimes }: LiveOptions) {
+  constructor({ log, activity, maxConnections, times = usualTimes }: LiveOptions) {
     this.#log = log;
+    this.#activity = activity;
     this.#maxConnections = maxConnections;
     this.#times = times;
     this.#timer = setInterval(() => this.#lookAtAll(), times.lookEveryMs);
@@ -67,11 +71,13 @@ export class LiveConnections {
 
   add(connection: LiveConnection): void {
     this.#looks.set(connection, 0);
+    this.#activity.sockets = this.#looks.size;
     if (this.#isClosing) connection.end(true);
   }
 
   remove(connection: LiveConnection): void {
     this.#looks.delete(connection);
+    this.#activity.sockets = this.#looks.size;
     if (this.#looks.size === 0) this.#onEmpty();
   }
 

@@ -1,7 +1,8 @@
 /** The four token endpoints. Each reads as the contract tells it; what can be refused, the endpoint table knows. */
 
 import { endpoints, type LoginResponse } from '@espalier/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
+import type { Activity, CountedKind } from '../activity.ts';
 import { Refusal } from '../refusal.ts';
 import type { IssuedPair, Sessions } from '../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from './bearer.ts';
@@ -11,7 +12,16 @@ import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 import type { Pressure } from './pressure.ts';
 
-export function addTokenRoutes(app: FastifyInstance, sessions: Sessions, pressure: Pressure): void {
+export interface TokenRouteOptions {
+  readonly pressure: Pressure;
+  readonly activity: Activity;
+}
+
+export function addTokenRoutes(
+  app: FastifyInstance,
+  sessions: Sessions,
+  { pressure, activity }: TokenRouteOptions,
+): void {
   const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const credentials = readBody(request, 'Credentials');
     return answerPair(reply, await sessions.logIn(credentials, clientOf(request)));
@@ -20,13 +30,17 @@ export function addTokenRoutes(app: FastifyInstance, sessions: Sessions, pressur
     pressure.checkLogin();
     done();
   };
-  addEndpoint(app, endpoints.login, logIn, { onRequest: checkPressure });
+  addEndpoint(app, endpoints.login, logIn, {
+    onRequest: checkPressure,
+    onSend: counted(activity, { 200: 'logins', 401: 'failedLogins', 429: 'failedLogins' }),
+  });
 
-  addEndpoint(app, endpoints.refresh, async (request, reply) => {
+  const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');
     const authToken = requiredBearer(request);
     return answerPair(reply, await sessions.refresh({ authToken, refreshToken }, clientOf(request)));
-  });
+  };
+  addEndpoint(app, endpoints.refresh, refresh, { onSend: counted(activity, { 200: 'refreshes' }) });
 
   // Contract §4 rule 1: the AT takes precedence. With one, the body is not even read.
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -54,6 +68,18 @@ export function addTokenRoutes(app: FastifyInstance, sessions: Sessions, pressur
     sessions.authenticate(readBody(request, 'AuthTokenRequest').authToken);
     return reply.code(endpoints.verify.success.status).send();
   });
+}
+
+/** By the status of the answer. */
+function counted(
+  activity: Activity,
+  kinds: Readonly<Partial<Record<number, CountedKind>>>,
+): onSendHookHandler {
+  return (_request, { statusCode }, payload, done) => {
+    const kind = kinds[statusCode];
+    if (kind) activity.count(kind);
+    done(null, payload);
+  };
 }
 
 function answerPair(

@@ -27,6 +27,20 @@ const conditions: Readonly<Record<keyof JournalFilter, Statement>> = {
   until: sql`at < ${'until'}`,
 };
 
+/** What the conditions say, of an entry that is read already. */
+export function fitsFilter(entry: JournalEntry, filter: JournalFilter): boolean {
+  const { byUserId, userId, groupId, folderId, kinds, from, until } = filter;
+  return (
+    (byUserId === undefined || entry.byUserId === byUserId) &&
+    (userId === undefined || entry.userId === userId) &&
+    (groupId === undefined || entry.groupId === groupId) &&
+    (folderId === undefined || entry.folderId === folderId) &&
+    (kinds === undefined || kinds.includes(entry.kind)) &&
+    (from === undefined || entry.at >= from) &&
+    (until === undefined || entry.at < until)
+  );
+}
+
 type Name = keyof JournalFilter;
 const names = Object.keys(conditions) as Name[];
 

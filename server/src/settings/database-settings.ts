@@ -12,6 +12,7 @@ export const databaseSettings = {
       'sqlite: followed by the path of a file, or postgres://user:password@host:port/database with special characters of the password percent-encoded',
     default: 'sqlite:./espalier-data/espalier.db',
     mayBeFile: true,
+    mayHoldPassword: true,
     parse: databaseUrl,
   }),
   databaseConnections: setting({

@@ -1,7 +1,7 @@
 /** Where the service listens, and who may reach it. */
 
 import { setting } from './setting.ts';
-import { basePath, origins, text, trustedProxies, wholeNumber } from './setting-values.ts';
+import { basePath, origins, text, trustedProxies, wholeNumber, yesOrNo } from './setting-values.ts';
 
 export const networkSettings = {
   host: setting({
@@ -53,6 +53,13 @@ export const networkSettings = {
     accepts: 'a comma-separated list of origins such as https://app.example.com, or *',
     default: '',
     parse: origins,
+  }),
+  console: setting({
+    name: 'CONSOLE',
+    about: 'Whether the web console is served, at `/console`. Off, there is nothing at that address.',
+    accepts: 'on or off',
+    default: 'on',
+    parse: yesOrNo,
   }),
   stopSeconds: setting({
     name: 'STOP_SECONDS',

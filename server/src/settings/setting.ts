@@ -12,6 +12,8 @@ export interface Setting<Value> {
   readonly mayBeFile?: boolean;
   /** A secret is never shown, and never a flag: others could see it in the process list. */
   readonly isSecret?: boolean;
+  /** It may have a password inside, which is not shown either. */
+  readonly mayHoldPassword?: boolean;
   /** A switch is a flag without a value. */
   readonly isSwitch?: boolean;
   /** Undefined when the text is not acceptable. */

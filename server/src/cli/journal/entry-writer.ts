@@ -1,7 +1,7 @@
 /** Prints entries as they come: lines, CSV, one JSON array, or a JSON object a line for what has no end. */
 
+import { journalCsvHeading, journalCsvRow } from '@espalier/contract';
 import { jsonText, print } from '../output.ts';
-import { csvHeading, toCsvRow } from './csv-row.ts';
 import { heading, toLine, type Entry } from './entry.ts';
 
 export type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';
@@ -26,12 +26,12 @@ export class EntryWriter {
   #head(): string[] {
     if (!this.#isFirst || this.#format === 'json' || this.#format === 'ndjson') return [];
     this.#isFirst = false;
-    return [this.#format === 'csv' ? csvHeading : heading];
+    return [this.#format === 'csv' ? journalCsvHeading : heading];
   }
 
   #line(entry: Entry): string {
     if (this.#format === 'lines') return toLine(entry);
-    if (this.#format === 'csv') return toCsvRow(entry);
+    if (this.#format === 'csv') return journalCsvRow(entry);
     if (this.#format === 'ndjson') return jsonText(entry);
     const opening = this.#isFirst ? '[' : ',';
     this.#isFirst = false;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { csvHeading, toCsvRow } from './csv-row.ts';
 import { heading, toLine, type Entry } from './entry.ts';
 
 const entry = (given: Partial<Entry>): Entry => ({
@@ -65,7 +64,7 @@ test('a grant names folder, subject and level; a long text is cut', () => {
   assert.equal(line, `UPDATE_FOLDER  description: ${'x'.repeat(59)}…`);
 });
 
-test('nothing in a line or in CSV moves the cursor of a terminal', () => {
+test('nothing in a line moves the cursor of a terminal', () => {
   const hostile = 'a\u001b[31m\u009b\u202e\nb';
   const given = entry({
     by: { username: hostile },
@@ -73,13 +72,5 @@ test('nothing in a line or in CSV moves the cursor of a terminal', () => {
     folder: { path: hostile },
     after: { title: hostile, [hostile]: 1 },
   });
-  for (const text of [toLine(given), toCsvRow(given)]) assert.doesNotMatch(text, /[\p{Cc}\u202e]/u);
-});
-
-test('CSV quotes what needs it, and a name does not become a formula', () => {
-  const row = toCsvRow(
-    entry({ by: { username: '=1+1' }, folderId: 'f1', folder: { path: '/a,"b"' }, after: { n: 1 } }),
-  );
-  assert.equal(csvHeading.split(',').length, 14);
-  assert.equal(row, `7,2026-11-15T16:50:07.123Z,UPDATE_FOLDER,a1,'=1+1,f1,"/a,""b""",,,,,,,"{""n"":1}"`);
+  assert.doesNotMatch(toLine(given), /[\p{Cc}\u202e]/u);
 });

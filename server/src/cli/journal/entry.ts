@@ -1,26 +1,10 @@
 /** An entry of the journal as it is asked for, and a line of it for people. */
 
+import type { JournalCsvEntry } from '@espalier/contract';
 import { shown } from '../output.ts';
 import { toSecond } from '../shown-time.ts';
 
-export interface Entry {
-  readonly number: number;
-  readonly at: string;
-  readonly kind: string;
-  readonly byId: string | null;
-  readonly by: { readonly username: string } | null;
-  readonly folderId: string | null;
-  readonly folder: { readonly path: string } | null;
-  readonly userId: string | null;
-  readonly user: { readonly username: string } | null;
-  readonly groupId: string | null;
-  readonly group: { readonly name: string } | null;
-  readonly sessionId: string | null;
-  readonly before: Details | null;
-  readonly after: Details | null;
-}
-
-type Details = Readonly<Record<string, unknown>>;
+export type Entry = JournalCsvEntry;
 
 export const entryFields = `number cursor at kind byId by { username } folderId folder { path } ancestorIds
   formerAncestorIds userId user { username } groupId group { name } sessionId before after`;

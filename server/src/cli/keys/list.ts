@@ -3,8 +3,8 @@
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config.ts';
 import { shownTime } from '../../sessions/change-keys.ts';
-import { readKeyRows, signingAt, type KeyRow } from '../../sessions/signing-keys.ts';
-import { verifiesUntil } from '../../sessions/sweep-keys.ts';
+import { keyStates } from '../../sessions/key-states.ts';
+import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
 import { databaseSettings, onDatabase } from '../on-database.ts';
 import { print, printJson, table } from '../output.ts';
@@ -31,20 +31,11 @@ export const listKeys = command({
     }),
 });
 
-function shownKeys(rows: readonly KeyRow[], lifetimeSeconds: number) {
-  const now = systemClock.now();
-  const signing = signingAt(rows, now);
-  return rows.map((row, place) => {
-    const { id, createdAt, signsFrom, sealedWith } = row;
-    const successor = rows[place - 1];
-    const isOver = successor !== undefined && successor.signsFrom <= now;
-    return {
-      id,
-      state: row === signing ? 'signs' : isOver ? 'verifies' : 'published',
-      createdAt: shownTime(createdAt),
-      signsFrom: shownTime(Math.max(signsFrom, createdAt)),
-      neededUntil: isOver ? shownTime(verifiesUntil(successor, lifetimeSeconds)) : null,
-      sealedWith,
-    };
-  });
+function shownKeys(rows: readonly KeyRow[], refreshTokenSeconds: number) {
+  return keyStates(rows, { now: systemClock.now(), refreshTokenSeconds }).map((key) => ({
+    ...key,
+    createdAt: shownTime(key.createdAt),
+    signsFrom: shownTime(key.signsFrom),
+    neededUntil: key.neededUntil === null ? null : shownTime(key.neededUntil),
+  }));
 }

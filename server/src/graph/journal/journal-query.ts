@@ -4,7 +4,7 @@ import { whenDone, type Reader } from '../../database/database.ts';
 import { isRowId, nobodysId } from '../../database/row-id.ts';
 import type { TreeView } from '../../folders/folders.ts';
 import { toJournalCursor } from '../../journal/journal-cursor.ts';
-import { journalKinds, type JournalEntry } from '../../journal/journal-entry.ts';
+import { journalKinds, type JournalEntry, type JournalKind } from '../../journal/journal-entry.ts';
 import {
   countJournal,
   hasJournalDownTo,
@@ -21,7 +21,9 @@ import type { PeopleTypes } from '../people/people-types.ts';
 import type { FolderTypes } from '../tree/folder-type.ts';
 import { Named } from './named.ts';
 
-interface EntryNode {
+export type JournalTypes = ReturnType<typeof defineJournal>;
+
+export interface EntryNode {
   readonly entry: JournalEntry;
   readonly named: Named;
 }
@@ -31,7 +33,7 @@ export function defineJournal(
   { Folder }: Pick<FolderTypes, 'Folder'>,
   { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
   { PageInfo }: { readonly PageInfo: PageInfoRef },
-): void {
+) {
   const Kind = builder.enumType('JournalKind', {
     description:
       'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
@@ -48,7 +50,7 @@ export function defineJournal(
       }),
       cursor: t.string({
         description:
-          'For `after` of `changes` and `folderChanges`; not of `journal`, which has its own in its edges.',
+          'For `after` of `changes`, `folderChanges` and the subscription `journal`; the query `journal` has its own in its edges.',
         resolve: ({ entry }) => toJournalCursor(entry),
       }),
       at: t.field({ type: 'DateTime', resolve: ({ entry }) => entry.at }),
@@ -154,20 +156,37 @@ export function defineJournal(
       },
       resolve: (_, { filter, ...page }, { access, reader, view }) => {
         requireAdministrator(access);
-        const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
-        const given: JournalFilter = {
-          byUserId: toRowId(byId),
-          userId: toRowId(userId),
-          groupId: toRowId(groupId),
-          folderId: toRowId(folderId),
-          kinds: kinds ?? undefined,
-          from: from ?? undefined,
-          until: until ?? undefined,
-        };
-        return new KeysetConnection(journalList(reader, view, given), page);
+        return new KeysetConnection(journalList(reader, view, toFilter(filter)), page);
       },
     }),
   );
+
+  return { JournalEntry: Entry, JournalFilter: Filter };
+}
+
+type Given<T> = T | null | undefined;
+
+export function toFilter(
+  filter: Given<{
+    readonly byId?: Given<string>;
+    readonly userId?: Given<string>;
+    readonly groupId?: Given<string>;
+    readonly folderId?: Given<string>;
+    readonly kinds?: Given<readonly JournalKind[]>;
+    readonly from?: Given<number>;
+    readonly until?: Given<number>;
+  }>,
+): JournalFilter {
+  const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
+  return {
+    byUserId: toRowId(byId),
+    userId: toRowId(userId),
+    groupId: toRowId(groupId),
+    folderId: toRowId(folderId),
+    kinds: kinds ?? undefined,
+    from: from ?? undefined,
+    until: until ?? undefined,
+  };
 }
 
 /** What cannot be an id is that of nobody. */
@@ -191,7 +210,7 @@ function journalList(reader: Reader, view: TreeView, filter: JournalFilter): Key
   };
 }
 
-function toEntryNodes(view: TreeView, entries: readonly JournalEntry[]): readonly EntryNode[] {
+export function toEntryNodes(view: TreeView, entries: readonly JournalEntry[]): readonly EntryNode[] {
   const named = new Named(view, {
     folders: entries.map(({ folderId }) => folderId),
     users: entries.flatMap(({ byUserId, userId }) => [byUserId, userId]),

@@ -23,23 +23,30 @@ export class UserNode {
 export class UserLevel {
   readonly nodes: readonly UserNode[];
   readonly #reader: Reader;
-  readonly #ids: readonly string[];
+  readonly ids: readonly string[];
+  readonly #others = new Map<string, unknown>();
   #groups: PromiseOrValue<Map<string, Group[]>> | undefined;
   #sessions: PromiseOrValue<Map<string, SessionNode[]>> | undefined;
 
   constructor(reader: Reader, users: Iterable<User>) {
     this.#reader = reader;
     this.nodes = Array.from(users, (user) => new UserNode(user, this));
-    this.#ids = this.nodes.map(({ user }) => user.id);
+    this.ids = this.nodes.map(({ user }) => user.id);
+  }
+
+  /** What others read for all of the level: once for each name. */
+  together<T>(name: string, read: () => T): T {
+    if (!this.#others.has(name)) this.#others.set(name, read());
+    return this.#others.get(name) as T;
   }
 
   groupsOf(id: string): PromiseOrValue<readonly Group[]> {
-    this.#groups ??= readGroupsOf(this.#reader, this.#ids);
+    this.#groups ??= readGroupsOf(this.#reader, this.ids);
     return whenDone(this.#groups, (groups) => groups.get(id) ?? []);
   }
 
   sessionsOf(id: string, now: number): PromiseOrValue<readonly SessionNode[]> {
-    this.#sessions ??= whenDone(readSessionsOf(this.#reader, this.#ids, now), (sessions) => {
+    this.#sessions ??= whenDone(readSessionsOf(this.#reader, this.ids, now), (sessions) => {
       const { nodes } = new SessionLevel(this.#reader, [...sessions.values()].flat());
       return Map.groupBy(nodes, ({ session }) => session.userId);
     });

@@ -8,7 +8,7 @@ import { Refusal } from '../../refusal.ts';
 import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
 import type { SessionNode, UserNode } from './people-level.ts';
 
-const restricted = 'Of others only for administrators: null otherwise, with the error FORBIDDEN.';
+export const restricted = 'Of others only for administrators: null otherwise, with the error FORBIDDEN.';
 
 export function implementUser(
   UserType: NamedRefOf<UserNode>,
@@ -66,7 +66,8 @@ export function implementUser(
   });
 }
 
-function detailsOf({ user }: UserNode, access: Access): User {
+/** Refuses whoever may see only the name. */
+export function detailsOf({ user }: UserNode, access: Access): User {
   if (user.id === access.userId || access.isAdministrator) return user;
   throw new Refusal('FORBIDDEN', 'Only administrators see this of others.');
 }

@@ -9,7 +9,10 @@ const weights: Readonly<Record<string, number>> = {
   folderChanges: 20,
   exportFolders: 100,
   descendants: 5,
+  position: 5,
+  grants: 5,
   refreshes: 10,
+  server: 5,
   explainAccess: 20,
   moveFolder: 20,
   // These hash a password: 34 ms of CPU each.

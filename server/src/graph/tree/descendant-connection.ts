@@ -2,8 +2,8 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
+import { countDescendants } from '../../folders/count-descendants.ts';
 import {
-  countDescendants,
   placesOf,
   readDescendants,
   wayKey,

@@ -50,6 +50,7 @@ export interface ConnectionArguments {
 export interface ChildArguments extends ConnectionArguments {
   readonly filter?: FolderFilter | undefined;
   readonly order?: FolderOrder | undefined;
+  readonly skip?: number | null | undefined;
 }
 
 const byName: FolderOrder = { field: 'NAME', isDescending: false };
@@ -79,6 +80,7 @@ export class ChildConnection implements FolderConnection, PageInfo {
       before: placeAt('before'),
       limit,
       isFromEnd,
+      skip: toSkip(given),
       order,
       filter,
     };
@@ -91,8 +93,7 @@ export class ChildConnection implements FolderConnection, PageInfo {
   }
 
   get totalCount(): PromiseOrValue<number> {
-    this.#payForFilter();
-    return this.#parent.level.childCountOf(this.#parent, this.#slice.filter);
+    return this.#parent.level.childCountOf(this.#parent, this.#slice.filter, this.#pay);
   }
 
   get pageInfo(): PageInfo {
@@ -116,33 +117,39 @@ export class ChildConnection implements FolderConnection, PageInfo {
   }
 
   get hasPreviousPage(): PromiseOrValue<boolean> {
-    const { after, isFromEnd } = this.#slice;
-    return whenDone(this.#children(), ({ isCut }) => {
+    const { after, isFromEnd, skip } = this.#slice;
+    return whenDone(this.#children(), ({ isCut, nodes }) => {
       if (isCut && isFromEnd) return true;
+      if (skip) return nodes.length > 0 || this.#hasAny({});
       return after ? this.#hasAny({ before: after }) : false;
     });
   }
 
   #children(): PromiseOrValue<ChildNodes> {
-    const { level } = this.#parent;
-    if (!this.#read) this.#payForFilter();
-    this.#read ??= level.childrenOf(this.#parent, this.#slice, this.#budget.foldersLeft);
+    this.#read ??= this.#parent.level.childrenOf(this.#parent, this.#slice, {
+      isOwn: this.#isOwn,
+      most: this.#budget.foldersLeft,
+      onRead: this.#pay,
+    });
     return whenDone(this.#read, (children) => {
       if (children.isTooMuch) throw this.#budget.exceeded(this.#info);
       return children;
     });
   }
 
-  /** To filter children, all of them must be looked at. */
-  #payForFilter(): void {
-    if (this.#slice.filter) this.#budget.scan(this.#parent.folder.childCount, this.#info);
+  readonly #pay = (count: number) => this.#budget.scan(count, this.#info);
+
+  get #isOwn(): boolean {
+    return this.#slice.after !== undefined || this.#slice.before !== undefined;
   }
 
   /** Whether the list has anything at a place or beyond it. */
   #hasAny(edge: Pick<Slice, 'after' | 'before'>): PromiseOrValue<boolean> {
     const { order, filter } = this.#slice;
     const probe: Slice = { ...edge, isInclusive: true, limit: 1, order, filter };
-    return whenDone(this.#parent.level.childrenOf(this.#parent, probe, 1), ({ nodes }) => nodes.length > 0);
+    // Of as many folders as the slice was: that has been paid for.
+    const found = this.#parent.level.childrenOf(this.#parent, probe, { isOwn: this.#isOwn, most: 1 });
+    return whenDone(found, ({ nodes }) => nodes.length > 0);
   }
 
   #cursorAt(place: number): PromiseOrValue<string | null> {
@@ -160,6 +167,16 @@ export class ChildConnection implements FolderConnection, PageInfo {
   #list({ field }: FolderOrder = byName): string {
     return `children ${this.#parent.id} ${field}`;
   }
+}
+
+/** Undefined for none. */
+function toSkip({ skip, first, last, before }: ChildArguments): number | undefined {
+  if (typeof skip !== 'number') return undefined;
+  if (skip < 0) throw new Refusal('BAD_INPUT', '`skip` must not be negative.');
+  if (typeof first !== 'number' || typeof last === 'number' || typeof before === 'string') {
+    throw new Refusal('BAD_INPUT', '`skip` goes with `first`, and not with `last` or `before`.');
+  }
+  return skip || undefined;
 }
 
 /** How many are asked for, and from which end. */

@@ -6,7 +6,8 @@
 
 import { readGrants } from '../../access/grants.ts';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
-import { countChildren, readChildren } from '../../folders/children.ts';
+import { positionsPrice, readPositions } from '../../folders/child-positions.ts';
+import { countChildren, readChildren, slicePrice } from '../../folders/children.ts';
 import type { FolderFilter, Slice } from '../../folders/folder-list.ts';
 import {
   ancestorIds,
@@ -53,6 +54,17 @@ export interface ChildNodes {
   readonly isTooMuch: boolean;
 }
 
+/** Is told, before a statement runs, how many folders are looked at for the whole level, and may refuse. */
+type OnRead = (count: number) => void;
+
+export interface ReadOptions {
+  /** A slice with a place is of one folder only. */
+  readonly isOwn: boolean;
+  readonly most: number;
+  /** Left out by whoever has paid already. */
+  readonly onRead?: OnRead;
+}
+
 type ByFolder<T> = PromiseOrValue<ReadonlyMap<string, T>>;
 
 export class FolderLevel {
@@ -63,6 +75,7 @@ export class FolderLevel {
   readonly #counts = new Map<string, ByFolder<number>>();
   #texts: ByFolder<LongTexts> | undefined;
   #ancestors: ByFolder<FolderNode> | undefined;
+  #positions: ByFolder<number> | undefined;
   readonly #grants = new Map<string, ByFolder<readonly GrantNode[]>>();
 
   constructor(view: TreeView, folders: readonly Folder[]) {
@@ -71,21 +84,31 @@ export class FolderLevel {
     this.nodes = folders.map((folder) => new FolderNode(folder, this));
   }
 
-  /** The children of one folder of this level, read for all of them. A slice with a place is of one folder only. */
-  childrenOf({ folder }: FolderNode, slice: Slice, most: number): PromiseOrValue<ChildNodes> {
-    const isOwn = slice.after !== undefined || slice.before !== undefined;
+  /** The children of one folder of this level, read for all of them unless the slice is of this one only. */
+  childrenOf(
+    { folder }: FolderNode,
+    slice: Slice,
+    { isOwn, most, onRead }: ReadOptions,
+  ): PromiseOrValue<ChildNodes> {
+    const read = (parents: readonly Folder[]) => {
+      onRead?.(slicePrice(this.view, parents, slice));
+      return this.#readChildren(parents, slice, most);
+    };
     const children = isOwn
-      ? this.#readChildren([folder], slice, most)
-      : remembered(this.#children, JSON.stringify(slice), () =>
-          this.#readChildren(this.#folders, slice, most),
-        );
+      ? read([folder])
+      : remembered(this.#children, JSON.stringify(slice), () => read(this.#folders));
     return whenDone(children, (found) => found.get(folder.id)!);
   }
 
-  childCountOf({ folder }: FolderNode, filter: FolderFilter | undefined): PromiseOrValue<number> {
-    const counts = remembered(this.#counts, JSON.stringify(filter), () =>
-      countChildren(this.view, this.#folders, filter),
-    );
+  childCountOf(
+    { folder }: FolderNode,
+    filter: FolderFilter | undefined,
+    onRead: OnRead,
+  ): PromiseOrValue<number> {
+    const counts = remembered(this.#counts, JSON.stringify(filter), () => {
+      onRead(slicePrice(this.view, this.#folders, { filter }));
+      return countChildren(this.view, this.#folders, filter);
+    });
     return whenDone(counts, (found) => found.get(folder.id) ?? 0);
   }
 
@@ -97,6 +120,19 @@ export class FolderLevel {
   parentOf({ folder }: FolderNode): PromiseOrValue<FolderNode | null> {
     const { parentId } = folder;
     return parentId ? whenDone(this.#readAncestors(), (found) => found.get(parentId) ?? null) : null;
+  }
+
+  /** How many siblings come before it. */
+  positionOf({ folder }: FolderNode, onRead: OnRead): PromiseOrValue<number> {
+    this.#positions ??= whenDone(this.#readAncestors(), (above) => {
+      const siblings = this.#folders.flatMap((each) => {
+        const parent = each.parentId === null ? undefined : above.get(each.parentId)?.folder;
+        return parent ? [{ folder: each, parent }] : [];
+      });
+      onRead(positionsPrice(this.view, siblings));
+      return readPositions(this.view, siblings);
+    });
+    return whenDone(this.#positions, (positions) => positions.get(folder.id) ?? 0);
   }
 
   /** The root first. */

@@ -3,7 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { PromiseOrValue } from '../../database/database.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
-import { countDescendants } from '../../folders/descendants.ts';
+import { countDescendants } from '../../folders/count-descendants.ts';
 import { viewTree, type Folder, type TreeView, requireFolder } from '../../folders/folders.ts';
 import { beforeDeletion } from '../../folders/trash.ts';
 import type { Builder, GraphContext } from '../builder.ts';

@@ -87,6 +87,10 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
           before: t.arg.string({ description: 'Only what precedes this cursor.' }),
           filter: t.arg({ type: FolderFilter, description: 'Only those to which all of this applies.' }),
           orderBy: t.arg({ type: FolderOrder, description: 'By name, ascending, unless told.' }),
+          skip: t.arg.int({
+            description:
+              'Passes over so many first, for a list that is scrolled at random. Only with `first`.',
+          }),
         },
         resolve: (node, { filter, orderBy, ...page }, { budget }, info) =>
           new ChildConnection(
@@ -101,6 +105,11 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
             budget,
             info,
           ),
+      }),
+      position: t.int({
+        description: 'How many of its siblings that you see come before it in natural order; 0 for the root.',
+        resolve: (node, _, { budget }, info) =>
+          node.level.positionOf(node, (count) => budget.scan(count, info)),
       }),
       descendants: t.field({
         type: Connection,

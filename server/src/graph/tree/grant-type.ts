@@ -1,12 +1,16 @@
 /** The graph's type Grant, and the grants on a folder. */
 
+import type { GraphQLResolveInfo } from 'graphql';
 import { accessLevels } from '../../access/access-level.ts';
 import type { Grant } from '../../access/grants.ts';
-import type { Builder } from '../builder.ts';
+import type { Builder, GraphContext } from '../builder.ts';
+import { requireAdministrator } from '../change.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
+import { detailsOf, restricted } from '../people/user-type.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { nodeById } from './folder-queries.ts';
 import type { GrantNode } from './grant-nodes.ts';
+import { readPlacedGrants, type PlacedGrant } from './grants-to.ts';
 
 export type GrantTypes = ReturnType<typeof defineGrant>;
 
@@ -67,5 +71,46 @@ export function defineGrant(
     }),
   );
 
+  builder.objectField(User, 'grants', (t) =>
+    t.field({
+      type: [GrantType],
+      nullable: true,
+      description: `What was granted to the user themself, not to groups, in the order of the tree; on folders that you see. ${restricted}`,
+      resolve: async (node, _, context, info) => {
+        const { id } = detailsOf(node, context.access);
+        // Of others, nobody else is told.
+        const ids = context.access.isAdministrator ? node.level.ids : [id];
+        const placed = await node.level.together('grants', () => grantsTo(context, ids, info));
+        const own = (placed.get(id) ?? []).map((each) => ({ ...each, user: node, group: null }));
+        return context.budget.spend(own, info);
+      },
+    }),
+  );
+
+  builder.objectField(Group, 'grants', (t) =>
+    t.field({
+      type: [GrantType],
+      nullable: true,
+      description:
+        'What was granted to the group, in the order of the tree. Only for administrators: null otherwise, with the error FORBIDDEN.',
+      resolve: async (group, _, context, info) => {
+        requireAdministrator(context.access);
+        const placed = await grantsTo(context, [group.id], info);
+        const own = (placed.get(group.id) ?? []).map((each) => ({ ...each, user: null, group }));
+        return context.budget.spend(own, info);
+      },
+    }),
+  );
+
   return { Grant: GrantType };
+}
+
+async function grantsTo(
+  { view, budget }: GraphContext,
+  subjectIds: readonly string[],
+  info: GraphQLResolveInfo,
+): Promise<ReadonlyMap<string, readonly PlacedGrant[]>> {
+  const placed = await readPlacedGrants(view, subjectIds, budget.foldersLeft);
+  if (!placed) throw budget.exceeded(info);
+  return placed;
 }

@@ -1,0 +1,59 @@
+/** The answers to a subscription, one at a time: the next is made when it is asked for. */
+
+import type { GraphQLFormattedError } from 'graphql';
+import type { Followed } from '../journal/follow.ts';
+import { toJournalCursor } from '../journal/journal-cursor.ts';
+import type { JournalPlace } from '../journal/journal-entry.ts';
+
+export interface GraphResult {
+  /** False when the request failed before anything was run: then there is no `data`. */
+  readonly isExecuted: boolean;
+  readonly body: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] };
+  /** Nothing could be had right now, and it may be tried again after so many seconds. */
+  readonly retryAfterSeconds?: number;
+}
+
+export interface GraphStream extends AsyncIterableIterator<GraphResult, undefined> {
+  /** Ends it at once, even while an answer is awaited: that one comes as done. */
+  return(): Promise<IteratorResult<GraphResult, undefined>>;
+  /** Where whoever has been sent its answers up to this one may go on; undefined for what has no cursor. */
+  cursorAfter(last: GraphResult | undefined): string | undefined;
+}
+
+const end = { done: true, value: undefined } as const;
+
+export function createGraphStream<Told extends { readonly place: JournalPlace }>(
+  followed: Followed<Told>,
+  { answer, onEnd }: { answer: (told: Told) => Promise<GraphResult>; onEnd: () => void },
+): GraphStream {
+  /** The last answer, until the next is asked for: that one is asked for when this one was sent. */
+  let given: { result: GraphResult; place: JournalPlace } | undefined;
+  let isOpen = true;
+  const close = () => {
+    if (isOpen) onEnd();
+    isOpen = false;
+  };
+  const stream: GraphStream = {
+    async next() {
+      given = undefined;
+      const next = await followed.next();
+      if (next.done) {
+        close();
+        return end;
+      }
+      given = { result: await answer(next.value), place: next.value.place };
+      return { done: false, value: given.result };
+    },
+    async return() {
+      close();
+      await followed.return();
+      return end;
+    },
+    cursorAfter(last) {
+      const isSent = given !== undefined && given.result === last;
+      return toJournalCursor(isSent ? given!.place : followed.toldUpTo);
+    },
+    [Symbol.asyncIterator]: () => stream,
+  };
+  return stream;
+}

@@ -1,0 +1,146 @@
+/** Serves the web console at `/console`. Its pages are the only answers of the service that may run scripts. */
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../refusal.ts';
+import {
+  assetFolder,
+  listConsole,
+  openAsset,
+  type Asset,
+  type ConsoleFiles,
+  type Encoding,
+  type KeptFile,
+} from './console-files.ts';
+import { refuseOtherMethods } from './endpoint-route.ts';
+import { servePage } from './secured-response.ts';
+
+export interface ConsoleOptions {
+  /** Where the built files are; null if they have not been built. */
+  readonly folder: string | null;
+  /** Without a slash at its end. */
+  readonly basePath: string;
+}
+
+const address = '/console';
+const methods = ['GET', 'HEAD'];
+const yearSeconds = 31_536_000;
+
+const policy = (styles: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const consolePolicy = policy("'self'");
+/** The editor of the explorer writes style elements as it goes. No other page may. */
+const explorerPolicy = policy("'self' 'unsafe-inline'");
+const isExplorer = (path: string) => /^explorer(?:\/|$)/.test(path);
+
+export function addConsole(app: FastifyInstance, { folder, basePath }: ConsoleOptions): void {
+  const files = folder === null ? undefined : listConsole(folder, `${basePath}${address}/`);
+
+  app.route({
+    url: address,
+    method: methods,
+    handler: (_, reply) => reply.redirect(`${basePath}${address}/`, 308),
+  });
+  app.route({
+    url: `${address}/*`,
+    method: methods,
+    handler: (request, reply) => {
+      if (!files) {
+        throw new Refusal(
+          'NOT_FOUND',
+          'The console has not been built. Build it with npm run build --workspace console, and start the server again.',
+        );
+      }
+      return answerFile(files, (request.params as { '*': string })['*'], request, reply);
+    },
+  });
+  for (const url of [address, `${address}/*`]) refuseOtherMethods(app, { url }, methods);
+}
+
+function answerFile(
+  { page, kept, assets }: ConsoleFiles,
+  path: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply | Promise<FastifyReply> {
+  const asset = assets.get(path);
+  if (asset) return answerAsset(asset, request, reply);
+  const file = kept.get(path) ?? (isPage(path) ? page : undefined);
+  if (!file) throw nothingHere();
+  return answerKept(file, isExplorer(path) ? explorerPolicy : consolePolicy, request, reply);
+}
+
+/** The page knows what to show at each of its addresses; those of files end like files. */
+function isPage(path: string): boolean {
+  return !path.startsWith(assetFolder) && !/\.[^/]*$/.test(path);
+}
+
+function answerKept(
+  { type, forms }: KeptFile,
+  pagePolicy: string,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const encoding = bestOf(forms, headers['accept-encoding']);
+  const { content, entityTag } = forms.get(encoding)!;
+  describeForm(reply, encoding);
+  servePage(reply.raw, pagePolicy);
+  reply.header('cache-control', 'no-cache').header('etag', entityTag);
+  if (headers['if-none-match']?.includes(entityTag)) return reply.code(304).send();
+  return reply.header('content-type', type).send(content);
+}
+
+async function answerAsset(
+  { type, paths }: Asset,
+  { method, headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const encoding = bestOf(paths, headers['accept-encoding']);
+  const opened = await openAsset(paths.get(encoding)!);
+  if (!opened) throw nothingHere();
+  const { file, bytes } = opened;
+  describeForm(reply, encoding);
+  // A worker runs under the policy of its own script.
+  servePage(reply.raw, consolePolicy);
+  reply
+    .header('cache-control', `public, max-age=${yearSeconds}, immutable`)
+    .header('content-type', type)
+    .header('content-length', bytes);
+  if (method !== 'HEAD') return reply.send(file.createReadStream());
+  await file.close();
+  return reply.send();
+}
+
+function describeForm(reply: FastifyReply, encoding: Encoding): void {
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary === undefined ? 'accept-encoding' : `${String(vary)}, accept-encoding`);
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+}
+
+/** The smallest that the client takes (RFC 9110 §12.5.3). */
+function bestOf(forms: ReadonlyMap<Encoding, unknown>, accepted = ''): Encoding {
+  const taken = new Set(
+    accepted
+      .toLowerCase()
+      .split(',')
+      .filter((each) => !/;\s*q=0(?:\.0*)?\s*$/.test(each))
+      .map((each) => each.split(';', 1)[0]!.trim()),
+  );
+  const isTaken = (encoding: Encoding) => forms.has(encoding) && taken.has(encoding);
+  return isTaken('br') ? 'br' : isTaken('gzip') ? 'gzip' : 'identity';
+}
+
+function nothingHere(): Refusal {
+  return new Refusal('NOT_FOUND', 'There is no such file of the console.');
+}
