@@ -1,0 +1,55 @@
+/** What can be done with access. */
+
+import type { AccessLevel } from '../graph/folder-row.ts';
+import type { Action } from './action.ts';
+
+/** A user or a group. */
+export interface Grantee {
+  readonly userId?: string;
+  readonly groupId?: string;
+}
+
+interface Granted extends Grantee {
+  readonly folderId: string;
+}
+
+export const grantAccess: Action<
+  { input: Granted & { level: AccessLevel } },
+  { grantAccess: { folder: { id: string } | null } }
+> = {
+  label: 'Grant access',
+  document: /* GraphQL */ `
+    mutation ($input: GrantAccessInput!) {
+      grantAccess(input: $input) {
+        folder {
+          id
+        }
+      }
+    }
+  `,
+  words: ({ input }) => [
+    'grant',
+    'set',
+    `id:${input.folderId}`,
+    input.level.toLowerCase(),
+    ...granteeWords(input),
+  ],
+};
+
+export const revokeAccess: Action<{ input: Granted }, { revokeAccess: { folder: { id: string } | null } }> = {
+  label: 'Take access away',
+  document: /* GraphQL */ `
+    mutation ($input: RevokeAccessInput!) {
+      revokeAccess(input: $input) {
+        folder {
+          id
+        }
+      }
+    }
+  `,
+  words: ({ input }) => ['grant', 'rm', `id:${input.folderId}`, ...granteeWords(input)],
+};
+
+function granteeWords({ userId, groupId }: Grantee): string[] {
+  return userId ? ['--user', `id:${userId}`] : ['--group', `id:${groupId ?? ''}`];
+}

@@ -1,0 +1,154 @@
+/** What can be done with folders. */
+
+import type { FolderRow } from '../graph/folder-row.ts';
+import { flagWords, type Action } from './action.ts';
+
+interface Input<Fields> {
+  readonly input: Fields;
+}
+
+export interface FolderTexts {
+  readonly name?: string;
+  readonly title?: string | null;
+  readonly icon?: string | null;
+  readonly description?: string | null;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+export const createFolder: Action<
+  Input<FolderTexts & { parentId: string; name: string }>,
+  { createFolder: { folder: { id: string; name: string; version: number } } }
+> = {
+  label: 'Create folder',
+  document: /* GraphQL */ `
+    mutation ($input: CreateFolderInput!) {
+      createFolder(input: $input) {
+        folder {
+          id
+          name
+          version
+        }
+      }
+    }
+  `,
+};
+
+export const updateFolder: Action<
+  Input<FolderTexts & { id: string; expectedVersion?: number }>,
+  { updateFolder: { folder: Pick<FolderRow, 'id' | 'name' | 'title' | 'icon' | 'version'> } }
+> = {
+  label: 'Change folder',
+  document: /* GraphQL */ `
+    mutation ($input: UpdateFolderInput!) {
+      updateFolder(input: $input) {
+        folder {
+          id
+          name
+          title
+          icon
+          version
+        }
+      }
+    }
+  `,
+  words({ input }) {
+    const { id, name, title, icon, description, properties, expectedVersion } = input;
+    if (Object.keys(properties ?? {}).some((key) => key.includes('='))) return undefined;
+    const text = (flag: string, value: string | null | undefined) =>
+      value === undefined ? [] : value === null ? [`--no-${flag}`] : flagWords(flag, value);
+    return [
+      'folder',
+      'set',
+      `id:${id}`,
+      ...text('name', name),
+      ...text('title', title),
+      ...text('icon', icon),
+      ...text('description', description),
+      ...(properties
+        ? [
+            '--no-properties',
+            ...Object.entries(properties).flatMap(([key, value]) =>
+              flagWords('property', `${key}=${JSON.stringify(value)}`),
+            ),
+          ]
+        : []),
+      ...(expectedVersion === undefined ? [] : ['--expect-version', `${expectedVersion}`]),
+    ];
+  },
+};
+
+interface Moved {
+  readonly folderCount: number;
+  readonly folder: { readonly id: string; readonly version: number };
+  /** Known to who manages the folder and both places. */
+  readonly accessChanges: readonly { readonly user: { readonly id: string } }[] | null;
+}
+
+export const moveFolder: Action<
+  Input<{ id: string; parentId: string; expectedVersion?: number; dryRun?: boolean }>,
+  { moveFolder: Moved }
+> = {
+  label: 'Move folder',
+  document: /* GraphQL */ `
+    mutation ($input: MoveFolderInput!) {
+      moveFolder(input: $input) {
+        folderCount
+        folder {
+          id
+          version
+        }
+        accessChanges {
+          user {
+            id
+          }
+        }
+      }
+    }
+  `,
+  words: ({ input: { id, parentId, expectedVersion, dryRun } }) =>
+    expectedVersion === undefined
+      ? ['folder', 'mv', ...(dryRun ? ['--dry-run'] : []), `id:${id}`, `id:${parentId}`]
+      : undefined,
+};
+
+export const deleteFolder: Action<
+  Input<{ id: string; recursive: boolean; expectedVersion?: number }>,
+  { deleteFolder: { id: string; folderCount: number } }
+> = {
+  label: 'Delete folder',
+  document: /* GraphQL */ `
+    mutation ($input: DeleteFolderInput!) {
+      deleteFolder(input: $input) {
+        id
+        folderCount
+      }
+    }
+  `,
+  words: ({ input: { id, recursive, expectedVersion } }) =>
+    expectedVersion === undefined ? ['folder', 'rm', ...(recursive ? ['-r'] : []), `id:${id}`] : undefined,
+};
+
+export const restoreFolder: Action<
+  Input<{ id: string; parentId?: string; name?: string }>,
+  { restoreFolder: { folder: { id: string; name: string; version: number } } }
+> = {
+  label: 'Restore folder',
+  document: /* GraphQL */ `
+    mutation ($input: RestoreFolderInput!) {
+      restoreFolder(input: $input) {
+        folder {
+          id
+          name
+          version
+        }
+      }
+    }
+  `,
+  words: ({ input }) => [
+    'folder',
+    'restore',
+    input.id,
+    ...(input.parentId ? ['--to', `id:${input.parentId}`] : []),
+    ...(input.name ? flagWords('name', input.name) : []),
+  ],
+};

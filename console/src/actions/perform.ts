@@ -1,0 +1,62 @@
+/** Doing an action: what it will become is shown at once, and is taken back if the server refuses. */
+
+import { problemOf } from '../graph/problem.ts';
+import { queries } from '../graph/use-graph.ts';
+import { client } from '../session/client.ts';
+import { whileHere } from '../session/leaving.ts';
+import type { Call } from './action.ts';
+import { takeBack } from './take-back.ts';
+import type { BackStep, Task } from './task.ts';
+import { toasts, type Undo } from './toast-list.ts';
+
+/** Rejects with the server's refusal, after what was foreseen has been taken back. */
+export async function perform<Variables extends object, Result>(
+  task: Task<Variables, Result>,
+): Promise<Result> {
+  const { action, variables, done, back, stale = [], foresee } = task;
+  const takeAway = foresee?.();
+  let result: Result;
+  try {
+    result = await whileHere(client.mutate<Result>(action.document, variables));
+  } catch (error) {
+    takeAway?.();
+    throw error;
+  } finally {
+    for (const queryKey of stale) void queries.invalidateQueries({ queryKey });
+  }
+  if (done !== undefined) {
+    const text = typeof done === 'string' ? done : done(result);
+    tellDone(text, back?.(result) ?? [], { action, variables });
+  }
+  return result;
+}
+
+/** As `perform`, for what has no place of its own to tell a refusal: undefined then. */
+export async function performOrTell<Variables extends object, Result>(
+  task: Task<Variables, Result>,
+): Promise<Result | undefined> {
+  try {
+    return await perform(task);
+  } catch (error) {
+    tellFailure(`${task.action.label}: ${problemOf(error).text}`);
+    return undefined;
+  }
+}
+
+/** With Undo, if there are steps back; with "copy as", if there is one call for it. */
+export function tellDone(text: string, back: readonly BackStep[], call?: Call): void {
+  toasts.add({ tone: 'done', text, call, undo: back.length > 0 ? undoOf(back) : undefined });
+}
+
+export function tellFailure(text: string): void {
+  toasts.add({ tone: 'failure', text });
+}
+
+function undoOf(steps: readonly BackStep[]): Undo {
+  return async () => {
+    const failure = await takeBack(steps, perform);
+    if (!failure) return undefined;
+    const { problem, left } = failure;
+    return { problem, again: left.length > 0 ? undoOf(left) : undefined };
+  };
+}

@@ -1,0 +1,27 @@
+/** The API in pages: the endpoints by OpenAPI, and the schema of the graph. */
+
+import { Link, usePlace } from '../router.tsx';
+import './api.css';
+import { HttpReference } from './http-reference.tsx';
+import { SchemaReference } from './schema-reference.tsx';
+
+export function ApiScreen() {
+  const [, part, name] = usePlace().parts;
+  const isSchema = part === 'schema';
+  return (
+    <main className="page api">
+      <header className="page-header">
+        <h1>API docs</h1>
+      </header>
+      <nav className="tab-list" aria-label="Parts of the API">
+        <Link to="/api" className="tab" aria-current={isSchema ? undefined : 'page'}>
+          HTTP endpoints
+        </Link>
+        <Link to="/api/schema" className="tab" aria-current={isSchema ? 'page' : undefined}>
+          Graph schema
+        </Link>
+      </nav>
+      {isSchema ? <SchemaReference open={name} /> : <HttpReference open={part} />}
+    </main>
+  );
+}

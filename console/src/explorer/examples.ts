@@ -1,0 +1,300 @@
+/** Queries, mutations and subscriptions to begin with. Each runs as it is, with what the viewer has. */
+
+import type { Example } from './example.ts';
+
+export const examples: readonly Example[] = [
+  {
+    id: 'who-am-i',
+    label: 'Who am I',
+    group: 'Read',
+    document: /* GraphQL */ `
+      query WhoAmI {
+        viewer {
+          user {
+            username
+            isAdministrator
+            groups {
+              name
+            }
+          }
+          session {
+            id
+            createdAt
+          }
+        }
+      }
+    `,
+  },
+  {
+    id: 'tree',
+    label: 'The tree, three levels deep',
+    group: 'Read',
+    document: /* GraphQL */ `
+      query Tree {
+        folder {
+          name
+          folders(first: 20) {
+            items {
+              name
+              folders(first: 20) {
+                items {
+                  name
+                  folders(first: 20) {
+                    totalCount
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    `,
+  },
+  {
+    id: 'search',
+    label: 'Search',
+    group: 'Read',
+    document: /* GraphQL */ `
+      query Search($text: String!) {
+        search(text: $text, first: 20) {
+          totalCount
+          items {
+            id
+            path
+            title
+            accessLevel
+          }
+        }
+      }
+    `,
+    variables: () => ({ text: 'floor' }),
+  },
+  {
+    id: 'children',
+    label: 'A page of sub-folders',
+    group: 'Read',
+    document: /* GraphQL */ `
+      query Children($id: ID!, $first: Int!, $after: String) {
+        folder(id: $id) {
+          path
+          folders(first: $first, after: $after, orderBy: { field: NAME }) {
+            totalCount
+            items {
+              id
+              name
+              updatedAt
+            }
+            pageInfo {
+              hasNextPage
+              endCursor
+            }
+          }
+        }
+      }
+    `,
+    variables: ({ rootId }) => ({ id: rootId, first: 10, after: null }),
+  },
+  {
+    id: 'access',
+    label: 'Who may see this',
+    group: 'Read',
+    document: /* GraphQL */ `
+      query WhoMaySeeThis($folderId: ID!, $userId: ID!) {
+        folder(id: $folderId) {
+          path
+          accessLevel
+          access(inherited: true) {
+            level
+            user {
+              username
+            }
+            group {
+              name
+            }
+            folder {
+              path
+            }
+          }
+        }
+        explainAccess(userId: $userId, folderId: $folderId) {
+          level
+          reason
+        }
+      }
+    `,
+    variables: ({ folderId, rootId, userId }) => ({ folderId: folderId || rootId, userId }),
+  },
+  {
+    id: 'create',
+    label: 'Create a folder',
+    group: 'Change',
+    document: /* GraphQL */ `
+      mutation CreateFolder($input: CreateFolderInput!) {
+        createFolder(input: $input) {
+          folder {
+            id
+            path
+            version
+          }
+          cursor
+        }
+      }
+    `,
+    variables: ({ rootId }) => ({ input: { parentId: rootId, name: 'Made in the explorer' } }),
+  },
+  {
+    id: 'rename',
+    label: 'Rename a folder',
+    group: 'Change',
+    document: /* GraphQL */ `
+      mutation RenameFolder($input: UpdateFolderInput!) {
+        updateFolder(input: $input) {
+          folder {
+            path
+            version
+          }
+        }
+      }
+    `,
+    variables: ({ folderId }) => ({ input: { id: folderId, name: 'Another name' } }),
+  },
+  {
+    id: 'move',
+    label: 'Move a folder (tried only)',
+    group: 'Change',
+    document: /* GraphQL */ `
+      mutation MoveFolder($input: MoveFolderInput!) {
+        moveFolder(input: $input) {
+          folderCount
+          folder {
+            path
+          }
+        }
+      }
+    `,
+    variables: ({ folderId, otherFolderId }) => ({
+      input: { id: folderId, parentId: otherFolderId, dryRun: true },
+    }),
+  },
+  {
+    id: 'changes',
+    label: 'Follow changes',
+    group: 'Follow',
+    document: /* GraphQL */ `
+      subscription FollowChanges($under: ID, $after: String) {
+        folderChanges(under: $under, after: $after) {
+          kind
+          at
+          by {
+            username
+          }
+          folder {
+            id
+            path
+          }
+          cursor
+        }
+      }
+    `,
+    variables: () => ({ under: null, after: null }),
+  },
+  {
+    id: 'journal',
+    label: 'The journal',
+    group: 'Administrators',
+    forAdministrators: true,
+    document: /* GraphQL */ `
+      query Journal($filter: JournalFilter) {
+        journal(first: 20, filter: $filter) {
+          totalCount
+          items {
+            number
+            at
+            kind
+            by {
+              username
+            }
+            folder {
+              path
+            }
+            before
+            after
+          }
+        }
+      }
+    `,
+    variables: () => ({ filter: { kinds: ['CREATE_FOLDER', 'GRANT_ACCESS'] } }),
+  },
+  {
+    id: 'follow-journal',
+    label: 'Follow the journal',
+    group: 'Administrators',
+    forAdministrators: true,
+    document: /* GraphQL */ `
+      subscription FollowJournal {
+        journal {
+          number
+          at
+          kind
+          by {
+            username
+          }
+          before
+          after
+        }
+      }
+    `,
+  },
+  {
+    id: 'sessions',
+    label: 'Who is logged in',
+    group: 'Administrators',
+    forAdministrators: true,
+    document: /* GraphQL */ `
+      query Sessions {
+        sessions(first: 20) {
+          totalCount
+          items {
+            id
+            user {
+              username
+            }
+            createdAt
+          }
+        }
+      }
+    `,
+  },
+  {
+    id: 'server',
+    label: 'How the server is doing',
+    group: 'Administrators',
+    forAdministrators: true,
+    document: /* GraphQL */ `
+      query Server {
+        server {
+          version
+          startedAt
+          database {
+            kind
+            schemaVersion
+          }
+          health {
+            name
+            isOk
+            detail
+          }
+          activity(minutes: 5) {
+            liveSessions
+            sockets
+            minutes {
+              at
+              requests
+              logins
+            }
+          }
+        }
+      }
+    `,
+  },
+];

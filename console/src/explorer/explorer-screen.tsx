@@ -1,0 +1,79 @@
+/** The graph, to be asked by hand: GraphiQL's editors, with examples, as the person who is signed in. */
+
+import '@graphiql/react/setup-workers/vite';
+import '@graphiql/react/style.css';
+import '@graphiql/plugin-doc-explorer/style.css';
+import './explorer.css';
+import { DOC_EXPLORER_PLUGIN, DocExplorerStore } from '@graphiql/plugin-doc-explorer';
+import { HistoryStore } from '@graphiql/plugin-history';
+import { GraphiQLProvider, Tooltip } from '@graphiql/react';
+import { useMemo, type ComponentProps } from 'react';
+import { apiRoot } from '../console-address.ts';
+import { useGraph } from '../graph/use-graph.ts';
+import { useViewer } from '../session/session.tsx';
+import { Loading } from '../ui/states.tsx';
+import { editorThemes } from './editor-theme.ts';
+import { knownDocument, knownOf, textOfExample, type KnownAnswer } from './example.ts';
+import { examples } from './examples.ts';
+import { ask } from './fetcher.ts';
+import { keptQueries } from './kept-queries.ts';
+import { queryHistory } from './query-history.tsx';
+import { useShownTheme } from './use-shown-theme.ts';
+import { Workbench } from './workbench.tsx';
+
+/** Its type has three ways to follow; one is enough. */
+type Fetcher = ComponentProps<typeof GraphiQLProvider>['fetcher'];
+
+/** What is open when somebody comes for the first time. */
+const firstTabs = ['who-am-i', 'tree', 'changes'];
+const plugins = [DOC_EXPLORER_PLUGIN, queryHistory];
+
+export function ExplorerScreen() {
+  const { data, isPending } = useGraph<KnownAnswer>(['explorer'], knownDocument, {}, { staleTime: Infinity });
+  return (
+    <main className="explorer">
+      <h1 className="visually-hidden">Explorer</h1>
+      {isPending ? <Loading lines={8} /> : <Explorer answer={data} />}
+    </main>
+  );
+}
+
+function Explorer({ answer }: { answer: KnownAnswer | undefined }) {
+  const { id } = useViewer();
+  const theme = useShownTheme();
+  const storage = useMemo(() => keptQueries(`${apiRoot}:${id}`, openStorage()), [id]);
+  const known = useMemo(() => knownOf(answer), [answer]);
+  const defaultTabs = useMemo(
+    () =>
+      examples.filter((example) => firstTabs.includes(example.id)).map((one) => textOfExample(one, known)),
+    [known],
+  );
+  return (
+    <GraphiQLProvider
+      key={id}
+      fetcher={ask as Fetcher}
+      storage={storage}
+      plugins={plugins}
+      referencePlugin={DOC_EXPLORER_PLUGIN}
+      defaultTabs={defaultTabs}
+      defaultTheme={theme}
+      editorTheme={editorThemes}
+    >
+      <HistoryStore>
+        <DocExplorerStore>
+          <Tooltip.Provider>
+            <Workbench known={known} theme={theme} />
+          </Tooltip.Provider>
+        </DocExplorerStore>
+      </HistoryStore>
+    </GraphiQLProvider>
+  );
+}
+
+function openStorage(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,70 @@
+/** How the explorer asks: as the person who is signed in, with errors and data as the server sends them. */
+
+import { authorizedFetch } from '@espalier/client';
+import { Kind, OperationTypeNode, type DocumentNode, type ExecutionResult } from 'graphql';
+import { client } from '../session/client.ts';
+
+interface Asked {
+  readonly query: string;
+  readonly variables?: unknown;
+  readonly operationName?: string | null | undefined;
+}
+
+interface Observer {
+  next(result: ExecutionResult): void;
+  error(error: unknown): void;
+  complete(): void;
+}
+
+/** What GraphiQL follows until it is told to stop. */
+interface Followed {
+  subscribe(observer: Observer): { unsubscribe(): void };
+}
+
+const send = authorizedFetch(client);
+
+export function ask(
+  asked: Asked,
+  { documentAST }: { documentAST?: DocumentNode } = {},
+): Promise<ExecutionResult> | Followed {
+  return documentAST && isSubscription(documentAST, asked.operationName) ? follow(asked) : request(asked);
+}
+
+export function isSubscription(document: DocumentNode, operationName?: string | null): boolean {
+  return document.definitions.some(
+    (definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION &&
+      definition.operation === OperationTypeNode.SUBSCRIPTION &&
+      (!operationName || definition.name?.value === operationName),
+  );
+}
+
+async function request(asked: Asked): Promise<ExecutionResult> {
+  const answer = await send(`${client.url}/graphql`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json' },
+    body: JSON.stringify(asked),
+  });
+  return (await answer.json()) as ExecutionResult;
+}
+
+function follow({ query, variables, operationName }: Asked): Followed {
+  return {
+    subscribe(observer) {
+      const payload = {
+        query,
+        variables: (variables ?? {}) as Record<string, unknown>,
+        operationName: operationName ?? null,
+      };
+      const stop = client.socket.subscribe(payload, {
+        next: (result) => observer.next(result as ExecutionResult),
+        // Why a socket closed says little to people, and GraphiQL would show it as an empty object.
+        error: (error) => observer.error(error instanceof CloseEvent ? lost : error),
+        complete: () => observer.complete(),
+      });
+      return { unsubscribe: stop };
+    },
+  };
+}
+
+const lost = { message: 'The connection was lost. Run it again to go on.' };

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { openApiDocument } from '@espalier/contract';
+import { curlOf, endpointsOf, typeText, type OpenApi } from './openapi-model.ts';
+
+const endpoints = endpointsOf(openApiDocument({ url: '/', version: '0' }) as unknown as OpenApi);
+const endpoint = (id: string) => endpoints.find((one) => one.id === id)!;
+
+describe('the page of endpoints', () => {
+  test('shows each endpoint once, with what it needs and answers', () => {
+    assert.deepEqual(endpoints.map(({ method, path }) => `${method} ${path}`).slice(0, 6), [
+      'POST /login',
+      'POST /login/refresh',
+      'POST /logout',
+      'POST /login/verify',
+      'GET /graphql',
+      'POST /graphql',
+    ]);
+    assert.equal(new Set(endpoints.map(({ id }) => id)).size, endpoints.length);
+    const login = endpoint('login');
+    assert.equal(login.access, 'Everybody');
+    assert.deepEqual(
+      login.body?.fields.map(({ name, isRequired }) => [name, isRequired]),
+      [
+        ['username', true],
+        ['password', true],
+      ],
+    );
+    const malformed = login.answers.find(({ status }) => status === '400')!;
+    assert.equal(malformed.meanings.length, 2);
+    assert.equal(malformed.body, 'Problem');
+  });
+
+  test('says curl that works in a shell, with tokens and passwords from its variables', () => {
+    assert.equal(
+      curlOf(endpoint('login'), 'https://example.com/base'),
+      [
+        'curl https://example.com/base/login',
+        "-H 'Content-Type: application/json'",
+        '-d "{\\"username\\":\\"ada\\",\\"password\\":\\"$ESPALIER_PASSWORD\\"}"',
+      ].join(' \\\n  '),
+    );
+    assert.equal(
+      curlOf(endpoint('logout'), 'https://example.com'),
+      ['curl https://example.com/logout', '-H "Authorization: Bearer $ESPALIER_AUTH_TOKEN"', '-X POST'].join(
+        ' \\\n  ',
+      ),
+    );
+    assert.match(
+      curlOf(endpoint('graphByGet'), ''),
+      / -G .*--data-urlencode 'query=\{ folder \{ name \} \}'$/s,
+    );
+    assert.match(
+      curlOf(endpoint('introspect'), ''),
+      /-u "\$ESPALIER_INTROSPECTION_CLIENT".*--data-urlencode "token=\$ESPALIER_AUTH_TOKEN"$/s,
+    );
+  });
+
+  test('says types in words', () => {
+    assert.equal(typeText({ type: ['string', 'null'] }), 'string or null');
+    assert.equal(typeText({ type: 'array', items: { type: 'object' } }), 'list of object');
+    assert.equal(typeText({ type: 'string', format: 'uuid' }), 'string (uuid)');
+    assert.equal(typeText({ enum: ['ok', 'ready'] }), '"ok" or "ready"');
+    assert.equal(typeText({ $ref: '#/components/schemas/Problem' }), 'Problem');
+  });
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { buildSchema, graphqlSync } from 'graphql';
+import { foundIn, partsOf, schemaDocument, viewOf, type SchemaAnswer } from './schema-model.ts';
+
+const schemaText = readFileSync(new URL('../../../contract/schema.graphql', import.meta.url), 'utf8');
+const answer = graphqlSync({ schema: buildSchema(schemaText), source: schemaDocument });
+const view = viewOf(answer.data as unknown as SchemaAnswer);
+const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name);
+
+describe('the page of the schema', () => {
+  test('lists the operations, and the types apart from them and from those of GraphQL', () => {
+    const [queries, mutations, subscriptions] = view.operations;
+    assert.ok(names(queries!.fields).includes('folder'));
+    assert.ok(names(mutations!.fields).includes('createFolder'));
+    assert.ok(names(subscriptions!.fields).includes('folderChanges'));
+    assert.ok(names(view.types).includes('Folder'));
+    for (const name of ['Query', 'Mutation', '__Schema']) assert.ok(!names(view.types).includes(name), name);
+  });
+
+  test('finds by names of fields, arguments and values', () => {
+    const found = foundIn(view, ' NAMECONTAINS ');
+    assert.deepEqual(names(found.types), ['FolderFilter']);
+    assert.deepEqual(
+      found.operations.map(({ fields }) => fields.length),
+      [0, 0, 0],
+    );
+    assert.ok(names(foundIn(view, 'folderId').operations[0]!.fields).includes('explainAccess'));
+    assert.deepEqual(names(foundIn(view, 'rotate_key').types), ['JournalKind']);
+  });
+
+  test('writes types as GraphQL does', () => {
+    const folders = view.types.find(({ name }) => name === 'FolderConnection')!.fields!;
+    assert.deepEqual(partsOf(folders.find(({ name }) => name === 'items')!.type), {
+      before: '[',
+      name: 'Folder',
+      after: '!]!',
+    });
+  });
+});

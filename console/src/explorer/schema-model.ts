@@ -1,0 +1,164 @@
+/** The graph's schema, as the page of it shows it: what can be asked for, and what a search finds of it. */
+
+export const schemaDocument = /* GraphQL */ `
+  query ApiSchema {
+    __schema {
+      queryType {
+        name
+      }
+      mutationType {
+        name
+      }
+      subscriptionType {
+        name
+      }
+      types {
+        kind
+        name
+        description
+        fields {
+          name
+          description
+          args {
+            name
+            description
+            defaultValue
+            type {
+              ...TypeText
+            }
+          }
+          type {
+            ...TypeText
+          }
+        }
+        inputFields {
+          name
+          description
+          defaultValue
+          type {
+            ...TypeText
+          }
+        }
+        enumValues {
+          name
+          description
+        }
+      }
+    }
+  }
+
+  fragment TypeText on __Type {
+    kind
+    name
+    ofType {
+      kind
+      name
+      ofType {
+        kind
+        name
+        ofType {
+          kind
+          name
+        }
+      }
+    }
+  }
+`;
+
+export interface TypeRef {
+  readonly kind: string;
+  readonly name: string | null;
+  readonly ofType?: TypeRef | null;
+}
+
+export interface SchemaInput {
+  readonly name: string;
+  readonly description: string | null;
+  readonly defaultValue: string | null;
+  readonly type: TypeRef;
+}
+
+export interface SchemaField {
+  readonly name: string;
+  readonly description: string | null;
+  readonly args: readonly SchemaInput[];
+  readonly type: TypeRef;
+}
+
+export interface SchemaType {
+  readonly kind: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly fields: readonly SchemaField[] | null;
+  readonly inputFields: readonly SchemaInput[] | null;
+  readonly enumValues: readonly { readonly name: string; readonly description: string | null }[] | null;
+}
+
+export interface SchemaAnswer {
+  readonly __schema: {
+    readonly queryType: { readonly name: string };
+    readonly mutationType: { readonly name: string } | null;
+    readonly subscriptionType: { readonly name: string } | null;
+    readonly types: readonly SchemaType[];
+  };
+}
+
+export interface SchemaView {
+  readonly operations: readonly { readonly label: string; readonly fields: readonly SchemaField[] }[];
+  /** Neither those of the operations nor GraphQL's own. */
+  readonly types: readonly SchemaType[];
+}
+
+export function viewOf({ __schema }: SchemaAnswer): SchemaView {
+  const { queryType, mutationType, subscriptionType, types } = __schema;
+  const roots = [
+    ['Queries', queryType],
+    ['Mutations', mutationType],
+    ['Subscriptions', subscriptionType],
+  ] as const;
+  const rootNames = new Set(roots.map(([, root]) => root?.name));
+  return {
+    operations: roots.map(([label, root]) => ({
+      label,
+      fields: types.find(({ name }) => name === root?.name)?.fields ?? [],
+    })),
+    types: types
+      .filter(({ name }) => !name.startsWith('__') && !rootNames.has(name))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+  };
+}
+
+/** Only what has the text in its name or in that of one of its parts. */
+export function foundIn(view: SchemaView, text: string): SchemaView {
+  const asked = text.trim().toLowerCase();
+  if (asked === '') return view;
+  const holds = (name: string) => name.toLowerCase().includes(asked);
+  return {
+    operations: view.operations.map(({ label, fields }) => ({
+      label,
+      fields: fields.filter(({ name, args }) => holds(name) || args.some((arg) => holds(arg.name))),
+    })),
+    types: view.types.filter(
+      ({ name, fields, inputFields, enumValues }) =>
+        holds(name) ||
+        [fields, inputFields, enumValues].some((parts) => parts?.some((part) => holds(part.name))),
+    ),
+  };
+}
+
+/** The type inside of lists and non-nulls, and what is written around its name. */
+export function partsOf(type: TypeRef): {
+  readonly before: string;
+  readonly name: string;
+  readonly after: string;
+} {
+  if (type.kind === 'NON_NULL') {
+    const { before, name, after } = partsOf(type.ofType!);
+    return { before, name, after: `${after}!` };
+  }
+  if (type.kind === 'LIST') {
+    const { before, name, after } = partsOf(type.ofType!);
+    return { before: `[${before}`, name, after: `${after}]` };
+  }
+  return { before: '', name: type.name ?? '', after: '' };
+}

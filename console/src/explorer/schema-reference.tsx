@@ -1,0 +1,196 @@
+/** The schema of the graph in short: what can be asked, changed and followed, and the types, with a search. */
+
+import { useMemo } from 'react';
+import { useGraph } from '../graph/use-graph.ts';
+import { Link, setQuery, usePlace } from '../router.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { CodeText } from './code-text.tsx';
+import {
+  foundIn,
+  partsOf,
+  schemaDocument,
+  viewOf,
+  type SchemaAnswer,
+  type SchemaField,
+  type SchemaInput,
+  type SchemaType,
+  type TypeRef,
+} from './schema-model.ts';
+
+/** `open` is the type that the address names. */
+export function SchemaReference({ open }: { open: string | undefined }) {
+  const schema = useGraph<SchemaAnswer>(['schema'], schemaDocument, {}, { staleTime: Infinity });
+  return (
+    <Answer of={schema}>
+      {(answer) =>
+        open === undefined ? <Overview answer={answer} /> : <OneType answer={answer} name={open} />
+      }
+    </Answer>
+  );
+}
+
+function Overview({ answer }: { answer: SchemaAnswer }) {
+  const text = usePlace().query.get('text') ?? '';
+  const view = useMemo(() => viewOf(answer), [answer]);
+  const { operations, types } = useMemo(() => foundIn(view, text), [view, text]);
+  const isEmpty = types.length === 0 && operations.every(({ fields }) => fields.length === 0);
+  return (
+    <>
+      <div className="toolbar">
+        <SearchField label="Search the schema" value={text} onChange={(next) => setQuery({ text: next })} />
+      </div>
+      {isEmpty && (
+        <Empty icon="search" title={`Nothing in the schema is called “${text}”`}>
+          <p>Names of fields, arguments, types and values are searched.</p>
+        </Empty>
+      )}
+      {operations
+        .filter(({ fields }) => fields.length > 0)
+        .map(({ label, fields }) => (
+          <section key={label} className="card" aria-labelledby={`schema-${label}`}>
+            <h2 id={`schema-${label}`}>{label}</h2>
+            <Fields of={fields} />
+          </section>
+        ))}
+      {types.length > 0 && (
+        <section className="card" aria-labelledby="schema-types">
+          <h2 id="schema-types">Types</h2>
+          <ul className="schema-types">
+            {types.map(({ name }) => (
+              <li key={name}>
+                <Link to={`/api/schema/${name}`}>
+                  <code>{name}</code>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  OBJECT: 'Type',
+  INTERFACE: 'Interface',
+  INPUT_OBJECT: 'Input',
+  ENUM: 'Enumeration',
+  SCALAR: 'Scalar',
+  UNION: 'Union',
+};
+
+function OneType({ answer, name }: { answer: SchemaAnswer; name: string }) {
+  const type = answer.__schema.types.find((one) => one.name === name);
+  return (
+    <>
+      <p>
+        <Link to="/api/schema">All of the schema</Link>
+      </p>
+      {type ? (
+        <section className="card" aria-labelledby="schema-type">
+          <header className="card-header">
+            <h2 id="schema-type">
+              <code>{name}</code>
+            </h2>
+            <span className="label-chip">{kinds[type.kind] ?? type.kind}</span>
+          </header>
+          {type.description && (
+            <p>
+              <CodeText of={type.description} />
+            </p>
+          )}
+          <Parts of={type} />
+        </section>
+      ) : (
+        <Empty icon="search" title={`There is no type “${name}”`} />
+      )}
+    </>
+  );
+}
+
+function Parts({ of: { fields, inputFields, enumValues } }: { of: SchemaType }) {
+  if (fields) return <Fields of={fields} />;
+  if (inputFields) return <Inputs of={inputFields} />;
+  return (
+    <ul className="schema-list">
+      {enumValues?.map(({ name, description }) => (
+        <li key={name}>
+          <code>{name}</code>
+          <Description of={description} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Fields({ of }: { of: readonly SchemaField[] }) {
+  return (
+    <ul className="schema-list">
+      {of.map(({ name, description, args, type }) => (
+        <li key={name}>
+          <code className="schema-signature">
+            <b>{name}</b>
+            {args.length > 0 && (
+              <>
+                (
+                {args.map((arg, at) => (
+                  <span key={arg.name}>
+                    {at > 0 && ', '}
+                    {arg.name}: <TypeText of={arg.type} />
+                    {arg.defaultValue !== null && ` = ${arg.defaultValue}`}
+                  </span>
+                ))}
+                )
+              </>
+            )}
+            : <TypeText of={type} />
+          </code>
+          <Description of={description} />
+          {args.some((arg) => arg.description) && (
+            <details className="api-details">
+              <summary>Arguments of {name}</summary>
+              <Inputs of={args} />
+            </details>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Inputs({ of }: { of: readonly SchemaInput[] }) {
+  return (
+    <ul className="schema-list">
+      {of.map(({ name, description, type, defaultValue }) => (
+        <li key={name}>
+          <code className="schema-signature">
+            <b>{name}</b>: <TypeText of={type} />
+            {defaultValue !== null && ` = ${defaultValue}`}
+          </code>
+          <Description of={description} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Description({ of }: { of: string | null }) {
+  if (!of) return null;
+  return (
+    <p className="soft">
+      <CodeText of={of} />
+    </p>
+  );
+}
+
+function TypeText({ of }: { of: TypeRef }) {
+  const { before, name, after } = partsOf(of);
+  return (
+    <>
+      {before}
+      <Link to={`/api/schema/${name}`}>{name}</Link>
+      {after}
+    </>
+  );
+}

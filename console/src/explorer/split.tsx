@@ -1,0 +1,38 @@
+/** Two parts with a line between them that can be moved. */
+
+import { Children, type ReactNode } from 'react';
+import { Divider, usePlaceOfDivider } from '../ui/divider.tsx';
+
+interface SplitProps {
+  /** Where the place of the line is kept. */
+  readonly name: string;
+  readonly label: string;
+  /** One above the other. */
+  readonly isVertical?: boolean;
+  /** The first part's share, in percent. */
+  readonly initial?: number;
+  readonly children: readonly [ReactNode, ReactNode];
+}
+
+export function Split({ name, label, isVertical = false, initial = 50, children }: SplitProps) {
+  const share = usePlaceOfDivider(name, { least: 15, most: 85, usual: initial });
+  const [first, second] = Children.toArray(children);
+  return (
+    <div className={`split ${isVertical ? 'vertical' : 'horizontal'}`}>
+      <div className="split-first" style={{ flexGrow: share.value }}>
+        {first}
+      </div>
+      <Divider
+        className="split-bar"
+        place={share}
+        unit="%"
+        step={5}
+        label={label}
+        isHorizontal={isVertical}
+      />
+      <div className="split-second" style={{ flexGrow: 100 - share.value }}>
+        {second}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,209 @@
+/** The editors of the explorer and what belongs to them: the bar above, the tabs, the answer, the docs at the side. */
+
+import { DOC_EXPLORER_PLUGIN } from '@graphiql/plugin-doc-explorer';
+import {
+  QueryEditor,
+  ResponseEditor,
+  useGraphiQL,
+  useGraphiQLActions,
+  useMonaco,
+  VariableEditor,
+} from '@graphiql/react';
+import { useEffect } from 'react';
+import type { Call } from '../actions/action.ts';
+import { Button, IconButton, Spinner } from '../ui/button.tsx';
+import { CopyAs } from '../ui/copy-as.tsx';
+import { Loading } from '../ui/states.tsx';
+import { bareCall } from './bare-query.ts';
+import { useEditorTheme } from './editor-theme.ts';
+import { ExampleMenu } from './example-menu.tsx';
+import { textOfExample, type Example, type Known } from './example.ts';
+import { ExplorerTabs, panelId, tabIdOf } from './explorer-tabs.tsx';
+import { queryHistory } from './query-history.tsx';
+import { Split } from './split.tsx';
+import type { ShownTheme } from './use-shown-theme.ts';
+
+export function Workbench({ known, theme }: { known: Known; theme: ShownTheme }) {
+  const hasEditor = useMonaco(({ monaco }) => Boolean(monaco));
+  const activeTabIndex = useGraphiQL((state) => state.activeTabIndex);
+  const fetchError = useGraphiQL((state) => state.fetchError);
+  useEditorTheme(theme);
+  useLooks();
+
+  return (
+    <>
+      <Bar known={known} />
+      <ExplorerTabs />
+      <div className="explorer-body">
+        <div
+          className="explorer-panel graphiql-container"
+          role="tabpanel"
+          id={panelId}
+          aria-labelledby={tabIdOf(activeTabIndex)}
+        >
+          {hasEditor ? (
+            <Split name="explorer-answer" label="Width of the query">
+              <Split name="explorer-variables" label="Height of the query" isVertical initial={68}>
+                <section className="explorer-part" aria-label="Query">
+                  <QueryEditor />
+                </section>
+                <section className="explorer-part" aria-label="Variables">
+                  <h2 className="explorer-part-title">Variables</h2>
+                  <VariableEditor />
+                </section>
+              </Split>
+              <div className="explorer-part explorer-answer">
+                <h2 className="explorer-part-title">
+                  Answer <Running />
+                </h2>
+                {fetchError && (
+                  <p className="problem" role="alert">
+                    The schema could not be read: completion and docs are missing, queries work.
+                  </p>
+                )}
+                <ResponseEditor />
+              </div>
+            </Split>
+          ) : (
+            <Loading lines={8} label="Loading the editor" />
+          )}
+        </div>
+        <Side />
+      </div>
+    </>
+  );
+}
+
+function Bar({ known }: { known: Known }) {
+  const actions = useGraphiQLActions();
+  const { isFetching, isFollowing, visiblePlugin, queryEditor, variableEditor } = useGraphiQL((state) => ({
+    isFetching: state.isFetching,
+    isFollowing: state.subscription !== null,
+    visiblePlugin: state.visiblePlugin,
+    queryEditor: state.queryEditor,
+    variableEditor: state.variableEditor,
+  }));
+  const isRunning = isFetching || isFollowing;
+  const open = (example: Example) => {
+    const { query, variables } = textOfExample(example, known);
+    if (queryEditor?.getValue().trim()) actions.addTab();
+    queryEditor?.setValue(query);
+    variableEditor?.setValue(variables);
+    queryEditor?.focus();
+  };
+  const toggle = (plugin: typeof DOC_EXPLORER_PLUGIN) =>
+    actions.setVisiblePlugin(visiblePlugin === plugin ? null : plugin);
+
+  return (
+    <div className="explorer-bar" role="toolbar" aria-label="Query">
+      <Button
+        tone="primary"
+        icon={isRunning ? 'close' : 'play'}
+        onPress={() => (isRunning ? actions.stop() : void actions.run())}
+      >
+        {isRunning ? 'Stop' : 'Run'}
+      </Button>
+      <ExampleMenu onChoose={open} />
+      <IconButton label="Tidy up the query" icon="list" onPress={() => void actions.prettifyEditors()} />
+      <CopyQuery />
+      <span className="grow" />
+      <Button
+        tone="quiet"
+        icon="clock"
+        aria-pressed={visiblePlugin === queryHistory}
+        onPress={() => toggle(queryHistory)}
+      >
+        History
+      </Button>
+      <Button
+        tone="quiet"
+        icon="book"
+        aria-pressed={visiblePlugin === DOC_EXPLORER_PLUGIN}
+        onPress={() => toggle(DOC_EXPLORER_PLUGIN)}
+      >
+        Schema
+      </Button>
+    </div>
+  );
+}
+
+function CopyQuery() {
+  const { query, variables } = useGraphiQL(({ tabs, activeTabIndex }) => ({
+    query: tabs[activeTabIndex]?.query ?? '',
+    variables: tabs[activeTabIndex]?.variables ?? '',
+  }));
+  return <CopyAs call={callOf(query, variables)} />;
+}
+
+/** Variables that are no JSON yet are left out, and so are passwords. */
+function callOf(query: string, variables: string): Call {
+  let given: object = {};
+  try {
+    given = (JSON.parse(variables || '{}') as object | null) ?? {};
+  } catch {
+    // Somebody is typing.
+  }
+  const { document, variables: shown } = bareCall(query, given);
+  return { action: { label: 'Query', document }, variables: shown };
+}
+
+function Running() {
+  const { isFetching, isFollowing } = useGraphiQL((state) => ({
+    isFetching: state.isFetching,
+    isFollowing: state.subscription !== null,
+  }));
+  return (
+    <span role="status" className="explorer-running">
+      {isFollowing ? (
+        <span className="label-chip good">Following</span>
+      ) : (
+        isFetching && (
+          <>
+            <Spinner />
+            <span className="visually-hidden">Waiting for the answer</span>
+          </>
+        )
+      )}
+    </span>
+  );
+}
+
+/** The docs of the schema, or what was asked before. */
+function Side() {
+  const plugin = useGraphiQL((state) => state.visiblePlugin);
+  if (!plugin) return null;
+  const Content = plugin.content;
+  return (
+    <aside
+      className="explorer-side graphiql-container"
+      aria-label={plugin === queryHistory ? 'History' : 'Schema'}
+    >
+      <Content />
+    </aside>
+  );
+}
+
+/** The editors as the console has its texts, in place of GraphiQL's own looks. */
+function useLooks(): void {
+  const { queryEditor, variableEditor, responseEditor } = useGraphiQL((state) => ({
+    queryEditor: state.queryEditor,
+    variableEditor: state.variableEditor,
+    responseEditor: state.responseEditor,
+  }));
+  useEffect(() => {
+    const fontFamily = getComputedStyle(document.documentElement).getPropertyValue('--letters-code');
+    const editors = { Query: queryEditor, Variables: variableEditor, Answer: responseEditor };
+    for (const [ariaLabel, editor] of Object.entries(editors)) {
+      editor?.updateOptions({
+        ariaLabel,
+        fontFamily,
+        fontSize: 13,
+        lineHeight: 20,
+        lineNumbersMinChars: 3,
+        padding: { top: ariaLabel === 'Query' ? 10 : 2 },
+        // A last line in faint letters could not be read.
+        renderFinalNewline: 'on',
+      });
+    }
+  }, [queryEditor, variableEditor, responseEditor]);
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inOrder, namedLike } from './grant-order.ts';
+import type { Grant } from './grants.ts';
+
+function grant(folderId: string, to: { readonly user?: string; readonly group?: string }): Grant {
+  return {
+    folder: { id: folderId, title: folderId },
+    user: to.user === undefined ? null : { id: to.user, username: to.user },
+    group: to.group === undefined ? null : { id: to.group, name: to.group },
+    level: 'READ',
+    grantedAt: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+const grants = [
+  grant('near', { group: 'Team 10' }),
+  grant('near', { user: 'zoe' }),
+  grant('near', { group: 'team 9' }),
+  grant('far', { user: 'ada' }),
+  grant('near', { user: 'Ben' }),
+];
+const told = (some: readonly Grant[]) =>
+  some.map(({ folder, user, group }) => `${folder.id} ${user?.username ?? group?.name}`);
+
+test('the nearest folder comes first, and on each folder names are in their natural order', () => {
+  assert.deepEqual(told(inOrder(grants)), ['near Ben', 'near team 9', 'near Team 10', 'near zoe', 'far ada']);
+});
+
+test('a grant is found by a part of the name, however it is written', () => {
+  assert.deepEqual(told(namedLike(grants, ' TEAM')), ['near Team 10', 'near team 9']);
+  assert.equal(namedLike(grants, '  '), grants);
+});

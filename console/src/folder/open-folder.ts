@@ -1,0 +1,92 @@
+/** The folder whose page is open: what is read of it. */
+
+import type { AccessLevel } from '../graph/live.tsx';
+import type { WorkFolder } from '../tree/folder-work.ts';
+import { useGraph } from '../graph/use-graph.ts';
+
+export type Properties = Readonly<Record<string, unknown>>;
+
+export interface FolderLink {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+}
+
+export interface OpenFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly icon: string | null;
+  readonly description: string | null;
+  readonly properties: Properties;
+  readonly path: string;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly accessLevel: AccessLevel;
+  readonly parent: { readonly id: string; readonly accessLevel: AccessLevel } | null;
+  readonly ancestors: readonly FolderLink[];
+  readonly folders: { readonly totalCount: number };
+}
+
+const rootDocument = /* GraphQL */ `
+  query RootId {
+    folder {
+      id
+    }
+  }
+`;
+
+const folderDocument = /* GraphQL */ `
+  query OpenFolder($id: ID!) {
+    folder(id: $id) {
+      id
+      name
+      title
+      icon
+      description
+      properties
+      path
+      version
+      createdAt
+      updatedAt
+      accessLevel
+      parent {
+        id
+        accessLevel
+      }
+      ancestors {
+        id
+        name
+        title
+      }
+      folders(first: 1) {
+        totalCount
+      }
+    }
+  }
+`;
+
+/** There is one root for as long as the database lives. */
+export function useRootId() {
+  return useGraph<{ folder: { id: string } }>(['root'], rootDocument, {}, { staleTime: Infinity });
+}
+
+export function useOpenFolder(id: string) {
+  return useGraph<{ folder: OpenFolder | null }>(['folder', id, 'page'], folderDocument, { id });
+}
+
+export function workFolder({ id, name, parent }: Pick<OpenFolder, 'id' | 'name' | 'parent'>): WorkFolder {
+  return { id, name, parentId: parent?.id ?? null };
+}
+
+const rank: Readonly<Record<AccessLevel, number>> = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 };
+
+export function mayDo(level: AccessLevel, needed: AccessLevel): boolean {
+  return rank[level] >= rank[needed];
+}
+
+/** Deleting and moving take it from its parent, too. */
+export function mayTakeAway({ accessLevel, parent }: Pick<OpenFolder, 'accessLevel' | 'parent'>): boolean {
+  return parent !== null && mayDo(accessLevel, 'WRITE') && mayDo(parent.accessLevel, 'WRITE');
+}

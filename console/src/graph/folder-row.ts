@@ -1,0 +1,15 @@
+/** A folder as lists show it, and what somebody may do with it. */
+
+export type AccessLevel = 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
+
+/** As much of a folder as a row of the tree shows. */
+export interface FolderRow {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly icon: string | null;
+  readonly accessLevel: AccessLevel;
+  readonly version: number;
+  readonly parent: { readonly id: string } | null;
+  readonly folders: { readonly totalCount: number };
+}

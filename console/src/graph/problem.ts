@@ -1,0 +1,30 @@
+/** Refusals and failures, as people are told of them. */
+
+import { EspalierError, type ErrorCode } from '@espalier/client';
+
+/** What went wrong, and what to do about it, for people. */
+export function problemOf(error: unknown): { readonly code: string; readonly text: string } {
+  if (!(error instanceof EspalierError)) {
+    return { code: 'INTERNAL', text: 'Something went wrong on this page. Load it anew.' };
+  }
+  const { code, message, requestId, retryAfterSeconds } = error;
+  const texts: Partial<Record<ErrorCode, string>> = {
+    UNREACHABLE: 'The server cannot be reached. Look at the connection, then try again.',
+    LOGGED_OUT: 'The session is over. Sign in to go on.',
+    INVALID_CREDENTIALS: 'The user name or the password is not right.',
+    TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${inSeconds(retryAfterSeconds)}.`,
+    UNAVAILABLE: `The server is busy. Try again ${inSeconds(retryAfterSeconds)}.`,
+    INTERNAL: requestId ? `${message} (request ${requestId})` : message,
+  };
+  return { code, text: texts[code] ?? message };
+}
+
+/** Whether it may be better later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE', 'INTERNAL'].includes(error.code);
+}
+
+function inSeconds(seconds: number | undefined): string {
+  if (seconds === undefined || seconds < 2) return 'in a moment';
+  return seconds < 120 ? `in ${Math.ceil(seconds)} seconds` : `in ${Math.ceil(seconds / 60)} minutes`;
+}

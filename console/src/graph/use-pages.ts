@@ -1,0 +1,61 @@
+/** A list of the graph that is read page by page: the first, and on demand the next. */
+
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { client } from '../session/client.ts';
+import type { About } from './use-graph.ts';
+import { useNextPage, type NextPage } from './use-next-page.ts';
+
+/** As every connection of the graph has it. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly totalCount: number;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+export interface List<Item> {
+  readonly items: readonly Item[];
+  readonly totalCount: number;
+}
+
+/** With what `<ShowMore of>` needs. */
+export interface Pages<Item> extends NextPage {
+  /** For `<Answer of>`. */
+  readonly data: List<Item> | undefined;
+  readonly error: Error | null;
+  readonly isPending: boolean;
+  readonly refetch: () => unknown;
+  readonly hasMore: boolean;
+}
+
+interface PagesOptions {
+  /** False: nothing is asked. */
+  readonly isEnabled?: boolean;
+  readonly pollMs?: number;
+}
+
+/** The document takes `$after`; `pageOf` finds the page in its answer. */
+export function usePages<Result, Item>(
+  about: About,
+  document: string,
+  variables: object,
+  pageOf: (result: Result) => Page<Item>,
+  { pollMs, isEnabled = true }: PagesOptions = {},
+): Pages<Item> {
+  const query = useInfiniteQuery({
+    queryKey: about,
+    queryFn: async ({ pageParam, signal }): Promise<Page<Item>> =>
+      pageOf(await client.query<Result>(document, { ...variables, after: pageParam }, { signal })),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
+    select: ({ pages }): List<Item> => ({
+      items: pages.flatMap(({ items }) => items),
+      totalCount: pages.at(-1)?.totalCount ?? 0,
+    }),
+    enabled: isEnabled,
+    placeholderData: keepPreviousData,
+    ...(pollMs === undefined ? {} : { refetchInterval: pollMs }),
+  });
+  const next = useNextPage(about, query);
+  const { data, error, isPending, refetch, hasNextPage } = query;
+  return { data, error, isPending, refetch, hasMore: hasNextPage, ...next };
+}

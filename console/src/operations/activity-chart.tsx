@@ -1,0 +1,118 @@
+/** A small chart of the last hour, a bar for each minute, with a reading of the one that is pointed at. */
+
+import { useId, useState, type PointerEvent } from 'react';
+import {
+  busiestOf,
+  ceilingOf,
+  countText,
+  seriesSentence,
+  totalOf,
+  type ActivityMinute,
+  type Series,
+} from './activity-series.ts';
+import { clockText } from './clock-text.ts';
+
+interface Props {
+  readonly series: Series;
+  readonly minutes: readonly ActivityMinute[];
+}
+
+const height = 100;
+const barWidth = 10;
+const gap = 2.4;
+
+export function ActivityChart({ series, minutes }: Props) {
+  const [pointed, setPointed] = useState<number | null>(null);
+  const headingId = useId();
+  const last = minutes.length - 1;
+  const total = totalOf(series, minutes);
+  const top = ceilingOf(busiestOf(series, minutes)?.count ?? 0);
+  const isTrouble = series.isTrouble === true && total > 0;
+  const place = pointed === null ? null : Math.min(pointed, last);
+  const minute = place === null ? undefined : minutes[place];
+
+  const point = (event: PointerEvent<HTMLElement>) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const part = (event.clientX - left) / width;
+    setPointed(Math.max(0, Math.min(last, Math.floor(part * minutes.length))));
+  };
+
+  // A minute that was chosen by key or finger stays until the chart is left.
+  const leave = (event: PointerEvent<HTMLElement>) => {
+    if (!event.currentTarget.contains(document.activeElement)) setPointed(null);
+  };
+
+  return (
+    <section className={`operations-chart${isTrouble ? ' trouble' : ''}`} aria-labelledby={headingId}>
+      <header className="operations-chart-header">
+        <h3 id={headingId}>{series.title}</h3>
+        <p className="operations-chart-reading number">
+          {minute ? (
+            <>
+              <span className="soft">{clockText(minute.at)}</span> {countText(series, minute[series.key])}
+            </>
+          ) : (
+            countText(series, total)
+          )}
+        </p>
+      </header>
+      <div className="operations-chart-field" onPointerMove={point} onPointerLeave={leave}>
+        <svg
+          role="img"
+          aria-label={seriesSentence(series, minutes, clockText)}
+          viewBox={`0 0 ${Math.max(minutes.length, 1) * barWidth} ${height}`}
+          preserveAspectRatio="none"
+        >
+          {place !== null && (
+            <rect className="minute" x={place * barWidth} y={0} width={barWidth} height={height} />
+          )}
+          {minutes.map((each, index) => (
+            <Bar
+              key={each.at}
+              index={index}
+              part={each[series.key] / top}
+              className={index === place ? 'pointed' : index === last ? 'begun' : undefined}
+            />
+          ))}
+        </svg>
+        <span className="operations-chart-top number" aria-hidden="true">
+          {total > 0 && top.toLocaleString('en')}
+        </span>
+        {/* Lies over the bars, unseen: keys and fingers move along the minutes as on any slider. */}
+        <input
+          type="range"
+          aria-label={`Minute of ${series.title.toLowerCase()}`}
+          aria-valuetext={readingOf(series, minutes[place ?? last])}
+          min={0}
+          max={Math.max(last, 0)}
+          value={place ?? last}
+          onChange={(event) => setPointed(Number(event.target.value))}
+          onFocus={() => setPointed(place ?? last)}
+          onBlur={() => setPointed(null)}
+        />
+      </div>
+      <p className="operations-chart-scale number" aria-hidden="true">
+        <span>{minutes[0] && clockText(minutes[0].at)}</span>
+        <span>now</span>
+      </p>
+    </section>
+  );
+}
+
+function Bar({ index, part, className }: { index: number; part: number; className?: string | undefined }) {
+  // What there is little of is still seen.
+  const tall = part === 0 ? 0 : Math.max(part * height, 3);
+  return (
+    <rect
+      className={className}
+      x={index * barWidth + gap / 2}
+      y={height - tall}
+      width={barWidth - gap}
+      height={tall}
+    />
+  );
+}
+
+function readingOf(series: Series, minute: ActivityMinute | undefined): string {
+  return minute ? `${clockText(minute.at)}: ${countText(series, minute[series.key])}` : 'Nothing yet';
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  allSeries,
+  busiestOf,
+  ceilingOf,
+  countText,
+  seriesSentence,
+  type ActivityMinute,
+} from './activity-series.ts';
+
+const requests = allSeries.find(({ key }) => key === 'requests')!;
+const failedLogins = allSeries.find(({ key }) => key === 'failedLogins')!;
+const minutes = [3, 1200, 1200, 1].map((count, place): ActivityMinute => ({
+  at: `2026-11-15T14:0${place}:00.000Z`,
+  requests: count,
+  errors: 0,
+  logins: 0,
+  failedLogins: place === 0 ? 1 : 0,
+  refreshes: 0,
+}));
+const clockText = (at: string) => at.slice(11, 16);
+
+test('a chart says how many there were, and when most', () => {
+  assert.equal(
+    seriesSentence(requests, minutes, clockText),
+    '2,404 requests in the last hour, most 1,200 at 14:01.',
+  );
+  assert.equal(
+    seriesSentence(failedLogins, minutes, clockText),
+    '1 failed login in the last hour, most 1 at 14:00.',
+  );
+});
+
+test('a chart of nothing says so, and has no busiest minute', () => {
+  assert.equal(seriesSentence(requests, [], clockText), 'No requests in the last hour.');
+  assert.equal(busiestOf(failedLogins, minutes.slice(1)), undefined);
+  assert.equal(countText(requests, 0), '0 requests');
+});
+
+test('the top of a chart is a round number that holds every bar', () => {
+  assert.deepEqual([0, 1, 3, 7, 10, 31, 99, 412, 1201].map(ceilingOf), [1, 1, 3, 8, 10, 40, 100, 500, 2000]);
+});

@@ -1,0 +1,73 @@
+/** What a node has done, minute by minute, in words and numbers for a chart. */
+
+export interface ActivityMinute {
+  readonly at: string;
+  readonly requests: number;
+  readonly errors: number;
+  readonly logins: number;
+  readonly failedLogins: number;
+  readonly refreshes: number;
+}
+
+export interface Series {
+  readonly key: Exclude<keyof ActivityMinute, 'at'>;
+  readonly title: string;
+  /** What is counted: one of it, and several. */
+  readonly one: string;
+  readonly many: string;
+  /** It draws the eye when there is any. */
+  readonly isTrouble?: true;
+}
+
+export const allSeries: readonly Series[] = [
+  { key: 'requests', title: 'Requests', one: 'request', many: 'requests' },
+  { key: 'errors', title: 'Errors', one: 'error', many: 'errors', isTrouble: true },
+  { key: 'logins', title: 'Logins', one: 'login', many: 'logins' },
+  {
+    key: 'failedLogins',
+    title: 'Failed logins',
+    one: 'failed login',
+    many: 'failed logins',
+    isTrouble: true,
+  },
+  { key: 'refreshes', title: 'Refreshes', one: 'refresh', many: 'refreshes' },
+];
+
+export function countText({ one, many }: Series, count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+export function totalOf({ key }: Series, minutes: readonly ActivityMinute[]): number {
+  return minutes.reduce((sum, minute) => sum + minute[key], 0);
+}
+
+/** The one with the most; the earliest of several. Undefined if there was nothing at all. */
+export function busiestOf(
+  { key }: Series,
+  minutes: readonly ActivityMinute[],
+): { readonly at: string; readonly count: number } | undefined {
+  let busiest: { at: string; count: number } | undefined;
+  for (const minute of minutes) {
+    if (minute[key] > (busiest?.count ?? 0)) busiest = { at: minute.at, count: minute[key] };
+  }
+  return busiest;
+}
+
+/** What a chart shows, for whoever does not see it. */
+export function seriesSentence(
+  series: Series,
+  minutes: readonly ActivityMinute[],
+  clockText: (at: string) => string,
+): string {
+  const busiest = busiestOf(series, minutes);
+  if (!busiest) return `No ${series.many} in the last hour.`;
+  const total = countText(series, totalOf(series, minutes));
+  return `${total} in the last hour, most ${busiest.count.toLocaleString('en')} at ${clockText(busiest.at)}.`;
+}
+
+/** A round number at or above the highest count, so that small changes of it do not move all bars. */
+export function ceilingOf(highest: number): number {
+  if (highest <= 4) return Math.max(highest, 1);
+  const power = 10 ** Math.floor(Math.log10(highest));
+  return [1, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= highest)!;
+}

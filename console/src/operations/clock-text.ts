@@ -1,0 +1,14 @@
+/** Times of the day and exact times, as the operations screens write them. */
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** "14:02". */
+export function clockText(at: string): string {
+  return clock.format(Date.parse(at));
+}
+
+/** "15 Nov 2026, 14:02:31". */
+export function exactText(at: string): string {
+  return exact.format(Date.parse(at));
+}

@@ -1,0 +1,46 @@
+/** What an entry changed, as a table: what was, and what it became. */
+
+import { journalDiff } from '../ui/journal-diff.ts';
+import type { SentenceEntry } from '../ui/journal-sentence.ts';
+import { useFolderPath } from './folder-path.ts';
+
+const names: Readonly<Record<string, string>> = { parentId: 'inside' };
+
+export function Differences({ entry }: { entry: SentenceEntry }) {
+  const differences = journalDiff(entry);
+  if (differences.length === 0) return null;
+  return (
+    <table className="journal-diff">
+      <caption className="visually-hidden">What was changed</caption>
+      <thead>
+        <tr>
+          <th scope="col">Field</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+        </tr>
+      </thead>
+      <tbody>
+        {differences.map(({ name, before, after }) => (
+          <tr key={name}>
+            <th scope="row">{names[name] ?? name}</th>
+            <td className={before === null ? 'none' : 'before'}>
+              <Value name={name} text={before} />
+            </td>
+            <td className={after === null ? 'none' : 'after'}>
+              <Value name={name} text={after} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Value({ name, text }: { name: string; text: string | null }) {
+  if (text === null) return 'nothing';
+  return name === 'parentId' ? <FolderPath id={text} /> : text;
+}
+
+function FolderPath({ id }: { id: string }) {
+  return useFolderPath(id) ?? id;
+}

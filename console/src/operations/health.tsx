@@ -1,0 +1,49 @@
+/** Whether a node has what it needs, in one line, and each of it in its own. */
+
+import { Icon } from '../ui/icons.tsx';
+
+export interface HealthCheck {
+  readonly name: string;
+  readonly isOk: boolean;
+  readonly detail: string;
+}
+
+export function Health({ checks }: { checks: readonly HealthCheck[] }) {
+  const failing = checks.filter(({ isOk }) => !isOk).length;
+  const isOk = failing === 0;
+  // What needs somebody comes first.
+  const sorted = checks.toSorted((one, other) => Number(one.isOk) - Number(other.isOk));
+  return (
+    <section className={`card overview-health ${isOk ? 'good' : 'bad'}`} aria-label="Health">
+      <header className="overview-verdict">
+        <Icon name={isOk ? 'check' : 'warning'} />
+        <h2>
+          <span role="status">{verdictOf(failing, checks.length)}</span>
+        </h2>
+      </header>
+      <ul>
+        {sorted.map(({ name, isOk: isFine, detail }) => (
+          <li key={name}>
+            <span className={`label-chip ${isFine ? 'good' : 'danger'}`}>
+              <Icon name={isFine ? 'check' : 'close'} />
+              {isFine ? 'Works' : 'Fails'}
+            </span>
+            <div>
+              <h3>{capitalised(name)}</h3>
+              <p className="soft">{detail}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function verdictOf(failing: number, all: number): string {
+  if (failing === 0) return 'Everything works';
+  return `${failing} of ${all} checks ${failing === 1 ? 'fails' : 'fail'}`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

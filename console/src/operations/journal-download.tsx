@@ -1,0 +1,73 @@
+/** The download of what the filter finds, as CSV, with how far it is and a way to stop it. */
+
+import { useEffect, useRef, useState } from 'react';
+import { problemOf } from '../graph/problem.ts';
+import { client } from '../session/client.ts';
+import { Button } from '../ui/button.tsx';
+import { useNow } from '../ui/time.tsx';
+import { exportDocument, exportJournal, type ExportPage, type Progress } from './journal-export.ts';
+import type { JournalFilter } from './journal-filter.ts';
+
+export function JournalDownload({ filter }: { filter: JournalFilter }) {
+  const [progress, setProgress] = useState<Progress | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const running = useRef<AbortController>(undefined);
+  const now = useNow();
+  useEffect(() => () => running.current?.abort(), []);
+
+  const download = async () => {
+    const stopping = new AbortController();
+    running.current = stopping;
+    setProblem(null);
+    setProgress({ done: 0, total: 0 });
+    try {
+      const parts = await exportJournal(
+        filter,
+        (variables) => client.query<ExportPage>(exportDocument, variables, { signal: stopping.signal }),
+        setProgress,
+      );
+      save(parts, `espalier-journal-${new Date(now).toISOString().slice(0, 10)}.csv`);
+    } catch (error) {
+      if (!stopping.signal.aborted) setProblem(problemOf(error).text);
+    } finally {
+      setProgress(null);
+    }
+  };
+
+  if (progress === null) {
+    return (
+      <>
+        <Button icon="download" onPress={() => void download()}>
+          CSV
+        </Button>
+        {problem !== null && (
+          <p className="problem journal-download-problem" role="alert">
+            The journal was not downloaded. {problem}
+          </p>
+        )}
+      </>
+    );
+  }
+  const { done, total } = progress;
+  return (
+    <div className="journal-download" role="group" aria-label="Download">
+      <progress aria-label="Download of the journal" {...(total > 0 ? { value: done, max: total } : {})} />
+      <span className="number" role="status">
+        {total === 0 ? 'Reading…' : `${done.toLocaleString('en')} of ${total.toLocaleString('en')}`}
+      </span>
+      <Button size="small" onPress={() => running.current?.abort()}>
+        Cancel
+      </Button>
+    </div>
+  );
+}
+
+function save(parts: readonly string[], name: string): void {
+  const address = URL.createObjectURL(new Blob([...parts], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}

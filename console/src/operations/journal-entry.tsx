@@ -1,0 +1,163 @@
+/** An entry of the journal as rows of a table: a sentence, and on demand everything it holds. */
+
+import type { MouseEvent } from 'react';
+import { IconButton } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { journalDeed, whoDid, type SentenceEntry } from '../ui/journal-sentence.ts';
+import { Time } from '../ui/time.tsx';
+import { Link } from '../router.tsx';
+import { exactText } from './clock-text.ts';
+import { Differences } from './differences.tsx';
+
+interface Props {
+  readonly entry: SentenceEntry;
+  readonly isOpen: boolean;
+  /** Number and name then have no columns of their own. */
+  readonly isNarrow: boolean;
+  readonly isFresh: boolean;
+  /** Among all rows, drawn or not. */
+  readonly rowIndex: number;
+  readonly onToggle: () => void;
+}
+
+export function EntryRow({ entry, isOpen, isNarrow, isFresh, rowIndex, onToggle }: Props) {
+  const { number, at, by } = entry;
+  const who = by ? (
+    <Link to={`/users/${by.id}`}>{by.username}</Link>
+  ) : (
+    <span className="soft">{whoDid(entry)}</span>
+  );
+  // The button says the same to keys and screen readers.
+  const toggleByRow = (event: MouseEvent) => {
+    if (!(event.target as Element).closest('a, button') && !getSelection()?.toString()) onToggle();
+  };
+  return (
+    <tr
+      onClick={toggleByRow}
+      className={isFresh ? 'journal-row fresh' : 'journal-row'}
+      aria-rowindex={rowIndex}
+    >
+      {!isNarrow && <td className="journal-number number">{number}</td>}
+      <td className="journal-when">
+        <Time at={at} />
+      </td>
+      {!isNarrow && <td className="journal-who">{who}</td>}
+      <th scope="row" className="journal-what">
+        {isNarrow && <span className="journal-who">{who}</span>}
+        <span className="journal-deed">{journalDeed(entry)}</span>
+      </th>
+      <td className="cell-actions">
+        <IconButton
+          label={`Details of entry ${number}`}
+          icon={isOpen ? 'down' : 'chevron'}
+          aria-expanded={isOpen}
+          onPress={onToggle}
+        />
+      </td>
+    </tr>
+  );
+}
+
+export function EntryDetails({ entry }: { entry: SentenceEntry }) {
+  const { number, at, kind, byId, by, folderId, folder, userId, user, groupId, group, sessionId } = entry;
+  return (
+    <div className="journal-details">
+      <dl className="facts">
+        <dt>Entry</dt>
+        <dd className="number">
+          {number}, {kind}
+        </dd>
+        <dt>When</dt>
+        <dd>
+          <time dateTime={at}>{exactText(at)}</time>
+        </dd>
+        <dt>Who</dt>
+        <dd>
+          {byId === null ? (
+            'The server itself'
+          ) : (
+            <Named name={by?.username} id={byId} to={by && `/users/${byId}`} only={`by=${byId}`} />
+          )}
+        </dd>
+        {folderId !== null && (
+          <>
+            <dt>Folder</dt>
+            <dd>
+              <Named
+                name={folder?.path}
+                id={folderId}
+                to={folder && `/folders/${folderId}`}
+                only={`folder=${folderId}`}
+              />
+            </dd>
+          </>
+        )}
+        {userId !== null && (
+          <>
+            <dt>User</dt>
+            <dd>
+              <Named
+                name={user?.username}
+                id={userId}
+                to={user && `/users/${userId}`}
+                only={`user=${userId}`}
+              />
+            </dd>
+          </>
+        )}
+        {groupId !== null && (
+          <>
+            <dt>Group</dt>
+            <dd>
+              <Named
+                name={group?.name}
+                id={groupId}
+                to={group && `/groups/${groupId}`}
+                only={`group=${groupId}`}
+              />
+            </dd>
+          </>
+        )}
+        {sessionId !== null && (
+          <>
+            <dt>Session</dt>
+            <dd>
+              <Id id={sessionId} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <Differences entry={entry} />
+    </div>
+  );
+}
+
+interface NamedProps {
+  readonly name: string | undefined;
+  readonly id: string;
+  /** Its page, if it is still there. */
+  readonly to: string | null;
+  /** The filter that shows what else there is of it. */
+  readonly only: string;
+}
+
+function Named({ name, id, to, only }: NamedProps) {
+  return (
+    <span className="journal-named">
+      {to === null ? <span className="soft">Gone by now</span> : <Link to={to}>{name}</Link>}
+      <Id id={id} />
+      <Link to={`/journal?${only}`} className="journal-only">
+        Only these entries
+      </Link>
+    </span>
+  );
+}
+
+function Id({ id }: { id: string }) {
+  return (
+    <span className="journal-id">
+      <code>{id}</code>
+      <CopyButton text={id} label={`Copy the id ${id}`} />
+    </span>
+  );
+}

@@ -1,0 +1,174 @@
+/** Which entries of the journal are asked for: as the address has it, and as the graph and the command line take it. */
+
+import type { Call } from '../actions/action.ts';
+import type { JournalKind } from '../ui/journal-sentence.ts';
+
+export interface JournalFilter {
+  readonly byId?: string;
+  readonly userId?: string;
+  readonly groupId?: string;
+  readonly folderId?: string;
+  readonly kinds?: readonly JournalKind[];
+  readonly from?: string;
+  readonly until?: string;
+}
+
+interface KindGroup {
+  readonly label: string;
+  readonly kinds: readonly { readonly id: JournalKind; readonly label: string }[];
+}
+
+export const kindGroups: readonly KindGroup[] = [
+  {
+    label: 'Folders',
+    kinds: [
+      { id: 'CREATE_FOLDER', label: 'Folder created' },
+      { id: 'UPDATE_FOLDER', label: 'Folder changed' },
+      { id: 'MOVE_FOLDER', label: 'Folder moved' },
+      { id: 'DELETE_FOLDER', label: 'Folder deleted' },
+      { id: 'RESTORE_FOLDER', label: 'Folder restored' },
+      { id: 'IMPORT_FOLDERS', label: 'Folders imported' },
+      { id: 'PURGE_FOLDER', label: 'Folder removed for good' },
+    ],
+  },
+  {
+    label: 'Access',
+    kinds: [
+      { id: 'GRANT_ACCESS', label: 'Access granted' },
+      { id: 'REVOKE_ACCESS', label: 'Access taken away' },
+    ],
+  },
+  {
+    label: 'Users',
+    kinds: [
+      { id: 'CREATE_USER', label: 'User created' },
+      { id: 'UPDATE_USER', label: 'User changed' },
+      { id: 'CHANGE_PASSWORD', label: 'Password changed' },
+      { id: 'DELETE_USER', label: 'User deleted' },
+      { id: 'END_SESSION', label: 'Session ended' },
+    ],
+  },
+  {
+    label: 'Groups',
+    kinds: [
+      { id: 'CREATE_GROUP', label: 'Group created' },
+      { id: 'UPDATE_GROUP', label: 'Group renamed' },
+      { id: 'DELETE_GROUP', label: 'Group deleted' },
+      { id: 'ADD_TO_GROUP', label: 'Added to a group' },
+      { id: 'REMOVE_FROM_GROUP', label: 'Removed from a group' },
+    ],
+  },
+  {
+    label: 'Signing keys',
+    kinds: [
+      { id: 'ROTATE_KEY', label: 'Key made' },
+      { id: 'RETIRE_KEY', label: 'Key retired' },
+    ],
+  },
+];
+
+const allKinds = kindGroups.flatMap(({ kinds }) => kinds.map(({ id }) => id));
+
+/** What the address has that is not understood is left out. */
+export function readFilter(query: URLSearchParams): JournalFilter {
+  const asked = (query.get('kind') ?? '').split(',');
+  const given = {
+    byId: query.get('by'),
+    userId: query.get('user'),
+    groupId: query.get('group'),
+    folderId: query.get('folder'),
+    kinds: allKinds.filter((kind) => asked.includes(spelled(kind))),
+    from: timeIn(query.get('from')),
+    until: timeIn(query.get('until')),
+  };
+  const isGiven = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => isGiven(value)));
+}
+
+/** As `setQuery` takes it: what is not given is taken away. */
+export function toQuery(filter: JournalFilter): Record<string, string | null> {
+  return {
+    by: filter.byId ?? null,
+    user: filter.userId ?? null,
+    group: filter.groupId ?? null,
+    folder: filter.folderId ?? null,
+    kind: filter.kinds?.map(spelled).join(',') ?? null,
+    from: filter.from ?? null,
+    until: filter.until ?? null,
+  };
+}
+
+/** The words after `espalier` that show the same. */
+export function journalWords({ filter = {} }: { filter?: JournalFilter }): string[] {
+  const flag = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value]);
+  const byId = (id: string | undefined) => id && `id:${id}`;
+  return [
+    'journal',
+    'ls',
+    ...flag('by', byId(filter.byId)),
+    ...flag('user', byId(filter.userId)),
+    ...flag('group', byId(filter.groupId)),
+    ...flag('folder', byId(filter.folderId)),
+    ...(filter.kinds ?? []).flatMap((kind) => flag('kind', spelled(kind))),
+    ...flag('from', filter.from),
+    ...flag('until', filter.until),
+  ];
+}
+
+/** For "copy as". */
+export function journalCall(filter: JournalFilter): Call {
+  const variables = { filter, first: 50 };
+  const action: Call<typeof variables>['action'] = {
+    label: 'Read the journal',
+    document: /* GraphQL */ `
+      query ($filter: JournalFilter, $first: Int, $after: String) {
+        journal(filter: $filter, first: $first, after: $after) {
+          items {
+            number
+            at
+            kind
+            by {
+              username
+            }
+            folder {
+              path
+            }
+            user {
+              username
+            }
+            group {
+              name
+            }
+            before
+            after
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    `,
+    words: journalWords,
+  };
+  return { action, variables };
+}
+
+/** As the command line spells a kind: `move-folder`. */
+function spelled(kind: JournalKind): string {
+  return kind.toLowerCase().replaceAll('_', '-');
+}
+
+function timeIn(text: string | null): string | undefined {
+  const at = Date.parse(text ?? '');
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}
+
+/** For a field of date and time, which speaks the time of where it is. */
+export function toLocalInput(at: string | undefined): string {
+  if (at === undefined) return '';
+  const time = new Date(at);
+  const two = (value: number) => String(value).padStart(2, '0');
+  const day = [String(time.getFullYear()).padStart(4, '0'), two(time.getMonth() + 1), two(time.getDate())];
+  return `${day.join('-')}T${two(time.getHours())}:${two(time.getMinutes())}`;
+}

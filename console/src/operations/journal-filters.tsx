@@ -1,0 +1,142 @@
+/** The fields that narrow the journal; what they hold is in the address. */
+
+import { useState } from 'react';
+import { client } from '../session/client.ts';
+import { isComposing } from '../ui/composing.ts';
+import { TextField } from '../ui/fields.tsx';
+import { PersonPicker } from '../ui/person-picker.tsx';
+import { rememberPath, useFolderPath } from './folder-path.ts';
+import { toLocalInput, type JournalFilter } from './journal-filter.ts';
+import { KindsField } from './kinds-field.tsx';
+import { rememberPerson, useNamedPerson } from './named-person.ts';
+
+interface Props {
+  readonly filter: JournalFilter;
+  readonly onChange: (filter: JournalFilter) => void;
+}
+
+export function JournalFilters({ filter, onChange }: Props) {
+  const { byId, userId, groupId, folderId, kinds, from, until } = filter;
+  const by = useNamedPerson('user', byId);
+  const user = useNamedPerson('user', userId);
+  const group = useNamedPerson('group', groupId);
+  const set = (changes: { [Name in keyof JournalFilter]: JournalFilter[Name] | undefined }) => {
+    const given = Object.entries({ ...filter, ...changes }).filter(([, value]) => value !== undefined);
+    onChange(Object.fromEntries(given));
+  };
+  return (
+    <section className="card journal-filters" id="journal-filters" aria-label="Filters">
+      <PersonPicker
+        label="Who did it"
+        kinds="users"
+        placeholder="Anybody"
+        value={by}
+        onChange={(person) => {
+          rememberPerson(person);
+          set({ byId: person?.id });
+        }}
+      />
+      <PersonPicker
+        label="Whom it concerns"
+        kinds="usersAndGroups"
+        placeholder="Any user or group"
+        value={user ?? group}
+        onChange={(person) => {
+          rememberPerson(person);
+          set({
+            userId: person?.kind === 'user' ? person.id : undefined,
+            groupId: person?.kind === 'group' ? person.id : undefined,
+          });
+        }}
+      />
+      <FolderField id={folderId} onChange={(id) => set({ folderId: id })} />
+      <KindsField kinds={kinds ?? []} onChange={(next) => set({ kinds: next.length ? next : undefined })} />
+      <TimeField label="From" at={from} onChange={(at) => set({ from: at })} />
+      <TimeField label="Until" at={until} onChange={(at) => set({ until: at })} />
+    </section>
+  );
+}
+
+interface TimeFieldProps {
+  readonly label: string;
+  readonly at: string | undefined;
+  readonly onChange: (at: string | undefined) => void;
+}
+
+/** Taken when the field is left: while somebody writes a year, it has many others. */
+function TimeField({ label, at, onChange }: TimeFieldProps) {
+  const [text, setText] = useFollowing(toLocalInput(at));
+  const take = () => {
+    if (text === toLocalInput(at)) return;
+    onChange(text === '' ? undefined : new Date(text).toISOString());
+  };
+  return (
+    <TextField
+      label={label}
+      type="datetime-local"
+      value={text}
+      onChange={setText}
+      onBlur={take}
+      onKeyDown={(event) => event.key === 'Enter' && take()}
+    />
+  );
+}
+
+interface FolderFieldProps {
+  readonly id: string | undefined;
+  readonly onChange: (id: string | undefined) => void;
+}
+
+const idDocument = /* GraphQL */ `
+  query FolderAtPath($path: String!) {
+    folder(path: $path) {
+      id
+    }
+  }
+`;
+
+/** Takes an id, or a path, of which it finds the id. */
+function FolderField({ id, onChange }: FolderFieldProps) {
+  const [text, setText] = useFollowing(id ?? '');
+  const [error, setError] = useState<string>();
+  const path = useFolderPath(id);
+  const take = async () => {
+    const given = text.trim();
+    if (given === (id ?? '')) return;
+    if (!given.startsWith('/')) return onChange(given === '' ? undefined : given);
+    try {
+      const found = await client.query<{ folder: { id: string } | null }>(idDocument, { path: given });
+      if (!found.folder) return setError('There is no folder at this path.');
+      rememberPath(found.folder.id, given);
+      onChange(found.folder.id);
+    } catch {
+      setError('The folder could not be looked up. Try again.');
+    }
+  };
+  return (
+    <TextField
+      label="Folder"
+      placeholder="Any; a path or an id"
+      value={text}
+      help={path === null ? 'Not on the tree any more.' : path}
+      error={error}
+      onChange={(next) => {
+        setText(next);
+        setError(undefined);
+      }}
+      onBlur={() => void take()}
+      onKeyDown={(event) => void (event.key === 'Enter' && !isComposing(event) && take())}
+    />
+  );
+}
+
+/** What is written in a field, until the address says something else. */
+function useFollowing(given: string): [string, (text: string) => void] {
+  const [text, setText] = useState(given);
+  const [seen, setSeen] = useState(given);
+  if (seen !== given) {
+    setSeen(given);
+    setText(given);
+  }
+  return [text, setText];
+}

@@ -1,0 +1,132 @@
+/** The table of entries. Only the rows that are near the window are drawn: a journal is long. */
+
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
+import type { SentenceEntry } from '../ui/journal-sentence.ts';
+import { EntryDetails, EntryRow } from './journal-entry.tsx';
+import { useIsNarrow } from './narrow.ts';
+
+interface Props {
+  readonly entries: readonly SentenceEntry[];
+  readonly totalCount: number;
+  readonly freshAbove: number;
+}
+
+const rowHeight = 39;
+
+/** What scrolls is the screen, not the table. */
+function scroller(): HTMLElement | null {
+  return document.getElementById('screen');
+}
+
+export function JournalTable({ entries, totalCount, freshAbove }: Props) {
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const isNarrow = useIsNarrow();
+  const columns = isNarrow ? 3 : 5;
+  const table = useRef<HTMLTableElement>(null);
+  const offset = useOffset(table);
+  const rows = useVirtualizer({
+    count: entries.length,
+    getScrollElement: scroller,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => entries[index]!.number,
+    scrollMargin: offset,
+    overscan: 15,
+  });
+  const drawn = rows.getVirtualItems();
+  const above = (drawn[0]?.start ?? offset) - offset;
+  const below = rows.getTotalSize() - ((drawn.at(-1)?.end ?? offset) - offset);
+
+  const toggle = (number: number) => {
+    const next = new Set(open);
+    if (!next.delete(number)) next.add(number);
+    setOpen(next);
+  };
+  return (
+    <div className="table-frame">
+      <table className="table journal-table" ref={table} aria-rowcount={totalCount + 1}>
+        <caption className="visually-hidden">Entries of the journal, the latest first</caption>
+        <thead>
+          <tr>
+            {!isNarrow && (
+              <th scope="col" className="journal-number">
+                No.
+              </th>
+            )}
+            <th scope="col" className="journal-when">
+              When
+            </th>
+            {!isNarrow && (
+              <th scope="col" className="journal-who">
+                Who
+              </th>
+            )}
+            <th scope="col" className="journal-what">
+              What
+            </th>
+            <th scope="col" className="journal-more">
+              <span className="visually-hidden">Details</span>
+            </th>
+          </tr>
+        </thead>
+        <Space height={above} columns={columns} />
+        {drawn.map(({ index }) => {
+          const entry = entries[index]!;
+          const isOpen = open.has(entry.number);
+          return (
+            <tbody key={entry.number} ref={rows.measureElement} data-index={index} className="journal-entry">
+              <EntryRow
+                entry={entry}
+                isOpen={isOpen}
+                isNarrow={isNarrow}
+                isFresh={entry.number > freshAbove}
+                rowIndex={index + 2}
+                onToggle={() => toggle(entry.number)}
+              />
+              {isOpen && (
+                <tr className="journal-details-row">
+                  <td colSpan={columns}>
+                    <EntryDetails entry={entry} />
+                  </td>
+                </tr>
+              )}
+            </tbody>
+          );
+        })}
+        <Space height={below} columns={columns} />
+      </table>
+    </div>
+  );
+}
+
+/** How far below the top of the screen its rows begin; whatever stands above may grow and shrink. */
+function useOffset(table: RefObject<HTMLTableElement | null>): number {
+  const [offset, setOffset] = useState(0);
+  useLayoutEffect(() => {
+    const screen = scroller();
+    const page = table.current?.closest('main');
+    if (!screen || !page) return;
+    const measure = () => {
+      const rows = table.current?.tBodies[0];
+      if (!rows) return;
+      const top = rows.getBoundingClientRect().top - screen.getBoundingClientRect().top;
+      setOffset(Math.round(top + screen.scrollTop));
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(page);
+    return () => observer.disconnect();
+  }, [table]);
+  return offset;
+}
+
+/** Stands for the rows that are not drawn. */
+function Space({ height, columns }: { height: number; columns: number }) {
+  return (
+    <tbody aria-hidden="true">
+      <tr className="journal-space" style={{ height: Math.max(height, 0) }}>
+        {height > 0 && <td colSpan={columns} />}
+      </tr>
+    </tbody>
+  );
+}

@@ -1,0 +1,154 @@
+/** The keys that sign auth tokens: which one does, which did and which will. They are changed on the command line alone. */
+
+import { useGraph } from '../graph/use-graph.ts';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import './keys.css';
+
+const document = /* GraphQL */ `
+  query Keys {
+    server {
+      keys {
+        id
+        state
+        createdAt
+        signsFrom
+        neededUntil
+        sealedWith
+      }
+    }
+  }
+`;
+
+interface SigningKey {
+  readonly id: string;
+  readonly state: 'PUBLISHED' | 'SIGNS' | 'VERIFIES';
+  readonly createdAt: string;
+  readonly signsFrom: string;
+  readonly neededUntil: string | null;
+  readonly sealedWith: string | null;
+}
+
+const states = {
+  PUBLISHED: { label: 'Published', tone: 'info', means: 'It verifies already, and will sign.' },
+  SIGNS: { label: 'Signs', tone: 'good', means: 'It signs what is issued now.' },
+  VERIFIES: { label: 'Verifies', tone: '', means: 'It verifies what it signed before.' },
+} as const;
+
+const commands: readonly { readonly words: string; readonly does: string }[] = [
+  {
+    words: 'espalier keys rotate',
+    does: 'Publishes a new key, which signs five minutes later. Nobody notices.',
+  },
+  {
+    words: 'espalier keys retire <id>',
+    does: 'Takes away a key that does not sign any more. Whoever holds a token of it logs in again.',
+  },
+  {
+    words: 'espalier keys retire <id> --at-once',
+    does: 'For a key that others may have: takes it away even if it signs, and puts a new one in its place.',
+  },
+];
+
+export function KeysScreen() {
+  const answer = useGraph<{ server: { keys: readonly SigningKey[] } }>(['server', 'keys'], document);
+  return (
+    <main className="page">
+      <header className="page-header">
+        <h1>Signing keys</h1>
+      </header>
+      <p className="keys-about">
+        Auth tokens are signed with one of these keys, and verified with all of them. The server makes a new
+        one from time to time by itself, and keeps each as long as something it signed can be in use.
+      </p>
+      <Answer of={answer}>
+        {({ server: { keys } }) =>
+          keys.length === 0 ? (
+            <Empty icon="key" title="There is no signing key">
+              <p>Nobody can log in without one. Look at the log of the server, and make one as told below.</p>
+            </Empty>
+          ) : (
+            <KeyList keys={keys} />
+          )
+        }
+      </Answer>
+      <section className="card" aria-labelledby="keys-commands">
+        <h2 id="keys-commands">To change them</h2>
+        <p className="soft">
+          Keys are changed on a machine that can reach the database, not from here: who takes over a browser
+          shall not take over the keys.
+        </p>
+        <ul className="keys-commands">
+          {commands.map(({ words, does }) => (
+            <li key={words}>
+              <div className="keys-command">
+                <code>{words}</code>
+                <CopyButton text={words} label={`Copy: ${words}`} />
+              </div>
+              <p className="soft">{does}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </main>
+  );
+}
+
+function KeyList({ keys }: { keys: readonly SigningKey[] }) {
+  return (
+    <ul className="keys-list" aria-label="Signing keys">
+      {keys.map((key) => (
+        <KeyCard key={key.id} signingKey={key} />
+      ))}
+    </ul>
+  );
+}
+
+function KeyCard({ signingKey }: { signingKey: SigningKey }) {
+  const { id, state, createdAt, signsFrom, neededUntil, sealedWith } = signingKey;
+  const { label, tone, means } = states[state];
+  return (
+    <li className="card">
+      <div className="card-header">
+        <span className={`label-chip ${tone}`}>{label}</span>
+        <div className="keys-name">
+          <h2 className="keys-id code">{id}</h2>
+          <CopyButton text={id} label={`Copy the id ${id}`} />
+        </div>
+        <span className="grow" />
+        <span className="soft">{means}</span>
+      </div>
+      <dl className="keys-facts">
+        <div>
+          <dt>Created</dt>
+          <dd>
+            <Time at={createdAt} />
+          </dd>
+        </div>
+        <div>
+          <dt>{state === 'PUBLISHED' ? 'Will sign from' : 'Signs from'}</dt>
+          <dd>
+            <Time at={signsFrom} />
+          </dd>
+        </div>
+        <div>
+          <dt>Needed until</dt>
+          <dd>{neededUntil === null ? 'its successor signs, and longer' : <Time at={neededUntil} />}</dd>
+        </div>
+        <div>
+          <dt>Sealed with</dt>
+          <dd>
+            {sealedWith === null ? (
+              'no master key'
+            ) : (
+              <>
+                master key <code>{sealedWith}</code>
+              </>
+            )}
+          </dd>
+        </div>
+      </dl>
+    </li>
+  );
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';
+
+const setting = (given: Partial<Setting>): Setting => ({
+  name: 'ESPALIER_PORT',
+  subject: 'Network',
+  description: 'Where it listens.',
+  accepts: 'a port',
+  value: '8080',
+  default: '8080',
+  source: 'DEFAULT',
+  givenBy: null,
+  isSecret: false,
+  ...given,
+});
+const port = setting({ value: '9104', source: 'ENVIRONMENT', givenBy: 'ESPALIER_PORT' });
+const host = setting({ name: 'ESPALIER_HOST', value: '127.0.0.1', default: '127.0.0.1' });
+const masterKey = setting({
+  name: 'ESPALIER_MASTER_KEY',
+  subject: 'Database',
+  description: 'Seals the signing keys.',
+  value: null,
+  default: null,
+  isSecret: true,
+});
+const names = (found: ReturnType<typeof subjectsOf>) =>
+  found.map(({ name, settings }) => [name, ...settings.map((one) => one.name)]);
+
+test('settings stand below their subjects, in the order in which they come', () => {
+  assert.deepEqual(names(subjectsOf([port, masterKey, host])), [
+    ['Network', 'ESPALIER_PORT', 'ESPALIER_HOST'],
+    ['Database', 'ESPALIER_MASTER_KEY'],
+  ]);
+});
+
+test('all words must be found, in the name, the subject, the description or the value', () => {
+  assert.deepEqual(names(subjectsOf([port, masterKey, host], { text: ' Signing KEY ' })), [
+    ['Database', 'ESPALIER_MASTER_KEY'],
+  ]);
+  assert.deepEqual(names(subjectsOf([port, host], { text: '9104' })), [['Network', 'ESPALIER_PORT']]);
+  assert.deepEqual(subjectsOf([port, host], { text: 'port sealed' }), []);
+});
+
+test('what is given as it is by default does not differ; a secret that is given does', () => {
+  assert.ok(isDifferent(port));
+  assert.ok(!isDifferent(setting({ source: 'COMMAND_LINE' })));
+  assert.ok(!isDifferent(masterKey));
+  assert.ok(isDifferent({ ...masterKey, source: 'FILE' }));
+  assert.deepEqual(names(subjectsOf([port, host, masterKey], { isOnlyDifferent: true })), [
+    ['Network', 'ESPALIER_PORT'],
+  ]);
+});
+
+test('a secret is never shown, only whether it is set', () => {
+  assert.equal(valueText(masterKey).text, 'not set');
+  assert.equal(valueText({ ...masterKey, source: 'FILE', value: 'abc' }).text, 'set, not shown');
+  assert.deepEqual(valueText(port), { text: '9104', isValue: true });
+  assert.deepEqual(valueText(setting({ value: '' })), { text: 'empty', isValue: false });
+});

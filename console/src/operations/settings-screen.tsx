@@ -1,0 +1,134 @@
+/** What this node was started with, and where each value comes from. Read-only: settings are read when a node starts. */
+
+import { useGraph } from '../graph/use-graph.ts';
+import { setQuery, usePlace } from '../router.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { Answer, Empty, Loading } from '../ui/states.tsx';
+import { Switch } from '../ui/switch.tsx';
+import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';
+import './settings.css';
+
+const document = /* GraphQL */ `
+  query Settings {
+    server {
+      settings {
+        name
+        subject
+        description
+        accepts
+        value
+        default
+        source
+        givenBy
+        isSecret
+      }
+    }
+  }
+`;
+
+const sources = {
+  DEFAULT: { label: 'default', tone: '' },
+  ENVIRONMENT: { label: 'environment', tone: 'info' },
+  FILE: { label: 'file', tone: 'info' },
+  COMMAND_LINE: { label: 'command line', tone: 'info' },
+} as const;
+
+export function SettingsScreen() {
+  const { query } = usePlace();
+  const text = query.get('text') ?? '';
+  const isOnlyDifferent = query.get('only') === 'different';
+  const answer = useGraph<{ server: { settings: readonly Setting[] } }>(['server', 'settings'], document);
+  return (
+    <main className="page">
+      <header className="page-header">
+        <h1>Settings</h1>
+      </header>
+      <p className="settings-about">
+        What this node was started with. To change a setting, set its variable, or give the flag that is made
+        from its name (<code>ESPALIER_PORT=9000</code> or <code>--port 9000</code>), and start the node again.
+      </p>
+      <div className="settings-tools">
+        <SearchField
+          label="Filter settings"
+          value={text}
+          onChange={(next) => setQuery({ text: next || null })}
+        />
+        <Switch
+          isSelected={isOnlyDifferent}
+          onChange={(isOn) => setQuery({ only: isOn ? 'different' : null })}
+        >
+          Only what differs from the default
+        </Switch>
+      </div>
+      <Answer of={answer} loading={<Loading lines={10} />}>
+        {({ server: { settings } }) => (
+          <Subjects settings={settings} text={text} isOnlyDifferent={isOnlyDifferent} />
+        )}
+      </Answer>
+    </main>
+  );
+}
+
+interface SubjectsProps {
+  readonly settings: readonly Setting[];
+  readonly text: string;
+  readonly isOnlyDifferent: boolean;
+}
+
+function Subjects({ settings, text, isOnlyDifferent }: SubjectsProps) {
+  const subjects = subjectsOf(settings, { text, isOnlyDifferent });
+  const count = subjects.reduce((sum, { settings: some }) => sum + some.length, 0);
+  const told = `${count} of ${settings.length} settings`;
+  return (
+    <>
+      <p className="visually-hidden" role="status">
+        {told}
+      </p>
+      {count === 0 && (
+        <Empty icon="settings" title="No setting is like that">
+          <p>
+            {isOnlyDifferent && text === ''
+              ? 'Everything is as it is by default.'
+              : 'Try another word, or show all of them.'}
+          </p>
+        </Empty>
+      )}
+      {subjects.map(({ name, settings: ofSubject }) => (
+        <section key={name} className="settings-subject" aria-label={name}>
+          <h2>{name}</h2>
+          <ul className="settings-list">
+            {ofSubject.map((setting) => (
+              <SettingItem key={setting.name} setting={setting} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function SettingItem({ setting }: { setting: Setting }) {
+  const { name, description, accepts, source, givenBy, default: usual, isSecret } = setting;
+  const { text, isValue } = valueText(setting);
+  const { label, tone } = sources[source];
+  const isOther = isDifferent(setting);
+  return (
+    <li className={isOther ? 'settings-item different' : 'settings-item'}>
+      <div>
+        <h3 className="code">{name}</h3>
+        <p className="soft">{description}</p>
+        <p className="settings-accepts">Takes {accepts}</p>
+      </div>
+      <div className="settings-value">
+        <p>{isValue ? <code>{text}</code> : <em className="soft">{text}</em>}</p>
+        {isOther && !isSecret && (
+          <p className="settings-default">by default {usual ? <code>{usual}</code> : 'not set'}</p>
+        )}
+      </div>
+      <p className="settings-source">
+        <span className={`label-chip ${tone}`}>{label}</span>
+        {givenBy !== null && givenBy !== name && <code>{givenBy}</code>}
+      </p>
+    </li>
+  );
+}

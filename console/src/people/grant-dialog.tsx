@@ -1,0 +1,38 @@
+/** Gives a user or a group a level on a folder. */
+
+import { useState } from 'react';
+import type { Grantee } from '../actions/access-actions.ts';
+import { grantCall } from '../actions/grants.ts';
+import type { AccessLevel } from '../graph/live.tsx';
+import { FolderPicker, type PickedFolder } from '../tree/folder-picker.tsx';
+import { accessLevels } from '../ui/access-level.tsx';
+import { ActionDialog } from '../ui/dialog.tsx';
+import { Select } from '../ui/fields.tsx';
+import { give } from './grants.ts';
+
+interface GrantDialogProps {
+  readonly grantee: Grantee;
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+export function GrantDialog({ grantee, name, onClose }: GrantDialogProps) {
+  const [folder, setFolder] = useState<PickedFolder | null>(null);
+  const [level, setLevel] = useState<AccessLevel>('READ');
+  return (
+    <ActionDialog
+      title={`Grant access to ${name}`}
+      verb="Grant access"
+      call={folder ? grantCall({ folderId: folder.id, grantee }, level) : undefined}
+      isReady={folder !== null}
+      onClose={onClose}
+      onSubmit={async () => {
+        if (folder) await give(grantee, name, folder, level);
+      }}
+    >
+      <FolderPicker label="Folder" value={folder} autoFocus onChange={setFolder} />
+      <Select label="Level" value={level} options={accessLevels} onChange={setLevel} />
+      <p className="hint">It holds for all that is inside, until a deeper grant says otherwise.</p>
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,94 @@
+/** What was granted to a user or to a group, folder by folder. */
+
+import { useState } from 'react';
+import type { Grantee } from '../actions/access-actions.ts';
+import { useGraph } from '../graph/use-graph.ts';
+import { Link } from '../router.tsx';
+import { FolderIcon } from '../tree/folder-icon.tsx';
+import { accessLevels } from '../ui/access-level.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { Select } from '../ui/fields.tsx';
+import { ShownPart } from '../ui/shown-part.tsx';
+import { Answer, Loading } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { GrantDialog } from './grant-dialog.tsx';
+import {
+  aboutGrants,
+  changeLevel,
+  groupGrantsDocument,
+  takeAway,
+  userGrantsDocument,
+  type GrantsAnswer,
+} from './grants.ts';
+import type { GrantRow } from './people-data.ts';
+
+interface GrantsCardProps {
+  readonly grantee: Grantee;
+  readonly name: string;
+  readonly note: string;
+}
+
+export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
+  const [isGranting, setGranting] = useState(false);
+  const { userId, groupId } = grantee;
+  const document = userId === undefined ? groupGrantsDocument : userGrantsDocument;
+  const answer = useGraph<GrantsAnswer>(aboutGrants(grantee), document, { id: userId ?? groupId });
+  return (
+    <section className="card" aria-labelledby="grants">
+      <header className="card-header">
+        <h2 id="grants">Grants</h2>
+        <span className="grow" />
+        <Button size="small" icon="plus" onPress={() => setGranting(true)}>
+          Grant access…
+        </Button>
+      </header>
+      <p className="hint">{note}</p>
+      <Answer of={answer} loading={<Loading lines={2} />}>
+        {({ holder }) =>
+          !holder || holder.grants.length === 0 ? (
+            <p className="soft">Nothing is granted to {name}.</p>
+          ) : (
+            <ShownPart of={holder.grants} things="grants">
+              {(grants) => (
+                <ul className="people-list">
+                  {grants.map((grant) => (
+                    <GrantItem key={grant.folder.id} grant={grant} grantee={grantee} />
+                  ))}
+                </ul>
+              )}
+            </ShownPart>
+          )
+        }
+      </Answer>
+      {isGranting && <GrantDialog grantee={grantee} name={name} onClose={() => setGranting(false)} />}
+    </section>
+  );
+}
+
+function GrantItem({ grant, grantee }: { grant: GrantRow; grantee: Grantee }) {
+  const { folder, level, grantedAt } = grant;
+  return (
+    <li>
+      <FolderIcon icon={folder.icon} />
+      <Link to={`/folders/${folder.id}?tab=access`} className="people-path">
+        {folder.path}
+      </Link>
+      <span className="grow" />
+      <span className="soft wide-only">
+        <Time at={grantedAt} />
+      </span>
+      <Select
+        label={`Level on ${folder.path}`}
+        isLabelHidden
+        value={level}
+        options={accessLevels}
+        onChange={(next) => next !== level && void changeLevel(grantee, grant, next)}
+      />
+      <IconButton
+        label={`Take access to ${folder.path} away`}
+        icon="close"
+        onPress={() => void takeAway(grantee, grant)}
+      />
+    </li>
+  );
+}

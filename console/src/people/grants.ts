@@ -1,0 +1,94 @@
+/** Grants to one user or group: read, changed and taken away, each with a way back. */
+
+import type { Grantee } from '../actions/access-actions.ts';
+import { foreseeAnswer } from '../actions/foresee.ts';
+import { grantedLevel } from '../actions/granted-level.ts';
+import { granting, revoking, type GrantPlace } from '../actions/grants.ts';
+import { perform, performOrTell } from '../actions/perform.ts';
+import type { AccessLevel } from '../graph/live.tsx';
+import type { About } from '../graph/use-graph.ts';
+import { levelName } from '../ui/access-level.tsx';
+import { grantFields, type GrantRow } from './people-data.ts';
+
+export interface GrantsAnswer {
+  readonly holder: { readonly id: string; readonly grants: readonly GrantRow[] } | null;
+}
+
+export const userGrantsDocument =
+  /* GraphQL */ `
+    query GrantsOfUser($id: ID!) {
+      holder: user(id: $id) {
+        id
+        grants {
+          ...GrantRow
+        }
+      }
+    }
+  ` + grantFields;
+
+export const groupGrantsDocument =
+  /* GraphQL */ `
+    query GrantsOfGroup($id: ID!) {
+      holder: group(id: $id) {
+        id
+        grants {
+          ...GrantRow
+        }
+      }
+    }
+  ` + grantFields;
+
+export function aboutGrants({ userId, groupId }: Grantee): About {
+  return ['people', 'grants', userId ?? groupId];
+}
+
+interface GrantFolder {
+  readonly id: string;
+  readonly path: string;
+}
+
+function placeOf(grantee: Grantee, { id, path }: GrantFolder): GrantPlace {
+  return { folderId: id, grantee, what: `the grant on ${path}` };
+}
+
+/** Rejects with the refusal, for a form to tell. */
+export async function give(
+  grantee: Grantee,
+  name: string,
+  folder: GrantFolder,
+  level: AccessLevel,
+): Promise<void> {
+  const place = placeOf(grantee, folder);
+  // What is on the screen may be older than what somebody else has granted.
+  const before = await grantedLevel(place);
+  const done = `${levelName(level)} on ${folder.path} for ${name}`;
+  await perform({ ...granting(place, level, before), done });
+}
+
+/** Tells a refusal by a message. */
+export async function changeLevel(grantee: Grantee, row: GrantRow, level: AccessLevel): Promise<void> {
+  const { folder, level: before } = row;
+  await performOrTell({
+    ...granting(placeOf(grantee, folder), level, before),
+    done: `${levelName(level)} on ${folder.path}`,
+    foresee: foreseeing(grantee, (rows) =>
+      rows.map((one) => (one.folder.id === folder.id ? { ...one, level } : one)),
+    ),
+  });
+}
+
+/** Tells a refusal by a message. */
+export async function takeAway(grantee: Grantee, { folder, level }: GrantRow): Promise<void> {
+  await performOrTell({
+    ...revoking(placeOf(grantee, folder), level),
+    done: `Took “${levelName(level)}” on ${folder.path} away`,
+    foresee: foreseeing(grantee, (rows) => rows.filter((row) => row.folder.id !== folder.id)),
+  });
+}
+
+function foreseeing(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
+  return () =>
+    foreseeAnswer<GrantsAnswer>(aboutGrants(grantee), ({ holder }) => ({
+      holder: holder && { ...holder, grants: change(holder.grants) },
+    }));
+}

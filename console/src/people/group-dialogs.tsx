@@ -1,0 +1,149 @@
+/** What is asked before a group is created, renamed or deleted. */
+
+import { useState } from 'react';
+import { foreseeAnswer } from '../actions/foresee.ts';
+import { createGroup, deleteGroup, updateGroup } from '../actions/people-actions.ts';
+import { perform } from '../actions/perform.ts';
+import { navigate } from '../router.tsx';
+import { client } from '../session/client.ts';
+import { whileHere } from '../session/leaving.ts';
+import { ActionDialog } from '../ui/dialog.tsx';
+import { TextField } from '../ui/fields.tsx';
+import { aboutGroup, peopleStale, type GroupAnswer, type GroupFacts } from './people-data.ts';
+
+interface GroupDialogProps {
+  readonly group: GroupFacts;
+  readonly onClose: () => void;
+}
+
+export function NewGroupDialog({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState('');
+  const call = { action: createGroup, variables: { input: { name } } };
+  return (
+    <ActionDialog
+      title="New group"
+      verb="Create group"
+      call={call}
+      isReady={name.trim() !== ''}
+      onClose={onClose}
+      onSubmit={async () => {
+        const { createGroup: made } = await perform({
+          ...call,
+          done: `Created “${name}”`,
+          back: ({
+            createGroup: {
+              group: { id },
+            },
+          }) => [
+            {
+              what: `“${name}”`,
+              task: () => ({ action: deleteGroup, variables: { input: { id } }, stale: peopleStale }),
+              isAsLeft: async () => isAsMade(await groupNow(id), name),
+            },
+          ],
+          stale: peopleStale,
+        });
+        navigate(`/groups/${made.group.id}`);
+      }}
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        help="Users and access are added on the next page."
+        isRequired
+        autoFocus
+        autoComplete="off"
+      />
+    </ActionDialog>
+  );
+}
+
+interface GroupNow {
+  readonly name: string;
+  readonly members: { readonly totalCount: number };
+  readonly grants: readonly unknown[];
+}
+
+const nowDocument = /* GraphQL */ `
+  query GroupNow($id: ID!) {
+    group(id: $id) {
+      name
+      members(first: 1) {
+        totalCount
+      }
+      grants {
+        level
+      }
+    }
+  }
+`;
+
+async function groupNow(id: string): Promise<GroupNow | null> {
+  return (await whileHere(client.query<{ group: GroupNow | null }>(nowDocument, { id }))).group;
+}
+
+/** Nobody is in it, and nothing is granted to it. */
+function isAsMade(group: GroupNow | null, name: string): boolean {
+  return group?.name === name && group.members.totalCount === 0 && group.grants.length === 0;
+}
+
+export function RenameGroupDialog({ group, onClose }: GroupDialogProps) {
+  const { id } = group;
+  const [name, setName] = useState(group.name);
+  const task = (given: string) => ({
+    action: updateGroup,
+    variables: { input: { id, name: given } },
+    stale: peopleStale,
+    foresee: () =>
+      foreseeAnswer<GroupAnswer>(aboutGroup(id), (answer) => ({
+        group: answer.group && { ...answer.group, name: given },
+      })),
+  });
+  return (
+    <ActionDialog
+      title={`Rename “${group.name}”`}
+      verb="Rename"
+      call={task(name)}
+      isReady={name.trim() !== '' && name !== group.name}
+      onClose={onClose}
+      onSubmit={() =>
+        perform({
+          ...task(name),
+          done: `Renamed to “${name}”`,
+          back: () => [
+            {
+              what: `“${name}”`,
+              task: () => task(group.name),
+              isAsLeft: async () => (await groupNow(id))?.name === name,
+            },
+          ],
+        })
+      }
+    >
+      <TextField label="Name" value={name} onChange={setName} isRequired autoFocus autoComplete="off" />
+    </ActionDialog>
+  );
+}
+
+export function DeleteGroupDialog({ group: { id, name }, onClose }: GroupDialogProps) {
+  const call = { action: deleteGroup, variables: { input: { id } } };
+  return (
+    <ActionDialog
+      title={`Delete “${name}”`}
+      verb="Delete group"
+      isDanger
+      call={call}
+      onClose={onClose}
+      onSubmit={async () => {
+        await perform({ ...call, done: `Deleted “${name}”`, stale: [...peopleStale, ['folder']] });
+        navigate('/groups', { replace: true });
+      }}
+    >
+      <p>
+        Everything that is granted to the group goes with it. Its members stay users, but may lose access.
+        This cannot be undone.
+      </p>
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,36 @@
+/** A password that was just set, shown once, to be given to the person. It is nowhere to be found afterwards. */
+
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/copy-button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+
+interface PasswordOnceProps {
+  readonly username: string;
+  readonly password: string;
+  /** What was done. */
+  readonly told: string;
+  readonly onClose: () => void;
+}
+
+export function PasswordOnce({ username, password, told, onClose }: PasswordOnceProps) {
+  return (
+    <Dialog title={`Password of ${username}`} onClose={onClose}>
+      <div className="dialog-form">
+        <p>{told}</p>
+        <div className="people-once">
+          <code>{password}</code>
+          <CopyButton text={password} label="Copy password" />
+        </div>
+        <p className="hint">
+          Give it to {username} in a safe way, and ask them to change it. It is not shown again.
+        </p>
+        <footer className="dialog-footer">
+          <span className="grow" />
+          <Button tone="primary" onPress={onClose}>
+            Done
+          </Button>
+        </footer>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,125 @@
+/** Users and groups, as their lists and pages read them. */
+
+import type { AccessLevel } from '../graph/live.tsx';
+import type { About } from '../graph/use-graph.ts';
+import { useJournalTail } from '../graph/use-journal-tail.ts';
+import { useViewer } from '../session/session.tsx';
+
+const aboutPeople: About = ['people'];
+
+/** What to read again when somebody, or a group, was changed. */
+export const peopleStale: readonly About[] = [aboutPeople];
+
+const peopleKinds = [
+  'CREATE_USER',
+  'UPDATE_USER',
+  'DELETE_USER',
+  'CREATE_GROUP',
+  'UPDATE_GROUP',
+  'DELETE_GROUP',
+  'ADD_TO_GROUP',
+  'REMOVE_FROM_GROUP',
+  'GRANT_ACCESS',
+  'REVOKE_ACCESS',
+  'END_SESSION',
+];
+
+/** What others do with people meanwhile is shown as they do it. */
+export function usePeopleAsTheyChange(): void {
+  const { isAdministrator } = useViewer();
+  useJournalTail({ isOn: isAdministrator, filter: { kinds: peopleKinds }, stale: aboutPeople });
+}
+
+export interface GroupName {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** An administrator sees all of it. */
+export interface UserFacts {
+  readonly id: string;
+  readonly username: string;
+  readonly isAdministrator: boolean;
+  readonly isDisabled: boolean;
+  readonly createdAt: string;
+  readonly lastLoginAt: string | null;
+  readonly groups: readonly GroupName[];
+}
+
+export const userFields = /* GraphQL */ `
+  fragment UserFacts on User {
+    id
+    username
+    isAdministrator
+    isDisabled
+    createdAt
+    lastLoginAt
+    groups {
+      id
+      name
+    }
+  }
+`;
+
+export interface UserAnswer {
+  readonly user: UserFacts | null;
+}
+
+export const userDocument =
+  /* GraphQL */ `
+    query UserPage($id: ID!) {
+      user(id: $id) {
+        ...UserFacts
+      }
+    }
+  ` + userFields;
+
+export function aboutUser(id: string): About {
+  return ['people', 'user', id];
+}
+
+export interface GroupFacts extends GroupName {
+  readonly createdAt: string;
+}
+
+export interface GroupAnswer {
+  readonly group: GroupFacts | null;
+}
+
+export const groupDocument = /* GraphQL */ `
+  query GroupPage($id: ID!) {
+    group(id: $id) {
+      id
+      name
+      createdAt
+    }
+  }
+`;
+
+export function aboutGroup(id: string): About {
+  return ['people', 'group', id];
+}
+
+export interface GrantRow {
+  readonly folder: {
+    readonly id: string;
+    readonly path: string;
+    readonly title: string;
+    readonly icon: string | null;
+  };
+  readonly level: AccessLevel;
+  readonly grantedAt: string;
+}
+
+export const grantFields = /* GraphQL */ `
+  fragment GrantRow on Grant {
+    folder {
+      id
+      path
+      title
+      icon
+    }
+    level
+    grantedAt
+  }
+`;

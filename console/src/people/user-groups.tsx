@@ -1,0 +1,75 @@
+/** The groups that a user is in: joined and left at once, with a way back. */
+
+import { useState } from 'react';
+import { foreseeAnswer } from '../actions/foresee.ts';
+import { performOrTell } from '../actions/perform.ts';
+import { Link } from '../router.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { PersonPicker } from '../ui/person-picker.tsx';
+import { joining, leaving } from './memberships.ts';
+import { aboutUser, type GroupName, type UserAnswer, type UserFacts } from './people-data.ts';
+
+export function UserGroups({ user }: { user: UserFacts }) {
+  const { groups, username } = user;
+  const [choices, setChoices] = useState(0);
+  return (
+    <section className="card" aria-labelledby="user-groups">
+      <h2 id="user-groups">Groups</h2>
+      {groups.length === 0 ? (
+        <p className="soft">{username} is in no group.</p>
+      ) : (
+        <ul className="people-list">
+          {groups.map((group) => (
+            <li key={group.id}>
+              <Icon name="group" />
+              <Link to={`/groups/${group.id}`}>{group.name}</Link>
+              <span className="grow" />
+              <IconButton
+                label={`Remove from ${group.name}`}
+                icon="close"
+                onPress={() => void leave(user, group)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {/* Another one after each choice, so that it is empty again. */}
+      <PersonPicker
+        key={choices}
+        label="Add to group"
+        kinds="groups"
+        placeholder="Name of a group"
+        value={null}
+        without={groups.map(({ id }) => id)}
+        onChange={(group) => {
+          if (!group) return;
+          setChoices(choices + 1);
+          void join(user, group);
+        }}
+      />
+    </section>
+  );
+}
+
+function withGroups(user: UserFacts, change: (groups: readonly GroupName[]) => readonly GroupName[]) {
+  return () =>
+    foreseeAnswer<UserAnswer>(aboutUser(user.id), ({ user: known }) => ({
+      user: known && { ...known, groups: change(known.groups) },
+    }));
+}
+
+function join(user: UserFacts, { id, name }: GroupName) {
+  const group = { id, name };
+  return performOrTell({
+    ...joining({ group, userIds: [user.id], who: user.username }),
+    foresee: withGroups(user, (groups) => [...groups, group]),
+  });
+}
+
+function leave(user: UserFacts, group: GroupName) {
+  return performOrTell({
+    ...leaving({ group, userIds: [user.id], who: user.username }),
+    foresee: withGroups(user, (groups) => groups.filter(({ id }) => id !== group.id)),
+  });
+}

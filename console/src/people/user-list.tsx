@@ -1,0 +1,138 @@
+/** All users in the order of their names, or those whose name holds a text. */
+
+import { useState } from 'react';
+import { useCommands } from '../actions/commands.ts';
+import { usePages, type Page } from '../graph/use-pages.ts';
+import { Link, setQuery, usePlace } from '../router.tsx';
+import { useViewer } from '../session/session.tsx';
+import { Button } from '../ui/button.tsx';
+import { SearchField } from '../ui/search-field.tsx';
+import { ShowMore } from '../ui/show-more.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { Time } from '../ui/time.tsx';
+import { NewUserDialog } from './new-user-dialog.tsx';
+import { userFields, type UserFacts } from './people-data.ts';
+
+const pageSize = 50;
+
+const usersDocument =
+  /* GraphQL */ `
+    query Users($text: String, $first: Int, $after: String) {
+      users(text: $text, first: $first, after: $after) {
+        items {
+          ...UserFacts
+        }
+        totalCount
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  ` + userFields;
+
+export function UserList() {
+  const text = usePlace().query.get('text') ?? '';
+  const [isMaking, setMaking] = useState(false);
+  const list = usePages<{ users: Page<UserFacts> }, UserFacts>(
+    ['people', 'users', text],
+    usersDocument,
+    { text, first: pageSize },
+    ({ users }) => users,
+  );
+  useCommands([{ id: 'newUser', label: 'New user…', group: 'People', run: () => setMaking(true) }]);
+  return (
+    <main className="page">
+      <header className="page-header">
+        <h1>Users</h1>
+        {list.data && <span className="soft number">{list.data.totalCount.toLocaleString('en')}</span>}
+      </header>
+      <div className="toolbar">
+        <SearchField label="Search users" value={text} onChange={(next) => setQuery({ text: next })} />
+        <span className="grow" />
+        <Button tone="primary" icon="plus" onPress={() => setMaking(true)}>
+          New user
+        </Button>
+      </div>
+      <Answer of={list}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty icon="user" title={`Nobody’s name holds “${text}”`}>
+              <Button onPress={() => setQuery({ text: null })}>Show all users</Button>
+            </Empty>
+          ) : (
+            <UserTable users={items} />
+          )
+        }
+      </Answer>
+      <ShowMore of={list} things="users" />
+      {isMaking && <NewUserDialog onClose={() => setMaking(false)} />}
+    </main>
+  );
+}
+
+function UserTable({ users }: { users: readonly UserFacts[] }) {
+  const viewer = useViewer();
+  return (
+    <div className="table-frame">
+      <table className="table people-table">
+        <caption className="visually-hidden">Users, in the order of their names</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col" className="wide-only">
+              Administrator
+            </th>
+            <th scope="col" className="wide-only">
+              Groups
+            </th>
+            <th scope="col">Last login</th>
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {users.map(({ id, username, isAdministrator, isDisabled, groups, lastLoginAt }) => (
+            <tr key={id}>
+              <th scope="row">
+                <Link to={`/users/${id}`}>{username}</Link>
+                {id === viewer.id && <span className="soft"> (you)</span>}
+                {isAdministrator && <p className="narrow-only soft">Administrator</p>}
+              </th>
+              <td className="wide-only">
+                {isAdministrator ? (
+                  <span className="label-chip info">Administrator</span>
+                ) : (
+                  <span className="soft">No</span>
+                )}
+              </td>
+              <td className="wide-only">
+                {groups.length === 0 ? <span className="soft">None</span> : groupNames(groups)}
+              </td>
+              <td>
+                {lastLoginAt === null ? <span className="soft">Never</span> : <Time at={lastLoginAt} />}
+              </td>
+              <td>
+                <UserState isDisabled={isDisabled} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function groupNames(groups: UserFacts['groups']): string {
+  const shown = groups.slice(0, 3).map(({ name }) => name);
+  return groups.length > shown.length
+    ? `${shown.join(', ')} and ${groups.length - shown.length} more`
+    : shown.join(', ');
+}
+
+export function UserState({ isDisabled }: { isDisabled: boolean }) {
+  return isDisabled ? (
+    <span className="label-chip danger">Disabled</span>
+  ) : (
+    <span className="label-chip good">Active</span>
+  );
+}

@@ -1,0 +1,150 @@
+/** One user: who it is, what they may see and why, where they are signed in, what they did. */
+
+import { useEffect, useState } from 'react';
+import { performOrTell } from '../actions/perform.ts';
+import { useGraph } from '../graph/use-graph.ts';
+import { Link } from '../router.tsx';
+import { useSession, useViewer } from '../session/session.tsx';
+import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
+import { Button } from '../ui/button.tsx';
+import { Answer, Empty } from '../ui/states.tsx';
+import { BackLink } from './back-link.tsx';
+import { EffectiveAccess } from './effective-access.tsx';
+import { GrantsCard } from './grants-card.tsx';
+import { aboutUser, userDocument, type UserAnswer, type UserFacts } from './people-data.ts';
+import { ResetPasswordDialog } from './reset-password-dialog.tsx';
+import { UserActivity } from './user-activity.tsx';
+import {
+  AdministratorDialog,
+  DeleteUserDialog,
+  DisableUserDialog,
+  RenameUserDialog,
+  userChange,
+} from './user-dialogs.tsx';
+import { UserFactsCard } from './user-facts-card.tsx';
+import { UserGroups } from './user-groups.tsx';
+import { UserSessions } from './user-sessions.tsx';
+
+export function UserPage({ id }: { id: string }) {
+  const answer = useGraph<UserAnswer>(aboutUser(id), userDocument, { id });
+  useOwnName(answer.data?.user, answer.isFetching);
+  return (
+    <main className="page">
+      <BackLink to="/users">Users</BackLink>
+      <Answer of={answer}>
+        {({ user }) =>
+          user ? (
+            <Known user={user} />
+          ) : (
+            <>
+              <h1 className="visually-hidden">User</h1>
+              <Empty icon="user" title="There is no such user">
+                <p>
+                  They may have been deleted. <Link to="/users">See all users</Link>
+                </p>
+              </Empty>
+            </>
+          )
+        }
+      </Answer>
+    </main>
+  );
+}
+
+function Known({ user }: { user: UserFacts }) {
+  return (
+    <>
+      <Header user={user} />
+      <div className="people-columns">
+        <UserFactsCard user={user} />
+        <UserGroups user={user} />
+      </div>
+      <GrantsCard
+        grantee={{ userId: user.id }}
+        name={user.username}
+        note={
+          user.isAdministrator
+            ? 'An administrator manages every folder, whatever is granted here.'
+            : 'What is granted to the user themself. Their groups may give more.'
+        }
+      />
+      <EffectiveAccess user={user} />
+      <UserSessions user={user} />
+      <UserActivity user={user} />
+    </>
+  );
+}
+
+/** Whoever is renamed here may be oneself, whose name is at the top. */
+function useOwnName(user: UserFacts | null | undefined, isFetching: boolean): void {
+  const viewer = useViewer();
+  const { reread } = useSession();
+  // A name that is foreseen is read again when the server has it.
+  const hasOldName = !isFetching && user?.id === viewer.id && user.username !== viewer.username;
+  useEffect(() => {
+    if (hasOldName) void reread();
+  }, [hasOldName, reread]);
+}
+
+const dialogs = {
+  rename: RenameUserDialog,
+  password: ResetPasswordDialog,
+  administrator: AdministratorDialog,
+  disable: DisableUserDialog,
+  delete: DeleteUserDialog,
+};
+
+function Header({ user }: { user: UserFacts }) {
+  const viewer = useViewer();
+  const [open, setOpen] = useState<keyof typeof dialogs | null>(null);
+  const OpenDialog = open && dialogs[open];
+  const { username, isAdministrator, isDisabled } = user;
+  const isOneself = user.id === viewer.id;
+  const actions: MenuAction[] = [
+    {
+      label: isAdministrator ? 'Make an ordinary user…' : 'Make an administrator…',
+      icon: 'shield',
+      onAction: () => setOpen('administrator'),
+    },
+    isDisabled
+      ? {
+          label: 'Enable',
+          icon: 'check',
+          onAction: () =>
+            void performOrTell(
+              userChange(user, { isDisabled: false }, { isDisabled: true }, `Enabled ${username}`),
+            ),
+        }
+      : { label: 'Disable…', icon: 'close', onAction: () => setOpen('disable') },
+    { label: 'Delete…', icon: 'trash', isDanger: true, onAction: () => setOpen('delete') },
+  ];
+  return (
+    <header className="page-header">
+      <h1>{username}</h1>
+      {isAdministrator && <span className="label-chip info">Administrator</span>}
+      {isDisabled && <span className="label-chip danger">Disabled</span>}
+      {isOneself && <span className="label-chip good">You</span>}
+      <span className="grow" />
+      <div className="toolbar">
+        <Button icon="edit" onPress={() => setOpen('rename')}>
+          Rename
+        </Button>
+        {!isOneself && (
+          <>
+            <Button icon="key" onPress={() => setOpen('password')}>
+              Reset password
+            </Button>
+            <ActionMenu label={`More for ${username}`} actions={actions} />
+          </>
+        )}
+      </div>
+      {isOneself && (
+        <p className="hint people-note">
+          You cannot disable, demote or delete yourself: so there is always an administrator left. Your
+          password is changed in <Link to="/account">your account</Link>.
+        </p>
+      )}
+      {OpenDialog && <OpenDialog user={user} onClose={() => setOpen(null)} />}
+    </header>
+  );
+}

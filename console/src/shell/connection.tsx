@@ -1,0 +1,19 @@
+/** Whether what is shown follows the server. */
+
+import { useLive, type LiveStatus } from '../graph/live.tsx';
+
+const texts: Readonly<Record<LiveStatus, string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  lost: 'Offline',
+};
+
+export function Connection() {
+  const { status } = useLive();
+  return (
+    <span className={`connection ${status}`} role="status">
+      <span className="dot" aria-hidden="true" />
+      {texts[status]}
+    </span>
+  );
+}

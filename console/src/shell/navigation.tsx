@@ -1,0 +1,64 @@
+/** The way to the screens that the viewer may see: at the side, or below on a small screen. */
+
+import { useEffect, useRef } from 'react';
+import { Link } from '../router.tsx';
+import { screens, type Screen } from '../screens.tsx';
+import { useViewer } from '../session/session.tsx';
+import { Icon } from '../ui/icons.tsx';
+
+const groups: readonly { readonly id: Screen['group']; readonly label: string }[] = [
+  { id: 'tree', label: 'Tree' },
+  { id: 'people', label: 'People' },
+  { id: 'server', label: 'Server' },
+  { id: 'developers', label: 'Developers' },
+];
+
+export function Navigation({ current }: { current: string | undefined }) {
+  const { isAdministrator } = useViewer();
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const show = () => {
+      const link = bar.current?.querySelector('[aria-current]');
+      if (bar.current && link) centre(bar.current, link);
+    };
+    show();
+    addEventListener('resize', show);
+    return () => removeEventListener('resize', show);
+  }, [current]);
+  const shown = screens.filter(({ forAdministrators }) => isAdministrator || !forAdministrators);
+  return (
+    <nav ref={bar} className="navigation" aria-label="Screens">
+      {groups.map(({ id, label }) => {
+        const ofGroup = shown.filter(({ group }) => group === id);
+        if (ofGroup.length === 0) return null;
+        return (
+          <div key={id} className="navigation-group" role="group" aria-label={label}>
+            <p className="navigation-label" aria-hidden="true">
+              {label}
+            </p>
+            {ofGroup.map(({ part, label: name, icon }) => (
+              <Link
+                key={part}
+                to={`/${part}`}
+                className="navigation-link"
+                aria-current={part === current ? 'page' : undefined}
+              >
+                <Icon name={icon} />
+                <span>{name}</span>
+              </Link>
+            ))}
+          </div>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** On a small screen not all of them fit. By `scrollIntoView` the next Tab would go on from the link. */
+function centre(bar: HTMLElement, link: Element): void {
+  const [outer, inner] = [bar.getBoundingClientRect(), link.getBoundingClientRect()];
+  bar.scrollBy(
+    inner.left + inner.width / 2 - outer.left - outer.width / 2,
+    inner.top + inner.height / 2 - outer.top - outer.height / 2,
+  );
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { fit, found, grouped, upToDate, type PaletteItem } from './palette-items.ts';
+
+const item = (label: string, more: Partial<PaletteItem> = {}): PaletteItem => ({
+  id: label,
+  group: 'Go to',
+  label,
+  icon: 'folder',
+  run: () => {},
+  ...more,
+});
+const labels = (items: readonly PaletteItem[]) => items.map(({ label }) => label);
+
+describe('the palette', () => {
+  test('finds by beginnings of words, in any order, without regard to case and accents', () => {
+    for (const text of ['', 'move', 'Mo', 'to mo', 'MÖVE', '  move  to ']) {
+      assert.notEqual(fit({ label: 'Move to…' }, text), undefined, text);
+    }
+    for (const text of ['remove', 'move from', 'x'])
+      assert.equal(fit({ label: 'Move to…' }, text), undefined);
+  });
+
+  test('finds by other words than those of the label', () => {
+    assert.equal(fit({ label: 'Dark theme', words: 'night colours' }, 'nig'), 1);
+    assert.equal(fit({ label: 'Dark theme', words: 'night colours' }, 'igh'), undefined);
+  });
+
+  test('shows first what begins with the text, then what has a word that does, then the rest', () => {
+    const items = ['Dissessions', 'Your sessions', 'Sessions'].map((label) => item(label));
+    assert.deepEqual(labels(found(items, 'sess')), ['Sessions', 'Your sessions', 'Dissessions']);
+  });
+
+  test('shows first, of what fits equally, what was chosen lately', () => {
+    const items = ['Users', 'Groups', 'Keys'].map((label) => item(label));
+    assert.deepEqual(labels(found(items, '', ['Keys', 'Groups'])), ['Keys', 'Groups', 'Users']);
+  });
+
+  test('keeps of what was found for an earlier text what fits the text that is there now', () => {
+    const items = [
+      item('Laboratory', { detail: '/North/Laboratory' }),
+      item('Lagoon', { detail: '/South/Lagoon' }),
+    ];
+    assert.deepEqual(labels(upToDate(items, 'lag', true)), ['Lagoon']);
+    assert.deepEqual(labels(upToDate(items, 'north', true)), ['Laboratory']);
+    assert.deepEqual(labels(upToDate(items, 'lax', true)), []);
+    assert.equal(upToDate(items, 'what the server finds by other means', false).length, 2);
+  });
+
+  test('shows an item once, in the group that comes first', () => {
+    const groups = grouped([
+      item('Keys', { group: 'Recent' }),
+      item('Users'),
+      item('Keys'),
+      item('Sign out', { group: 'Do' }),
+    ]);
+    assert.deepEqual(
+      groups.map(({ name, items }) => [name, labels(items)]),
+      [
+        ['Recent', ['Keys']],
+        ['Go to', ['Users']],
+        ['Do', ['Sign out']],
+      ],
+    );
+  });
+});

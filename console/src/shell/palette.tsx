@@ -1,0 +1,162 @@
+/** The command palette: finds folders, people and screens, and does what can be done, from one field. */
+
+import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
+import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
+import { useViewer } from '../session/session.tsx';
+import { isComposing } from '../ui/composing.ts';
+import { Icon } from '../ui/icons.tsx';
+import { Keys } from './keys.tsx';
+import { grouped } from './palette-items.ts';
+import './palette.css';
+import { noteRecent } from './recent-choices.ts';
+import { usePaletteItems, type FoundItem } from './use-palette-items.ts';
+
+interface PaletteProps {
+  readonly onClose: () => void;
+  readonly onShortcuts: () => void;
+  readonly onSignOut: () => void;
+}
+
+export function Palette({ onClose, ...ways }: PaletteProps) {
+  return (
+    <ModalOverlay
+      className="dialog-backdrop"
+      isOpen
+      isDismissable
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+    >
+      <Modal className="dialog palette">
+        <Dialog className="palette-content" aria-label="Find or do">
+          <Finder onClose={onClose} {...ways} />
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+function Finder({ onClose, onShortcuts, onSignOut }: PaletteProps) {
+  const viewer = useViewer();
+  const [text, setText] = useState('');
+  const [chosen, setChosen] = useState<string | null>(null);
+  const listId = useId();
+  const { items, isSearching } = usePaletteItems(text, onShortcuts, onSignOut);
+  const groups = grouped(items);
+  const shown = groups.flatMap((group) => group.items) as FoundItem[];
+  const at = Math.max(
+    0,
+    shown.findIndex(({ id }) => id === chosen),
+  );
+  const active = shown[at];
+  const optionId = (id: string) => `${listId}-${id}`;
+
+  const run = (item: FoundItem) => {
+    noteRecent(viewer.id, { id: item.id, ...(item.place && { place: item.place }) });
+    onClose();
+    // Once the palette is gone, so that what it opens gets the focus.
+    setTimeout(item.run);
+  };
+  const walk = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
+    const last = shown.length - 1;
+    const to: Record<string, number> = {
+      ArrowDown: at === last ? 0 : at + 1,
+      ArrowUp: at === 0 ? last : at - 1,
+      PageDown: Math.min(at + 8, last),
+      PageUp: Math.max(at - 8, 0),
+    };
+    const next = to[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      setChosen(shown[next]?.id ?? null);
+    } else if (event.key === 'Enter' && active) {
+      event.preventDefault();
+      run(active);
+    }
+  };
+
+  return (
+    <>
+      <div className="palette-field">
+        <Icon name="search" />
+        <input
+          className="palette-input"
+          type="text"
+          role="combobox"
+          aria-label="Find or do"
+          aria-expanded
+          aria-controls={listId}
+          aria-autocomplete="list"
+          aria-activedescendant={active ? optionId(active.id) : undefined}
+          placeholder="Folder, person, screen or action"
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setChosen(null);
+          }}
+          onKeyDown={walk}
+        />
+        <kbd aria-hidden="true">Esc</kbd>
+      </div>
+      <div className="palette-list" id={listId} role="listbox" aria-label="What was found">
+        {groups.map(({ name, items: ofGroup }) => (
+          <div key={name} role="group" aria-label={name}>
+            <p className="menu-header" aria-hidden="true">
+              {name}
+            </p>
+            {ofGroup.map((item) => (
+              <Option
+                key={item.id}
+                id={optionId(item.id)}
+                item={item}
+                isActive={item.id === active?.id}
+                onPoint={() => setChosen(item.id)}
+                onChoose={() => run(item)}
+              />
+            ))}
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && (
+        <p className="palette-none soft">{isSearching ? 'Searching…' : 'Nothing found'}</p>
+      )}
+      <p className="visually-hidden" role="status">
+        {isSearching ? '' : shown.length === 1 ? '1 result' : `${shown.length} results`}
+      </p>
+    </>
+  );
+}
+
+interface OptionProps {
+  readonly id: string;
+  readonly item: FoundItem;
+  readonly isActive: boolean;
+  readonly onPoint: () => void;
+  readonly onChoose: () => void;
+}
+
+function Option({ id, item: { label, detail, icon, keys }, isActive, onPoint, onChoose }: OptionProps) {
+  const element = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isActive) element.current?.scrollIntoView({ block: 'nearest' });
+  }, [isActive]);
+  return (
+    <div
+      ref={element}
+      id={id}
+      className="palette-option"
+      role="option"
+      aria-selected={isActive}
+      // Not on entering, which also happens when the list scrolls below a pointer that rests.
+      onPointerMove={onPoint}
+      onClick={onChoose}
+    >
+      <Icon name={icon} />
+      <span className="palette-label">{label}</span>
+      {detail !== undefined && <span className="palette-detail">{detail}</span>}
+      {keys !== undefined && <Keys of={keys} />}
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+/** The frame around every screen: navigation, the bar at the top, messages, and the palette. */
+
+import { Suspense, useCallback, useEffect, useState } from 'react';
+import { usePlace, navigate, Link } from '../router.tsx';
+import { screens, type Screen } from '../screens.tsx';
+import { unsavedNames } from '../session/leaving.ts';
+import { useSession, useViewer } from '../session/session.tsx';
+import { Button } from '../ui/button.tsx';
+import { Icon, Mark } from '../ui/icons.tsx';
+import { Empty, Loading, NoAccess } from '../ui/states.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { Connection } from './connection.tsx';
+import { ErrorBoundary } from './error-boundary.tsx';
+import { Keys, useShellKeys } from './keys.tsx';
+import { LeaveDialog } from './leave-dialog.tsx';
+import { Navigation } from './navigation.tsx';
+import { Palette } from './palette.tsx';
+import { Shortcuts } from './shortcuts.tsx';
+import { Toasts } from './toasts.tsx';
+
+export function Shell() {
+  const { parts } = usePlace();
+  const [above, setAbove] = useState<'palette' | 'shortcuts' | 'leaving' | null>(null);
+  const { signOut } = useSession();
+  const openPalette = useCallback(() => setAbove('palette'), []);
+  const openShortcuts = useCallback(() => setAbove('shortcuts'), []);
+  const leave = useCallback(
+    () => (unsavedNames().length > 0 ? setAbove('leaving') : void signOut()),
+    [signOut],
+  );
+  const close = useCallback(() => setAbove(null), []);
+  const first = parts[0];
+  const screen = screens.find(({ part }) => part === first);
+
+  useEffect(() => {
+    if (first === undefined) navigate('/folders', { replace: true });
+  }, [first]);
+  useEffect(() => {
+    document.title = screen ? `${screen.label} · Espalier` : 'Espalier';
+  }, [screen]);
+  useShellKeys({ openPalette, openShortcuts });
+
+  return (
+    <div className="shell">
+      <a className="skip" href="#screen">
+        Skip to content
+      </a>
+      <header className="top-bar">
+        <Link to="/folders" className="brand" aria-label="Espalier">
+          <Mark />
+          <span>Espalier</span>
+        </Link>
+        <div className="palette-opener">
+          <Button icon="search" onPress={openPalette}>
+            <span className="palette-hint">Find or do…</span>
+            <span aria-hidden="true">
+              <Keys of="Ctrl K" />
+            </span>
+          </Button>
+        </div>
+        <Connection />
+        <AccountMenu onSignOut={leave} />
+      </header>
+      <Navigation current={first} />
+      <div className="screen" id="screen" tabIndex={-1}>
+        <ErrorBoundary key={first}>
+          <Suspense fallback={<Loading lines={6} />}>
+            {screen ? <Opened screen={screen} /> : first === undefined ? <Loading /> : <Unknown />}
+          </Suspense>
+        </ErrorBoundary>
+      </div>
+      {above === 'palette' && <Palette onClose={close} onShortcuts={openShortcuts} onSignOut={leave} />}
+      {above === 'leaving' && <LeaveDialog names={unsavedNames()} onClose={close} />}
+      {above === 'shortcuts' && <Shortcuts onClose={close} />}
+      <Toasts />
+    </div>
+  );
+}
+
+function Opened({ screen: { part, forAdministrators, label, Component } }: { screen: Screen }) {
+  const { isAdministrator } = useViewer();
+  if (forAdministrators && !isAdministrator) {
+    return (
+      <main className="page">
+        <h1 className="visually-hidden">{label}</h1>
+        <NoAccess>
+          “{label}” is for administrators. Ask one of them if you need it.
+          {part === 'sessions' && (
+            <>
+              {' '}
+              Your own sessions are on <Link to="/account">your account page</Link>.
+            </>
+          )}
+        </NoAccess>
+      </main>
+    );
+  }
+  return <Component />;
+}
+
+function Unknown() {
+  return (
+    <main className="page">
+      <h1 className="visually-hidden">Not found</h1>
+      <Empty icon="search" title="There is no such page">
+        <p>
+          <Icon name="back" /> <Link to="/folders">To the folders</Link>
+        </p>
+      </Empty>
+    </main>
+  );
+}

@@ -1,0 +1,106 @@
+/** The form that lets people in: the whole page, or above what they were at when their session ended. */
+
+import { Dialog, Form, Modal, ModalOverlay } from 'react-aria-components';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { problemOf } from '../graph/problem.ts';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/fields.tsx';
+import { Mark } from '../ui/icons.tsx';
+import { unsavedNames } from '../session/leaving.ts';
+import { useSession } from '../session/session.tsx';
+
+export function SignIn() {
+  return (
+    <main className="sign-in">
+      <SignInForm title="Sign in to Espalier" />
+    </main>
+  );
+}
+
+/** Above everything, dialogs included: so it is one itself. */
+export function SignInAgain({ username }: { username: string }) {
+  const { signOut } = useSession();
+  return (
+    <ModalOverlay className="above" isOpen isKeyboardDismissDisabled>
+      <Modal>
+        <Dialog className="sign-in" aria-label="Sign in again">
+          <SignInForm
+            title="Sign in again"
+            notice="Your session has ended. What you were at is kept for you."
+            username={username}
+          >
+            <Button tone="quiet" onPress={() => void signOut()}>
+              {unsavedNames().length > 0 ? 'Leave without saving' : 'Leave this page'}
+            </Button>
+          </SignInForm>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+interface SignInFormProps {
+  readonly title: string;
+  readonly notice?: string;
+  /** Who it was. */
+  readonly username?: string;
+  readonly children?: ReactNode;
+}
+
+function SignInForm({ title, notice, username: known, children }: SignInFormProps) {
+  const { signIn } = useSession();
+  const [username, setUsername] = useState(known ?? '');
+  const [password, setPassword] = useState('');
+  const [isPending, setPending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isPending) return;
+    setPending(true);
+    setProblem(null);
+    try {
+      await signIn({ username, password });
+    } catch (error) {
+      setProblem(problemOf(error).text);
+      setPassword('');
+    } finally {
+      setPending(false);
+    }
+  };
+  return (
+    <Form className="sign-in-form" onSubmit={(event) => void submit(event)}>
+      <Mark />
+      <h1>{title}</h1>
+      {notice && <p className="hint">{notice}</p>}
+      <TextField
+        label="User name"
+        name="username"
+        autoComplete="username"
+        value={username}
+        onChange={setUsername}
+        autoFocus={known === undefined}
+        isRequired
+      />
+      <TextField
+        label="Password"
+        name="password"
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={setPassword}
+        autoFocus={known !== undefined}
+        isRequired
+      />
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <Button type="submit" tone="primary" isPending={isPending}>
+        Sign in
+      </Button>
+      {children}
+    </Form>
+  );
+}

@@ -1,0 +1,53 @@
+/** Short messages about what was done, with a way back: they go by themselves, unless one is looked at. */
+
+import { useEffect, useState, useSyncExternalStore } from 'react';
+import { CopyAs } from '../ui/copy-as.tsx';
+import { Button, IconButton } from '../ui/button.tsx';
+import { Icon } from '../ui/icons.tsx';
+import { toasts, undo, type Toast } from '../actions/toast-list.ts';
+
+const shownMs = 9_000;
+const icons = { done: 'check', note: 'edit', failure: 'warning' } as const;
+
+export function Toasts() {
+  const shown = useSyncExternalStore(toasts.subscribe, toasts.read);
+  return (
+    <section className="toasts" aria-label="Messages" data-react-aria-top-layer="true">
+      {/* Always there, so that screen readers notice what comes into it. */}
+      <ol aria-live="polite" aria-relevant="additions">
+        {shown.map((toast) => (
+          <ToastItem key={toast.id} toast={toast} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function ToastItem({ toast }: { toast: Toast }) {
+  const [isHeld, setHeld] = useState(false);
+  const { id, text, tone, call } = toast;
+  useEffect(() => {
+    if (isHeld || tone === 'failure') return;
+    const timer = setTimeout(() => toasts.remove(id), shownMs);
+    return () => clearTimeout(timer);
+  }, [id, isHeld, tone]);
+  return (
+    <li
+      className={`toast ${tone}`}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      <Icon name={icons[tone]} />
+      <p role={tone === 'failure' ? 'alert' : undefined}>{text}</p>
+      {toast.undo && (
+        <Button size="small" onPress={() => void undo(toast)}>
+          Undo
+        </Button>
+      )}
+      {call && <CopyAs call={call} />}
+      <IconButton label="Close message" icon="close" onPress={() => toasts.remove(id)} />
+    </li>
+  );
+}

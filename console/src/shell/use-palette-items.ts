@@ -1,0 +1,217 @@
+/** Everything that the palette can offer now: screens, folders, people, and what can be done. */
+
+import { keepPreviousData } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { awaitCommand, readCommands } from '../actions/commands.ts';
+import { lastUndoable, toasts, undoLast } from '../actions/toast-list.ts';
+import { useGraph } from '../graph/use-graph.ts';
+import { navigate } from '../router.tsx';
+import { screens } from '../screens.tsx';
+import { useViewer } from '../session/session.tsx';
+import { copyText } from '../ui/clipboard.ts';
+import { useSettled } from '../ui/settled.ts';
+import { found, upToDate, type PaletteItem } from './palette-items.ts';
+import { readRecent, type RecentChoice } from './recent-choices.ts';
+import { setTheme } from './theme.tsx';
+
+const searchDocument = /* GraphQL */ `
+  query PaletteSearch($text: String!) {
+    search(text: $text, first: 8) {
+      items {
+        id
+        title
+        path
+      }
+    }
+  }
+`;
+
+const peopleDocument = /* GraphQL */ `
+  query PalettePeople($text: String!) {
+    users(text: $text, first: 5) {
+      items {
+        id
+        username
+      }
+    }
+    groups(text: $text, first: 5) {
+      items {
+        id
+        name
+      }
+    }
+  }
+`;
+
+interface Folders {
+  readonly search: { readonly items: readonly { id: string; title: string; path: string }[] };
+}
+
+interface People {
+  readonly users: { readonly items: readonly { id: string; username: string }[] };
+  readonly groups: { readonly items: readonly { id: string; name: string }[] };
+}
+
+/** An item that leads to a place, which is remembered with it. */
+export type FoundItem = PaletteItem & { readonly place?: RecentChoice['place'] };
+
+export function usePaletteItems(
+  text: string,
+  openShortcuts: () => void,
+  signOut: () => void,
+): { items: FoundItem[]; isSearching: boolean } {
+  const viewer = useViewer();
+  const still = useFixedItems(openShortcuts, signOut);
+  const [recent] = useState(() => readRecent(viewer.id));
+  const asked = useSettled(text.trim(), 120);
+  const isAsked = asked !== '';
+  const folders = useGraph<Folders>(
+    ['palette', 'folders', asked],
+    searchDocument,
+    { text: asked },
+    searching(isAsked),
+  );
+  const people = useGraph<People>(
+    ['palette', 'people', asked],
+    peopleDocument,
+    { text: asked },
+    searching(isAsked && viewer.isAdministrator),
+  );
+
+  const ids = recent.map(({ id }) => id);
+  const known = found(still, text, ids);
+  if (text.trim() === '') return { items: [...lately(recent, still), ...known], isSearching: false };
+  const [actions, rest] = [known.filter(isOfScreen), known.filter((item) => !isOfScreen(item))];
+  const isBehind = asked !== text.trim();
+  const isSearching = isBehind || folders.isFetching || people.isFetching;
+  const searched = isAsked
+    ? [
+        ...upToDate(folderItems(folders.data), text, isBehind || folders.isPlaceholderData),
+        ...upToDate(peopleItems(people.data), text, isBehind || people.isPlaceholderData),
+      ]
+    : [];
+  return {
+    items: [...actions, ...rest.filter(isScreen), ...searched, ...rest.filter((item) => !isScreen(item))],
+    isSearching,
+  };
+}
+
+function searching(enabled: boolean) {
+  return { enabled, placeholderData: keepPreviousData, staleTime: 10_000 } as const;
+}
+
+const isScreen = ({ group }: PaletteItem) => group === 'Go to';
+const isOfScreen = ({ group }: PaletteItem) => group !== 'Go to' && group !== 'Do';
+
+/** What is there without being searched for. */
+function useFixedItems(openShortcuts: () => void, signOut: () => void): readonly FoundItem[] {
+  const { isAdministrator } = useViewer();
+  return useMemo(() => {
+    const offered = readCommands().map((command): FoundItem => ({ ...command, icon: 'play' }));
+    const goTo = screens
+      .filter(({ forAdministrators }) => isAdministrator || !forAdministrators)
+      .map(({ part, label, icon }): FoundItem => ({
+        id: `screen:${part}`,
+        group: 'Go to',
+        label,
+        icon,
+        words: 'go to open',
+        run: () => navigate(`/${part}`),
+      }));
+    const elsewhere = (id: string, label: string, icon: FoundItem['icon'], at: string): FoundItem => ({
+      id,
+      group: 'Do',
+      label,
+      icon,
+      words: 'create add',
+      run() {
+        awaitCommand(id);
+        navigate(at);
+      },
+    });
+    const act = (
+      id: string,
+      label: string,
+      icon: FoundItem['icon'],
+      words: string,
+      run: () => void,
+    ): FoundItem => ({
+      id,
+      group: 'Do',
+      label,
+      icon,
+      words,
+      run,
+    });
+    const hasUndo = lastUndoable() !== undefined;
+    return [
+      ...offered,
+      ...goTo,
+      ...(hasUndo ? [act('undo', 'Undo', 'undo', 'take back last', () => void undoLast())] : []),
+      ...(isAdministrator
+        ? [
+            elsewhere('newUser', 'New user…', 'user', '/users'),
+            elsewhere('newGroup', 'New group…', 'group', '/groups'),
+          ]
+        : []),
+      act('copyLink', 'Copy link to this page', 'copy', 'address url share', () => void copyLink()),
+      act('theme:light', 'Light theme', 'sun', 'colours appearance', () => setTheme('light')),
+      act('theme:dark', 'Dark theme', 'moon', 'colours appearance night', () => setTheme('dark')),
+      act('theme:system', 'System theme', 'monitor', 'colours appearance', () => setTheme('system')),
+      { ...act('shortcuts', 'Keyboard shortcuts', 'list', 'keys help', openShortcuts), keys: '?' },
+      act('signOut', 'Sign out', 'signOut', 'log out leave', signOut),
+    ];
+  }, [isAdministrator, signOut, openShortcuts]);
+}
+
+async function copyLink(): Promise<void> {
+  const isCopied = await copyText(location.href);
+  toasts.add(
+    isCopied
+      ? { tone: 'done', text: 'Copied the link' }
+      : { tone: 'failure', text: 'The link could not be copied' },
+  );
+}
+
+/** The latest choices that can still be made. */
+function lately(recent: readonly RecentChoice[], still: readonly FoundItem[]): FoundItem[] {
+  return recent
+    .flatMap(({ id, place }): FoundItem[] => {
+      const item = still.find((one) => one.id === id) ?? (place && placeItem(id, 'Recent', place));
+      return item ? [{ ...item, group: 'Recent' }] : [];
+    })
+    .slice(0, 5);
+}
+
+function folderItems(data: Folders | undefined): FoundItem[] {
+  return (data?.search.items ?? []).map(({ id, title, path }) =>
+    placeItem(`folder:${id}`, 'Folders', { label: title, detail: path, path: `/folders/${id}` }),
+  );
+}
+
+function peopleItems(data: People | undefined): FoundItem[] {
+  const users = data?.users.items ?? [];
+  const groups = data?.groups.items ?? [];
+  return [
+    ...users.map(({ id, username }) =>
+      placeItem(`user:${id}`, 'People', { label: username, path: `/users/${id}` }),
+    ),
+    ...groups.map(({ id, name }) =>
+      placeItem(`group:${id}`, 'People', { label: name, detail: 'Group', path: `/groups/${id}` }),
+    ),
+  ];
+}
+
+function placeItem(id: string, group: string, place: NonNullable<RecentChoice['place']>): FoundItem {
+  const { label, detail, path } = place;
+  const icon = id.startsWith('user:') ? 'user' : id.startsWith('group:') ? 'group' : 'folder';
+  return {
+    id,
+    group,
+    label,
+    ...(detail === undefined ? {} : { detail }),
+    icon,
+    place,
+    run: () => navigate(path),
+  };
+}

@@ -1,0 +1,113 @@
+/** What a move would do, asked before it is done: how many folders go, and who would see more or less. */
+
+import { useQuery } from '@tanstack/react-query';
+import { problemOf } from '../graph/problem.ts';
+import type { AccessLevel } from '../graph/live.tsx';
+import { client } from '../session/client.ts';
+import { levelName } from '../ui/access-level.tsx';
+import type { WorkFolder } from './folder-work.ts';
+
+const previewDocument = /* GraphQL */ `
+  mutation PreviewMove($input: MoveFolderInput!) {
+    moveFolder(input: $input) {
+      folderCount
+      accessChanges {
+        user {
+          id
+          username
+        }
+        before
+        after
+      }
+    }
+  }
+`;
+
+interface AccessChange {
+  readonly user: { readonly id: string; readonly username: string };
+  readonly before: AccessLevel;
+  readonly after: AccessLevel;
+}
+
+interface PreviewAnswer {
+  readonly moveFolder: {
+    readonly folderCount: number;
+    readonly accessChanges: readonly AccessChange[] | null;
+  };
+}
+
+interface Preview {
+  readonly count: number;
+  /** Null if the viewer is not told. */
+  readonly changes: readonly AccessChange[] | null;
+}
+
+const mostShown = 8;
+
+/** Rejects with the refusal that the move would meet. */
+export function useMovePreview(folders: readonly WorkFolder[], parentId: string | null) {
+  return useQuery({
+    queryKey: ['movePreview', parentId, ...folders.map(({ id }) => id)],
+    enabled: parentId !== null,
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: async ({ signal }): Promise<Preview> => {
+      let count = 0;
+      const changes = new Map<string, AccessChange>();
+      let isTold = true;
+      for (const { id } of folders) {
+        const input = { id, parentId, dryRun: true };
+        const { moveFolder } = await client.mutate<PreviewAnswer>(previewDocument, { input }, { signal });
+        count += moveFolder.folderCount;
+        isTold &&= moveFolder.accessChanges !== null;
+        for (const change of moveFolder.accessChanges ?? []) {
+          changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
+        }
+      }
+      return { count, changes: isTold ? [...changes.values()] : null };
+    },
+  });
+}
+
+export function MovePreview({ of: { data, error, isFetching } }: { of: ReturnType<typeof useMovePreview> }) {
+  if (isFetching && !data) return <p className="soft">Looking what the move would do…</p>;
+  if (error) {
+    return (
+      <p className="problem" role="alert">
+        {problemOf(error).text}
+      </p>
+    );
+  }
+  if (!data) return null;
+  const { count, changes } = data;
+  return (
+    <div className="move-preview" role="status">
+      <p>
+        {count === 1
+          ? 'One folder moves.'
+          : `${count.toLocaleString('en')} folders move, counting those inside.`}
+      </p>
+      {changes === null && (
+        <p className="soft">Whether others gain or lose access is told to those who manage both places.</p>
+      )}
+      {changes?.length === 0 && <p className="soft">Nobody gains or loses access.</p>}
+      {changes && changes.length > 0 && (
+        <>
+          <p>
+            {changes.length === 1
+              ? 'One person has other access there:'
+              : `${changes.length} people have other access there:`}
+          </p>
+          <ul>
+            {changes.slice(0, mostShown).map(({ user, before, after }) => (
+              <li key={`${user.id} ${before} ${after}`}>
+                <strong>{user.username}</strong> {levelName(before)} → {levelName(after)}
+              </li>
+            ))}
+            {changes.length > mostShown && <li className="soft">and {changes.length - mostShown} more</li>}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

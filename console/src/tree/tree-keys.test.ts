@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { keyOf, type KeyPress } from './tree-keys.ts';
+
+const press = (key: string, others: Partial<KeyPress> = {}): KeyPress => ({
+  key,
+  code: '',
+  shiftKey: false,
+  ctrlKey: false,
+  metaKey: false,
+  altKey: false,
+  ...others,
+});
+
+test('the keys of the tree pattern and of file managers', () => {
+  const cases: readonly (readonly [KeyPress, object | null])[] = [
+    [press('ArrowDown'), { kind: 'move', by: 1, extends: false }],
+    [press('ArrowUp', { shiftKey: true }), { kind: 'move', by: -1, extends: true }],
+    [press('End'), { kind: 'move', by: 'last', extends: false }],
+    [press('ArrowRight'), { kind: 'in' }],
+    [press('ArrowLeft'), { kind: 'out' }],
+    [press('*', { shiftKey: true }), { kind: 'openSiblings' }],
+    [press(' '), { kind: 'toggle' }],
+    [press('Enter'), { kind: 'open' }],
+    [press('F2'), { kind: 'command', command: 'rename' }],
+    [press('n', { altKey: true, code: 'KeyN' }), { kind: 'command', command: 'create' }],
+    [press('F10', { shiftKey: true }), { kind: 'command', command: 'menu' }],
+    [press('z', { ctrlKey: true }), { kind: 'command', command: 'undo' }],
+    [press('X', { metaKey: true }), { kind: 'command', command: 'cut' }],
+    [press('f'), { kind: 'type', text: 'f' }],
+    [press('Ä', { shiftKey: true }), { kind: 'type', text: 'Ä' }],
+    // These are the browser's, or nobody's.
+    [press('k', { ctrlKey: true }), null],
+    [press('z', { ctrlKey: true, shiftKey: true }), null],
+    [press('ArrowLeft', { altKey: true }), null],
+    [press('Tab'), null],
+    [press('F5'), null],
+    [press('F10'), null],
+  ];
+  for (const [given, wanted] of cases) assert.deepEqual(keyOf(given, false), wanted, JSON.stringify(given));
+});
+
+test('a space belongs to a name that is being typed', () => {
+  assert.deepEqual(keyOf(press(' '), true), { kind: 'type', text: ' ' });
+});

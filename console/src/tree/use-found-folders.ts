@@ -1,0 +1,62 @@
+/** Folders by name or title, with the way to each, page by page. */
+
+import { usePages, type Page, type Pages } from '../graph/use-pages.ts';
+import { useSettled } from '../ui/settled.ts';
+
+export interface FoundFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly icon: string | null;
+  readonly ancestors: readonly { readonly id: string; readonly name: string }[];
+}
+
+const searchDocument = /* GraphQL */ `
+  query FindFolders($text: String!, $after: String) {
+    search(text: $text, first: 50, after: $after) {
+      totalCount
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      items {
+        id
+        name
+        title
+        icon
+        ancestors {
+          id
+          name
+        }
+      }
+    }
+  }
+`;
+
+/** Asks when the person pauses. `sought` is what the folders were found by. */
+export function useFoundFolders(text: string): Pages<FoundFolder> & { readonly sought: string } {
+  const sought = useSettled(text.trim(), 150);
+  const found = usePages<{ search: Page<FoundFolder> }, FoundFolder>(
+    ['search', sought],
+    searchDocument,
+    { text: sought },
+    ({ search }) => search,
+    { isEnabled: sought !== '' },
+  );
+  return { ...found, sought };
+}
+
+/** The names on the way to a folder, below the root. */
+export function wayTo({ ancestors }: FoundFolder): string {
+  return ancestors.length < 2
+    ? 'At the top'
+    : ancestors
+        .slice(1)
+        .map(({ name }) => name)
+        .join(' / ');
+}
+
+export function pathOf({ ancestors, name }: FoundFolder): string {
+  if (ancestors.length === 0) return '/';
+  return ['', ...ancestors.slice(1).map((above) => above.name), name].join('/');
+}

@@ -1,0 +1,68 @@
+/** Renaming in place: shown at once; if the server refuses, the field is there again with what was typed, unless another is. */
+
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { tellFailure } from '../actions/perform.ts';
+import type { FolderRow } from '../graph/live.tsx';
+import { problemOf } from '../graph/problem.ts';
+import { changeFolder } from './folder-work.ts';
+import { RenameField, type Renaming } from './rename-field.tsx';
+import type { TreeStore } from './tree-store.ts';
+
+interface Rename {
+  readonly edit: { readonly id: string; readonly field: ReactNode } | null;
+  readonly begin: (folder: FolderRow) => void;
+}
+
+/** `onEnd` puts the focus back. */
+export function useRename(store: TreeStore, onEnd: () => void): Rename {
+  const [renaming, setShown] = useState<Renaming | null>(null);
+  // The field loses the focus when it is left by a key, too: it is left once.
+  const latest = useRef<Renaming | null>(null);
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
+  const set = (next: Renaming | null) => {
+    latest.current = next;
+    setShown(next);
+  };
+  const leave = () => {
+    set(null);
+    onEnd();
+  };
+  const save = async (isKey: boolean) => {
+    const { current } = latest;
+    if (!current) return;
+    const folder = store.folder(current.id);
+    const text = current.text.trim();
+    if (!folder || text === folder.name) return leave();
+    if (text === '') return set({ ...current, problem: 'A folder needs a name.' });
+    if (!isKey && current.problem !== null) return;
+    const { id, name, parent } = folder;
+    leave();
+    try {
+      await changeFolder({ id, name, parentId: parent?.id ?? null }, { name: text }, { name });
+    } catch (error) {
+      const problem = problemOf(error).text;
+      // Another name is typed by now, or another screen is shown: that stays as it is.
+      if (isShown.current && latest.current === null) set({ id, text: current.text, problem });
+      else tellFailure(`“${name}” was not renamed to “${text}”: ${problem}`);
+    }
+  };
+  return {
+    begin: ({ id, name }) => set({ id, text: name, problem: null }),
+    edit: renaming && {
+      id: renaming.id,
+      field: (
+        <RenameField
+          renaming={renaming}
+          onChange={(text) => set({ ...renaming, text, problem: null })}
+          onSave={() => void save(true)}
+          onBlur={() => void save(false)}
+          onLeave={leave}
+        />
+      ),
+    },
+  };
+}

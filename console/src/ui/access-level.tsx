@@ -1,0 +1,38 @@
+/** Levels of access, as people are told of them. */
+
+import type { AccessLevel } from '../graph/live.tsx';
+
+/** For a `Select`: from the least to the most. */
+export const accessLevels: readonly {
+  readonly id: AccessLevel;
+  readonly label: string;
+  readonly help: string;
+}[] = [
+  { id: 'NONE', label: 'No access', help: 'Closes what is inherited from above.' },
+  { id: 'READ', label: 'Read', help: 'See the folder and what is inside.' },
+  { id: 'WRITE', label: 'Write', help: 'Change it, too, and what is inside.' },
+  { id: 'MANAGE', label: 'Manage', help: 'Decide, too, who may do what.' },
+];
+
+export function levelName(level: AccessLevel): string {
+  return accessLevels.find(({ id }) => id === level)!.label;
+}
+
+const tones: Readonly<Record<AccessLevel, string>> = {
+  NONE: 'danger',
+  READ: 'info',
+  WRITE: 'good',
+  MANAGE: 'warning',
+};
+
+export function LevelChip({ level }: { level: AccessLevel }) {
+  return <span className={`label-chip ${tones[level]}`}>{levelName(level)}</span>;
+}
+
+/** The sentence of `explainAccess` ends with a level as the graph calls it. */
+export function readableReason(reason: string): string {
+  return reason.replace(
+    / gives (NONE|READ|WRITE|MANAGE)\.(?= They may pass|$)/,
+    (_, level: AccessLevel) => ` gives “${levelName(level)}”.`,
+  );
+}

@@ -1,0 +1,105 @@
+/** Fields of forms, each with its label, help and error. */
+
+import {
+  Checkbox as AriaCheckbox,
+  FieldError,
+  Input,
+  Label,
+  ListBox,
+  ListBoxItem,
+  Popover,
+  Select as AriaSelect,
+  SelectValue,
+  Button as AriaButton,
+  Text,
+  TextArea,
+  TextField as AriaTextField,
+  type TextFieldProps as AriaTextFieldProps,
+} from 'react-aria-components';
+import type { ReactNode } from 'react';
+import { Icon } from './icons.tsx';
+
+interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children' | 'style'> {
+  readonly label: string;
+  readonly help?: ReactNode;
+  readonly error?: string | undefined;
+  readonly placeholder?: string;
+  /** Of a text of several lines. */
+  readonly rows?: number;
+  readonly isCode?: boolean;
+}
+
+export function TextField({ label, help, error, placeholder, rows, isCode, ...others }: TextFieldProps) {
+  const className = isCode ? 'input code' : 'input';
+  const hint = placeholder === undefined ? {} : { placeholder };
+  return (
+    <AriaTextField {...others} className="field" isInvalid={error !== undefined}>
+      <Label>{label}</Label>
+      {rows === undefined ? (
+        <Input className={className} {...hint} />
+      ) : (
+        <TextArea className={className} {...hint} rows={rows} />
+      )}
+      {help && <Text slot="description">{help}</Text>}
+      <FieldError>{error}</FieldError>
+    </AriaTextField>
+  );
+}
+
+interface SelectProps<Key extends string> {
+  readonly label: string;
+  readonly isLabelHidden?: boolean;
+  readonly value: Key;
+  readonly options: readonly { readonly id: Key; readonly label: string; readonly help?: string }[];
+  readonly isDisabled?: boolean;
+  readonly onChange: (value: Key) => void;
+}
+
+export function Select<Key extends string>(props: SelectProps<Key>) {
+  const { label, isLabelHidden = false, value, options, onChange, isDisabled = false } = props;
+  return (
+    <AriaSelect
+      className="field"
+      value={value}
+      isDisabled={isDisabled}
+      {...(isLabelHidden ? { 'aria-label': label } : {})}
+      onChange={(key) => onChange(key as Key)}
+    >
+      {!isLabelHidden && <Label>{label}</Label>}
+      <AriaButton className="input select">
+        <SelectValue />
+        <Icon name="down" />
+      </AriaButton>
+      <Popover className="popover">
+        <ListBox className="menu">
+          {options.map(({ id, label: text, help }) => (
+            <ListBoxItem key={id} id={id} textValue={text} className="menu-item">
+              {/* In one: what is read out is all that is seen. */}
+              <Text slot="label">
+                {text}
+                {help && <span className="menu-item-help">{help}</span>}
+              </Text>
+            </ListBoxItem>
+          ))}
+        </ListBox>
+      </Popover>
+    </AriaSelect>
+  );
+}
+
+interface CheckboxProps {
+  readonly isSelected: boolean;
+  readonly children: ReactNode;
+  readonly onChange: (isSelected: boolean) => void;
+}
+
+export function Checkbox({ isSelected, onChange, children }: CheckboxProps) {
+  return (
+    <AriaCheckbox className="checkbox" isSelected={isSelected} onChange={onChange}>
+      <span className="checkbox-box" aria-hidden="true">
+        <Icon name="check" />
+      </span>
+      {children}
+    </AriaCheckbox>
+  );
+}

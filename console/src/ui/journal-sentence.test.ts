@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { journalDeed, journalSentence, whoDid, type SentenceEntry } from './journal-sentence.ts';
+
+const entry = (given: Partial<SentenceEntry>): SentenceEntry => ({
+  number: 7,
+  at: '2026-11-15T16:50:07.123Z',
+  kind: 'UPDATE_FOLDER',
+  byId: 'u1',
+  by: { id: 'u1', username: 'ada' },
+  folderId: null,
+  folder: null,
+  userId: null,
+  user: null,
+  groupId: null,
+  group: null,
+  sessionId: null,
+  before: null,
+  after: null,
+  ...given,
+});
+
+const folder = { folderId: 'f1', folder: { id: 'f1', name: 'Mill', path: '/Places/Mill' } };
+const grace = { userId: 'u2', user: { id: 'u2', username: 'grace' } };
+const caretakers = { groupId: 'g1', group: { id: 'g1', name: 'Caretakers' } };
+
+const sentences: readonly [Partial<SentenceEntry>, string][] = [
+  [{ kind: 'CREATE_FOLDER', ...folder, after: { name: 'Mill' } }, 'ada created “Mill”'],
+  [{ ...folder, before: { name: 'Old Mill' }, after: { name: 'Mill' } }, 'ada renamed “Old Mill” to “Mill”'],
+  [
+    { ...folder, before: { title: null, icon: null }, after: { title: 'M', icon: '⚓' } },
+    'ada changed the title and icon of “Mill”',
+  ],
+  [
+    { ...folder, before: { name: 'A', properties: '{}' }, after: { name: 'B', properties: '{"a":1}' } },
+    'ada renamed “A” to “B”, and changed its properties',
+  ],
+  [
+    { kind: 'MOVE_FOLDER', ...folder, before: { parentId: 'p' }, after: { parentId: 'q', name: 'Mill' } },
+    'ada moved “Mill” to another place',
+  ],
+  [{ kind: 'DELETE_FOLDER', folderId: 'f9', before: { name: 'Mill' } }, 'ada deleted “Mill”'],
+  [{ kind: 'RESTORE_FOLDER', ...folder, after: { name: 'Mill' } }, 'ada restored “Mill”'],
+  [{ kind: 'IMPORT_FOLDERS', ...folder, after: { count: 1200 } }, 'ada imported 1,200 folders into “Mill”'],
+  [
+    { kind: 'PURGE_FOLDER', byId: null, by: null, folderId: 'f9', before: { name: 'Mill' } },
+    'The server removed “Mill” for good, after its time in the trash',
+  ],
+  [
+    { kind: 'GRANT_ACCESS', ...folder, ...grace, after: { level: 'WRITE' } },
+    'ada gave grace write access to “Mill”',
+  ],
+  [
+    { kind: 'GRANT_ACCESS', ...folder, ...grace, before: { level: 'WRITE' }, after: { level: 'READ' } },
+    'ada changed what grace may do with “Mill” from write to read',
+  ],
+  [
+    { kind: 'GRANT_ACCESS', ...folder, ...caretakers, after: { level: 'NONE' } },
+    'ada closed “Mill” to the group “Caretakers”',
+  ],
+  [
+    { kind: 'REVOKE_ACCESS', ...folder, ...caretakers, before: { level: 'READ' } },
+    'ada took read access to “Mill” from the group “Caretakers”',
+  ],
+  [
+    { kind: 'CREATE_USER', ...grace, after: { username: 'grace', isAdministrator: true } },
+    'ada created the administrator grace',
+  ],
+  [
+    { kind: 'UPDATE_USER', ...grace, before: { isDisabled: false }, after: { isDisabled: true } },
+    'ada disabled grace',
+  ],
+  [
+    { kind: 'UPDATE_USER', ...grace, before: { username: 'gh' }, after: { username: 'grace' } },
+    'ada renamed the user “gh” to “grace”',
+  ],
+  [{ kind: 'CHANGE_PASSWORD', userId: 'u1' }, 'ada changed their password'],
+  [{ kind: 'CHANGE_PASSWORD', ...grace }, 'ada reset the password of grace'],
+  [{ kind: 'DELETE_USER', userId: 'u9', before: { username: 'tim' } }, 'ada deleted the user tim'],
+  [{ kind: 'CREATE_GROUP', ...caretakers }, 'ada created the group “Caretakers”'],
+  [
+    { kind: 'UPDATE_GROUP', ...caretakers, before: { name: 'A' }, after: { name: 'B' } },
+    'ada renamed the group “A” to “B”',
+  ],
+  [{ kind: 'DELETE_GROUP', groupId: 'g9', before: { name: 'A' } }, 'ada deleted the group “A”'],
+  [{ kind: 'ADD_TO_GROUP', ...grace, ...caretakers }, 'ada added grace to the group “Caretakers”'],
+  [{ kind: 'REMOVE_FROM_GROUP', ...grace, groupId: 'g9' }, 'ada removed grace from a group that is gone'],
+  [{ kind: 'END_SESSION', userId: 'u1', after: { because: 'logout' } }, 'ada signed out'],
+  [
+    { kind: 'END_SESSION', ...grace, after: { because: 'revoked', count: 3 } },
+    'ada ended 3 sessions of grace',
+  ],
+  [
+    { kind: 'END_SESSION', byId: null, by: null, ...grace, after: { because: 'replay' } },
+    'The server ended a session of grace, because a refresh token was used twice',
+  ],
+  [{ kind: 'ROTATE_KEY', byId: null, by: null }, 'The server made a new signing key'],
+  [{ kind: 'RETIRE_KEY', by: null }, 'Somebody who has been deleted since retired a signing key'],
+];
+
+for (const [given, sentence] of sentences) {
+  test(`of ${given.kind ?? 'UPDATE_FOLDER'} it says: ${sentence}`, () => {
+    assert.equal(journalSentence(entry(given)), sentence);
+  });
+}
+
+test('on the page of a folder, the folder is "it"', () => {
+  const about = { isAboutFolder: true };
+  const renamed = entry({ ...folder, before: { name: 'A' }, after: { name: 'B', title: 'T' } });
+  assert.equal(journalSentence(renamed, about), 'ada renamed it from “A” to “B”, and changed its title');
+  assert.equal(journalSentence(entry({ kind: 'DELETE_FOLDER', ...folder }), about), 'ada deleted it');
+  assert.equal(
+    journalSentence(entry({ ...folder, before: {}, after: { icon: '⚓' } }), about),
+    'ada changed its icon',
+  );
+});
+
+test('who did it and what was done can stand apart', () => {
+  const made = entry({ kind: 'CREATE_FOLDER', ...folder, after: { name: 'Mill' } });
+  assert.equal(whoDid(made), 'ada');
+  assert.equal(journalDeed(made), 'Created “Mill”');
+});

@@ -1,0 +1,230 @@
+/** Entries of the journal as sentences for people: who did what. Pure, and never holds more than the entry does. */
+
+export type JournalKind =
+  | 'CREATE_FOLDER'
+  | 'UPDATE_FOLDER'
+  | 'MOVE_FOLDER'
+  | 'DELETE_FOLDER'
+  | 'RESTORE_FOLDER'
+  | 'IMPORT_FOLDERS'
+  | 'PURGE_FOLDER'
+  | 'GRANT_ACCESS'
+  | 'REVOKE_ACCESS'
+  | 'CREATE_USER'
+  | 'UPDATE_USER'
+  | 'CHANGE_PASSWORD'
+  | 'DELETE_USER'
+  | 'CREATE_GROUP'
+  | 'UPDATE_GROUP'
+  | 'DELETE_GROUP'
+  | 'ADD_TO_GROUP'
+  | 'REMOVE_FROM_GROUP'
+  | 'END_SESSION'
+  | 'ROTATE_KEY'
+  | 'RETIRE_KEY';
+
+export type JournalDetails = Readonly<Record<string, unknown>>;
+
+export interface SentenceEntry {
+  readonly number: number;
+  readonly at: string;
+  readonly kind: JournalKind;
+  readonly byId: string | null;
+  readonly by: { readonly id: string; readonly username: string } | null;
+  readonly folderId: string | null;
+  readonly folder: { readonly id: string; readonly name: string; readonly path: string } | null;
+  readonly userId: string | null;
+  readonly user: { readonly id: string; readonly username: string } | null;
+  readonly groupId: string | null;
+  readonly group: { readonly id: string; readonly name: string } | null;
+  readonly sessionId: string | null;
+  readonly before: JournalDetails | null;
+  readonly after: JournalDetails | null;
+}
+
+/** What `SentenceEntry` asks for: append it to the documents that read entries, and spread `...JournalFields`. */
+export const journalFields = /* GraphQL */ `
+  fragment JournalFields on JournalEntry {
+    number
+    at
+    kind
+    byId
+    by {
+      id
+      username
+    }
+    folderId
+    folder {
+      id
+      name
+      path
+    }
+    userId
+    user {
+      id
+      username
+    }
+    groupId
+    group {
+      id
+      name
+    }
+    sessionId
+    before
+    after
+  }
+`;
+
+interface Manner {
+  /** On the page of a folder, which then is "it". */
+  readonly isAboutFolder?: boolean;
+}
+
+/** With a name for who did it at its start, and no full stop at its end. */
+export function journalSentence(entry: SentenceEntry, manner: Manner = {}): string {
+  return `${whoDid(entry)} ${deedOf(entry, manner.isAboutFolder === true)}`;
+}
+
+/** What was done alone, beside a name that stands elsewhere: “Created “Plans””. */
+export function journalDeed(entry: SentenceEntry): string {
+  const deed = deedOf(entry, false);
+  return deed.charAt(0).toUpperCase() + deed.slice(1);
+}
+
+export function whoDid({ by, byId }: SentenceEntry): string {
+  return by?.username ?? (byId === null ? 'The server' : 'Somebody who has been deleted since');
+}
+
+function deedOf(entry: SentenceEntry, isIt: boolean): string {
+  const { kind, before, after, byId, userId } = entry;
+  const folder = isIt ? 'it' : folderName(entry);
+  const [user, group] = [userName(entry), groupName(entry)];
+  const grantee = userId === null ? group : user;
+  switch (kind) {
+    case 'CREATE_FOLDER':
+      return `created ${folder}`;
+    case 'UPDATE_FOLDER':
+      return updateOf(entry, folder, isIt);
+    case 'MOVE_FOLDER':
+      return `moved ${folder} to another place`;
+    case 'DELETE_FOLDER':
+      return `deleted ${folder}`;
+    case 'RESTORE_FOLDER':
+      return `restored ${folder}`;
+    case 'PURGE_FOLDER':
+      return `removed ${folder} for good, after its time in the trash`;
+    case 'IMPORT_FOLDERS':
+      return `imported ${counted(after?.['count'], 'folder')} into ${folder}`;
+    case 'GRANT_ACCESS':
+      if (before) return `changed what ${grantee} may do with ${folder} from ${levels(before, after)}`;
+      if (after?.['level'] === 'NONE') return `closed ${folder} to ${grantee}`;
+      return `gave ${grantee} ${levelName(after?.['level'])} access to ${folder}`;
+    case 'REVOKE_ACCESS':
+      return `took ${levelName(before?.['level'])} access to ${folder} from ${grantee}`;
+    case 'CREATE_USER':
+      return `created ${after?.['isAdministrator'] ? 'the administrator' : 'the user'} ${user}`;
+    case 'UPDATE_USER':
+      return userUpdateOf(entry, user);
+    case 'CHANGE_PASSWORD':
+      return byId === userId ? 'changed their password' : `reset the password of ${user}`;
+    case 'DELETE_USER':
+      return `deleted the user ${user}`;
+    case 'CREATE_GROUP':
+      return `created ${group}`;
+    case 'UPDATE_GROUP':
+      return `renamed the group ${inQuotes(before?.['name'])} to ${inQuotes(after?.['name'])}`;
+    case 'DELETE_GROUP':
+      return `deleted ${group}`;
+    case 'ADD_TO_GROUP':
+      return `added ${user} to ${group}`;
+    case 'REMOVE_FROM_GROUP':
+      return `removed ${user} from ${group}`;
+    case 'END_SESSION':
+      return endOf(entry, user);
+    case 'ROTATE_KEY':
+      return 'made a new signing key';
+    case 'RETIRE_KEY':
+      return 'retired a signing key';
+  }
+}
+
+function updateOf({ before, after }: SentenceEntry, folder: string, isIt: boolean): string {
+  const changed = Object.keys(after ?? {});
+  const others = changed.filter((key) => key !== 'name').map((key) => textNames[key] ?? key);
+  const of = isIt ? 'its' : 'the';
+  const rest = listed(others);
+  if (!changed.includes('name')) return `changed ${of} ${rest || 'texts'}${isIt ? '' : ` of ${folder}`}`;
+  const names = `${inQuotes(before?.['name'])} to ${inQuotes(after?.['name'])}`;
+  return `renamed ${isIt ? 'it from ' : ''}${names}${rest && `, and changed its ${rest}`}`;
+}
+
+const textNames: Readonly<Record<string, string>> = {
+  title: 'title',
+  icon: 'icon',
+  description: 'description',
+  properties: 'properties',
+};
+
+function userUpdateOf({ before, after, userId, byId }: SentenceEntry, user: string): string {
+  const deeds = [
+    after?.['username'] !== undefined &&
+      `renamed the user ${inQuotes(before?.['username'])} to ${inQuotes(after['username'])}`,
+    after?.['isAdministrator'] === true && `made ${user} an administrator`,
+    after?.['isAdministrator'] === false && `took the administrator role from ${user}`,
+    after?.['isDisabled'] === true && `disabled ${user}`,
+    after?.['isDisabled'] === false && `enabled ${user}`,
+  ].filter((deed) => typeof deed === 'string');
+  return listed(deeds) || `changed ${userId === byId ? 'their account' : user}`;
+}
+
+const endings: Readonly<Record<string, string>> = {
+  password: ', because the password was changed',
+  disabled: ', because the user was disabled',
+  replay: ', because a refresh token was used twice',
+};
+
+function endOf({ after, byId, userId }: SentenceEntry, user: string): string {
+  const because = typeof after?.['because'] === 'string' ? after['because'] : '';
+  if (because === 'logout' && byId === userId) return 'signed out';
+  const what = after?.['count'] === undefined ? 'a session' : counted(after['count'], 'session');
+  const whose = byId !== null && byId === userId ? 'of their own' : `of ${user}`;
+  return `ended ${what} ${whose}${endings[because] ?? ''}`;
+}
+
+function folderName({ folder, before, after }: SentenceEntry): string {
+  const name = folder?.name ?? after?.['name'] ?? before?.['name'];
+  return name === undefined ? 'a folder that is gone' : inQuotes(name);
+}
+
+function userName({ user, before, after }: SentenceEntry): string {
+  const name = user?.username ?? after?.['username'] ?? before?.['username'];
+  return typeof name === 'string' ? name : 'a user who is gone';
+}
+
+function groupName({ group, groupId, before, after }: SentenceEntry): string {
+  const name = group?.name ?? (groupId === null ? undefined : (after?.['name'] ?? before?.['name']));
+  return name === undefined ? 'a group that is gone' : `the group ${inQuotes(name)}`;
+}
+
+function levels(before: JournalDetails, after: JournalDetails | null): string {
+  return `${levelName(before['level'])} to ${levelName(after?.['level'])}`;
+}
+
+function levelName(level: unknown): string {
+  return typeof level === 'string' ? level.toLowerCase() : 'some';
+}
+
+function counted(count: unknown, noun: string): string {
+  return typeof count === 'number'
+    ? `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+    : `${noun}s`;
+}
+
+function inQuotes(text: unknown): string {
+  return typeof text === 'string' ? `“${text}”` : '“”';
+}
+
+function listed(words: readonly string[]): string {
+  if (words.length < 2) return words[0] ?? '';
+  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}

@@ -1,0 +1,82 @@
+/** What is shown in place of content: that it is being read, that there is none, that it failed, that it is closed. */
+
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { problemOf } from '../graph/problem.ts';
+import { Button } from './button.tsx';
+import { Icon, type IconName } from './icons.tsx';
+
+interface StateProps {
+  readonly icon: IconName;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly role?: 'status' | 'alert';
+}
+
+function State({ icon, title, children, role }: StateProps) {
+  return (
+    <div className="state" role={role}>
+      <Icon name={icon} />
+      <p className="state-title">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+/** With what can be done about it, or why it is so. */
+export function Empty({ icon, title, children }: Omit<StateProps, 'role'>) {
+  return (
+    <State icon={icon} title={title}>
+      {children}
+    </State>
+  );
+}
+
+/** Grey lines where the content will be, so that nothing jumps. */
+export function Loading({ lines = 4, label = 'Loading' }: { lines?: number; label?: string }) {
+  return (
+    <div className="loading" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} className="loading-line" />
+      ))}
+    </div>
+  );
+}
+
+export function Failed({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  const { code, text } = problemOf(error);
+  if (code === 'FORBIDDEN') return <NoAccess>{text}</NoAccess>;
+  return (
+    <State icon="warning" title="This could not be loaded" role="alert">
+      <p>{text}</p>
+      {retry && (
+        <Button icon="refresh" onPress={retry}>
+          Try again
+        </Button>
+      )}
+    </State>
+  );
+}
+
+export function NoAccess({ children }: { children?: ReactNode }) {
+  return (
+    <State icon="shield" title="You may not see this">
+      <p>{children ?? 'Ask an administrator if you should.'}</p>
+    </State>
+  );
+}
+
+/** The content of an answer, or what stands for it. */
+export function Answer<Result>({
+  of: { data, error, isPending, refetch },
+  loading = <Loading />,
+  children,
+}: {
+  of: Pick<UseQueryResult<Result>, 'data' | 'error' | 'isPending'> & { refetch: () => unknown };
+  loading?: ReactNode;
+  children: (data: Result) => ReactNode;
+}) {
+  if (data !== undefined) return children(data);
+  if (error) return <Failed error={error} retry={() => void refetch()} />;
+  return isPending ? loading : null;
+}
