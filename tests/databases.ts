@@ -2,9 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { databaseFolder } from './database-folder.ts';
 import { providedPostgresUrl, providedTemplate } from './postgres/provided-postgres.ts';
 
 export interface TestDatabase {
@@ -37,7 +37,7 @@ export function roundsOn(kind: DatabaseKind, rounds: number): number {
 }
 
 function createFile(): Promise<TestDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  const folder = mkdtempSync(join(databaseFolder(), 'espalier-test-'));
   return Promise.resolve({
     url: `sqlite:${join(folder, 'espalier.db')}`,
     remove() {

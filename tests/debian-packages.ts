@@ -20,7 +20,7 @@ const packages = {
   chromium: {
     commands: ['chromium', 'chromium-browser', 'google-chrome'],
     variable: 'CHROMIUM',
-    neededBy: 'tests/browser/**',
+    neededBy: 'tests/{browser,console}/**',
   },
   curl: { commands: ['curl'], neededBy: 'tests/{start,examples/curl}.test.ts' },
   jq: { commands: ['jq'], neededBy: 'tests/examples/curl.test.ts' },

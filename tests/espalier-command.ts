@@ -62,16 +62,24 @@ export class CommandHost {
     });
   }
 
-  /** One after the other. */
-  run(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
-    const running = this.#last.then(() => this.#runNow(args, environment));
+  /** One after the other; in a folder of its own, if that matters. */
+  run(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    folder?: string,
+  ): Promise<Ended> {
+    const running = this.#last.then(() => this.#runNow(args, environment, folder));
     this.#last = running.catch(() => undefined);
     return running;
   }
 
-  async #runNow(args: readonly string[], environment: Readonly<Record<string, string>>): Promise<Ended> {
+  async #runNow(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    folder: string | undefined,
+  ): Promise<Ended> {
     noteSettings(environment);
-    this.#process.send({ args, environment });
+    this.#process.send({ args, environment, folder });
     const [ended] = (await once(this.#process, 'message')) as [Ended];
     keepOutput(ended.output);
     keepLog(ended.errors);

@@ -1,11 +1,11 @@
-/** Waits for something that will be so soon. */
+/** Waits for something that will be so soon; on a busy machine a little later. */
 
 const lookEveryMs = 5;
 
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   what: string,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await isSo())) {

@@ -1,6 +1,7 @@
 /**
  * The test command: every test on every database, or what its arguments choose, which are those of `node --test`.
- * Brings a PostgreSQL and, on Debian, the programs that they run; ends with how many tests ran on which database.
+ * Brings a PostgreSQL and, on Debian, the programs that they run; ends with how many tests ran on which database, and
+ * which files took longest.
  */
 
 import { spawn } from 'node:child_process';
@@ -8,13 +9,15 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withDatabaseFolder } from './database-folder.ts';
 import { providePackages } from './debian-packages.ts';
+import { slowestFiles, timesVariable } from './file-times.ts';
 import { withPreparedTemplate } from './postgres/prepared-template.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
 import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
 
-const everything = ['contract', 'client', 'server']
+const everything = ['contract', 'client', 'console', 'server']
   .map((workspace) => `${workspace}/src/**/*.test.ts`)
   .concat('tests/**/*.test.ts');
 const root = join(import.meta.dirname, '..');
@@ -23,6 +26,7 @@ const compileCache = join(root, 'node_modules/.cache/espalier-tests');
 const given = process.argv.slice(2);
 const named = given.filter((argument) => !argument.startsWith('-'));
 const files = named.length > 0 ? [] : everything;
+const preloaded = files.length > 0 ? ['leave-times.ts', 'untracked-promises.ts'] : [];
 try {
   providePackages([...named, ...files]);
 } catch (error) {
@@ -33,12 +37,14 @@ try {
 const folder = mkdtempSync(join(tmpdir(), 'espalier-tests-'));
 const countsFile = join(folder, 'counts');
 const secretsFolder = join(folder, 'secrets');
+const timesFolder = join(folder, 'times');
 try {
   process.exitCode = await withPostgres(
-    () => withPreparedTemplate(() => runTests()),
+    () => withPreparedTemplate(() => withDatabaseFolder(() => runTests())),
     (log) => leaveRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
   );
   process.stdout.write(readFileSync(countsFile, 'utf8'));
+  if (files.length > 0) process.stdout.write(slowestFiles(process.env[timesVariable] ?? timesFolder));
   const { isClean, report } = searchSuite(secretsFolder);
   process.stdout.write(report);
   if (!isClean) process.exitCode = 1;
@@ -53,10 +59,11 @@ async function runTests(): Promise<number> {
     process.execPath,
     [
       '--conditions=espalier-source',
+      ...preloaded.map((name) => `--import=${join(root, 'tests', name)}`),
       '--test',
       '--test-timeout=180000',
       // Part of a test is waiting: for a disk, a database, another process.
-      `--test-concurrency=${availableParallelism() + 1}`,
+      `--test-concurrency=${availableParallelism() * 2}`,
       ...Object.entries(reporters).flatMap(([reporter, destination]) => [
         `--test-reporter=${reporter}`,
         `--test-reporter-destination=${destination}`,
@@ -68,7 +75,12 @@ async function runTests(): Promise<number> {
     {
       cwd: root,
       stdio: 'inherit',
-      env: { NODE_COMPILE_CACHE: compileCache, [folderVariable]: secretsFolder, ...process.env },
+      env: {
+        NODE_COMPILE_CACHE: compileCache,
+        [folderVariable]: secretsFolder,
+        [timesVariable]: timesFolder,
+        ...process.env,
+      },
     },
   );
   const ended = once(child, 'exit') as Promise<[code: number | null]>;

@@ -9,20 +9,15 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { afterEach, beforeEach, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, type TestDatabase } from './databases.ts';
+import { CommandHost, type Ended } from './espalier-command.ts';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 import { withoutHasteWarning } from './postgres/haste.ts';
 
 /** Without one, a start on PostgreSQL warns. */
 const masterKey = randomBytes(32).toString('base64');
 const program = new URL('../server/bin/espalier.js', import.meta.url).pathname;
-
-interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-  readonly errors: string;
-}
 
 class Program {
   readonly #process: ChildProcess;
@@ -71,13 +66,16 @@ class Program {
   async end(signal?: NodeJS.Signals): Promise<Ended> {
     if (signal) this.#process.kill(signal);
     await this.#ended;
-    return { code: this.#process.exitCode, output: this.output, errors: this.errors };
+    return { code: this.#process.exitCode ?? -1, output: this.output, errors: this.errors };
   }
 }
 
 describe('espalier serve', () => {
   let folder: string;
   let started: Program | undefined;
+  let host: CommandHost;
+  before(() => (host = new CommandHost()));
+  after(() => host.stop());
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-start-'))));
   afterEach(async () => {
     await started?.end('SIGKILL');
@@ -88,6 +86,8 @@ describe('espalier serve', () => {
     (started = new Program(folder, ['serve', ...args], environment, errors));
   const run = (args: string[], environment: Record<string, string> = {}) =>
     (started = new Program(folder, args, environment)).end();
+  /** What ends by itself, and ends like others that do: that they end with these codes as processes is tested once. */
+  const runInHost = (args: string[]) => host.run(args, {}, folder);
 
   for (const kind of databaseKinds) {
     describe(`on ${kind.name}`, () => {
@@ -116,6 +116,9 @@ describe('espalier serve', () => {
         assert.ok(!second.output.includes(password));
         assert.doesNotMatch(second.output, /Password|First start/);
         assert.match(second.output, new RegExp(`^ {2}npx espalier login --url ${url}$`, 'm'));
+        assert.match(second.output, new RegExp(`^ {2}Console    ${url}/console$`, 'm'));
+        const console = await fetch(`${url}/console`);
+        assert.ok(console.status === 200 || (await console.text()).includes('has not been built'));
         const curl = second.output.split('\n').find((line) => /^ +curl/.test(line))!;
         assert.match(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }), /"openapi":"3.1.0"/);
         const login = await fetch(`${url}/login`, {
@@ -178,8 +181,12 @@ describe('espalier serve', () => {
 
       test('--demo plants a tree once, and leaves it alone from then on', async () => {
         const count = async (args: string[]) => {
-          const server = start(args, { ...stored, ESPALIER_ADMIN_PASSWORD: 'a good password' });
+          const server = start([...args, '--console', 'off'], {
+            ...stored,
+            ESPALIER_ADMIN_PASSWORD: 'a good password',
+          });
           const url = await server.untilRunning();
+          assert.doesNotMatch(server.output, /Console/);
           const headers = { 'content-type': 'application/json' };
           const body = JSON.stringify({ username: 'admin', password: 'a good password' });
           const login = await fetch(`${url}/login`, { method: 'POST', headers, body });
@@ -247,7 +254,7 @@ describe('espalier serve', () => {
       'this is not a database, and long enough to be taken for one'.repeat(100),
     );
     for (const url of ['sqlite:text.db', 'sqlite:text.db/below/espalier.db', 'sqlite:.']) {
-      const { code, errors } = await run(['serve', '--database-url', url]);
+      const { code, errors } = await runInHost(['serve', '--database-url', url]);
       assert.equal(code, 1, url);
       assert.match(errors, /^espalier: The database .*\n$/, url);
     }
@@ -278,7 +285,7 @@ describe('espalier serve', () => {
       ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],
       ['cert', 'other', /The key in other is not that of the certificate in cert/],
     ] as const) {
-      const { code, output, errors } = await run([
+      const { code, output, errors } = await runInHost([
         'serve',
         '--tls-cert-file',
         certFile,
@@ -320,14 +327,14 @@ describe('espalier serve', () => {
   });
 
   test('help lists every command and every setting, and a wrong command exits with 2', async () => {
-    assert.match((await run([])).output, /serve +Run the server/);
-    assert.match((await run(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
-    assert.match((await run(['help', 'serve'])).output, /--admin-password-file <path>/);
+    assert.match((await runInHost([])).output, /serve +Run the server/);
+    assert.match((await runInHost(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
+    assert.match((await runInHost(['help', 'serve'])).output, /--admin-password-file <path>/);
     for (const args of [['--version'], ['version'], ['serve', '--version']]) {
-      assert.match((await run(args)).output, /^\d+\.\d+\.\d+\n$/);
+      assert.match((await runInHost(args)).output, /^\d+\.\d+\.\d+\n$/);
     }
-    assert.equal((await run(['constructor'])).code, 2);
-    const { code, errors } = await run(['sevre']);
+    assert.equal((await runInHost(['constructor'])).code, 2);
+    const { code, errors } = await runInHost(['sevre']);
     assert.equal(code, 2);
     assert.match(errors, /^espalier: There is no command sevre\. Did you mean serve\?/);
   });

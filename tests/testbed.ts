@@ -38,13 +38,20 @@ export interface TestbedOptions {
   /** Instead of a new, empty one, which is removed at the end. */
   readonly database?: TestDatabase;
   readonly clock?: TestClock;
+  /** Where the built files of the console are; null if it has not been built. */
+  readonly consoleFolder?: string | null;
   /** Instead of when it is told to. */
   readonly sweepsByItself?: boolean;
+  /** As much as in a real installation: for tests in which that matters. */
+  readonly hashesAtFullCost?: boolean;
   /** Told of the statements of requests: not of what the node reads of the journal and of keys by itself. */
   readonly onStatement?: (text: string) => void;
 }
 
 export const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
+
+/** The least that there is: otherwise hashing is most of what many tests do. */
+export const leastCost = { memoryCost: 8, timeCost: 1, parallelism: 1 };
 
 export class Testbed {
   readonly clock: TestClock;
@@ -72,12 +79,16 @@ export class Testbed {
       logLines.push(line);
       keepLog(line);
     };
+    const { settings, shown } = readSettings({ environment });
     const server = await startServer({
-      settings: readSettings({ environment }).settings,
+      settings,
+      shownSettings: shown,
       clock,
       log: pino({ level: 'trace' }, { write }),
       version: '0.0.0-test',
       isSweptByHand: !options.sweepsByItself,
+      ...(options.consoleFolder !== undefined && { consoleFolder: options.consoleFolder }),
+      ...(!options.hashesAtFullCost && { passwordCost: leastCost }),
       ...(options.onStatement && { onStatement: ofRequests(options.onStatement) }),
     });
     return new Testbed({ clock, database, logLines, server, ownsDatabase: !options.database });

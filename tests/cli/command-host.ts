@@ -10,8 +10,15 @@ const printed = { output: '', errors: '' };
 keep(process.stdout, 'output');
 keep(process.stderr, 'errors');
 
-process.on('message', ({ args, environment }: { args: string[]; environment: NodeJS.ProcessEnv }) => {
+interface Command {
+  readonly args: string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly folder?: string;
+}
+
+process.on('message', ({ args, environment, folder }: Command) => {
   process.env = environment;
+  if (folder !== undefined) process.chdir(folder);
   void main(args).then(
     () => tell(Number(process.exitCode ?? 0)),
     (error: unknown) => {

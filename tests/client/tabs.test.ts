@@ -61,6 +61,15 @@ describe('tabs', { timeout: 60_000 }, () => {
     for (const each of told) await each.assertMissedNothing();
   });
 
+  test('a session that was ended is no logout in the tab that hears of it from the other', async (context) => {
+    const { tabs, person } = await openTabs(context);
+    const [one, other] = tabs;
+    const event = nextEvent(other);
+    await bed.run('revokeSessions', { userId: person.id });
+    await rejectsWith(one.query('{folder{name}}'), 'LOGGED_OUT');
+    assert.equal(await event, 'ended');
+  });
+
   test('a logout in one tab is one in the other, and a login, too', async (context) => {
     const { tabs, person } = await openTabs(context);
     const [one, other] = tabs;

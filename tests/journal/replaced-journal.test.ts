@@ -11,7 +11,10 @@ import { Testbed } from '../testbed.ts';
 
 const forget = sql<{ count: number }>`
   delete from journal where number > (select number from journal_counter) - ${'count'}`;
-const goBack = sql<{ count: number }>`update journal_counter set number = number - ${'count'}`;
+const goBack = sql<{ count: number }>`
+  update journal_counter set
+    number = number - ${'count'},
+    nonce = (select nonce from journal where journal.number = journal_counter.number - ${'count'})`;
 
 for (const kind of databaseKinds) {
   describe(`a journal that lost its last entries on ${kind.name}`, () => {

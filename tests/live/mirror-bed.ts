@@ -4,6 +4,7 @@
  */
 
 import { readSettings } from 'espalier';
+import { Activity } from '../../server/src/activity.ts';
 import { createAccessBook } from '../../server/src/access/access-book.ts';
 import { createPasswords } from '../../server/src/accounts/passwords.ts';
 import { readUserByName } from '../../server/src/accounts/users.ts';
@@ -20,7 +21,7 @@ import { readHead } from '../../server/src/journal/journal.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import type { DatabaseKind } from '../databases.ts';
-import { TestClock } from '../testbed.ts';
+import { leastCost, TestClock } from '../testbed.ts';
 import type { Change } from './mirror.ts';
 
 export interface Answer<Data> {
@@ -46,7 +47,7 @@ export class MirrorBed {
     const bugs: unknown[] = [];
     const onBug = (error: unknown) => void bugs.push(error);
     const database = await openDatabase(settings.databaseUrl, clock, {});
-    const passwords = createPasswords();
+    const passwords = createPasswords({ cost: leastCost });
     const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
     const seal = createKeySeal(undefined);
     await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
@@ -58,6 +59,7 @@ export class MirrorBed {
       feed: await openJournalFeed({ database, onError: onBug }),
       limits: { ...settings, ...limits },
       accessBook: createAccessBook(database),
+      server: { activity: new Activity(clock) } as GraphOptions['server'],
       onBug,
       onTrouble: onBug,
     };

@@ -21,7 +21,8 @@ export interface SocketClientOptions extends ClientOptions {
   readonly path?: string;
 }
 
-const patienceMs = 10_000;
+/** Nothing takes so long; but a machine may be busy with something else. */
+const patienceMs = 60_000;
 
 export class SocketClient {
   readonly socket: WebSocket;
@@ -85,30 +86,32 @@ export class SocketClient {
   }
 
   async next(): Promise<Frame> {
-    const deadline = AbortSignal.timeout(patienceMs);
     while (this.#frames.length === 0) {
       if (this.#isClosed) throw new Error(`The socket closed: ${JSON.stringify(await this.#closed)}.`);
-      await new Promise<void>((resolve, reject) => {
-        this.#wake = resolve;
-        deadline.onabort = () => reject(new Error('No frame came.'));
-      });
+      await patiently<void>('No frame came.', (resolve) => (this.#wake = resolve));
     }
     return this.#frames.shift()!;
   }
 
   /** Waits until it is closed, by whomever. */
   async closed(): Promise<Closed> {
-    const deadline = AbortSignal.timeout(patienceMs);
-    return new Promise((resolve, reject) => {
-      deadline.onabort = () => reject(new Error('The socket stays open.'));
-      void this.#closed.then(resolve);
-    });
+    return patiently('The socket stays open.', (resolve) => void this.#closed.then(resolve));
   }
 
   async close(): Promise<void> {
     this.socket.close();
     await this.closed();
   }
+}
+
+function patiently<T>(complaint: string, wait: (resolve: (value: T) => void) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(complaint)), patienceMs);
+    wait((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
 }
 
 export interface Refused {

@@ -73,6 +73,7 @@ describe('a slow reader', () => {
     assert.ok(left > 0, 'what it sent is still with it');
     client.socket.resume();
     client.send({ type: 'ping' });
+    // After all those before it.
     assert.equal((await client.next()).type, 'pong');
     await client.close();
     await app.stop();

@@ -41,6 +41,7 @@ export interface PageArguments {
   readonly after?: string | null | undefined;
   readonly last?: number | undefined;
   readonly before?: string | null | undefined;
+  readonly skip?: number | undefined;
 }
 
 const connection = `edges{cursor depth node{id}} items{id} totalCount
@@ -58,8 +59,8 @@ export function childList(
   return {
     actor,
     query: `query($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $order: FolderOrder,
-      $filter: FolderFilter){folder(id: $id){list: folders(first: $first, after: $after, last: $last,
-      before: $before, orderBy: $order, filter: $filter){${connection}}}}`,
+      $filter: FolderFilter, $skip: Int){folder(id: $id){list: folders(first: $first, after: $after, last: $last,
+      before: $before, orderBy: $order, filter: $filter, skip: $skip){${connection}}}}`,
     variables: { id, order, filter },
     entries() {
       const folder = model.find(id);

@@ -17,7 +17,7 @@ import {
 } from './tree-model.ts';
 
 /** Selects all that `shownFolder` holds. */
-export const folderSelection = `id name title icon description properties accessLevel version createdAt updatedAt
+export const folderSelection = `id name title icon description properties accessLevel version createdAt updatedAt position
   path depth parent{id} ancestors{id name accessLevel} folders{totalCount items{id}}`;
 
 export function shownFolder(
@@ -32,6 +32,7 @@ export function shownFolder(
     ...ownFields(model, user, folder),
     path: model.pathOf(folder),
     depth: way.length - 1,
+    position: folder.parent ? childrenAmong(folder.parent, seen).indexOf(folder) : 0,
     parent: folder.parent && { id: folder.parent.id },
     ancestors: way.slice(0, -1).map((each) => ({
       id: each.id,

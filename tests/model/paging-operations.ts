@@ -112,6 +112,32 @@ const window = operationKind(
   },
 );
 
+const scrolled = operationKind(
+  4,
+  fc.record({
+    list: childLists,
+    after: fc.option(fc.nat(9_999)),
+    skip: fc.nat(9),
+    size: fc.nat(6),
+  }),
+  async (world, { list: { actor, folder, order, filter }, after, skip, size }) => {
+    const user = actorOf(world, actor);
+    const id = folderIdOf(world, user, folder);
+    const list = childList(world, user, id, { order, filter: filterOf(world, filter) });
+    const edges = (await readPage(world, list, {}))?.edges ?? [];
+    const from = after === null || edges.length === 0 ? -1 : after % edges.length;
+    const page = { first: size, skip, after: edges[from]?.cursor ?? null };
+    await comparePage(world, list, page, (entries) => {
+      const start = from + 1 + skip;
+      return {
+        shown: entries.slice(start, start + size),
+        hasNextPage: start + size < entries.length,
+        hasPreviousPage: Math.min(start, entries.length) > 0,
+      };
+    });
+  },
+);
+
 const depths = fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined });
 
 const descendants = operationKind(
@@ -228,6 +254,7 @@ const amidChanges = operationKind(
 export const pagingOperations: OperationTable = {
   children,
   window,
+  scrolled,
   descendants,
   search: searching,
   trash,

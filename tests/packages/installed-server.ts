@@ -1,4 +1,6 @@
-/** A server from packages, in a process of its own: started, asked whether it is ready, logged in to, and stopped. */
+/**
+ * A server from packages, in a process of its own: started, asked whether it is ready and has its console, logged in to, and stopped.
+ */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -36,6 +38,8 @@ export async function serveAndStop(
     }
     const url = /API +(\S+)/.exec(output)![1]!;
     assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    const page = await fetch(`${url}/console/`);
+    assert.match(await page.text(), /src="\/console\/assets\/[^"]+\.js"/);
     const password = /Password +(\S+)/.exec(output)![1]!;
     const login = await fetch(`${url}/login`, {
       method: 'POST',

@@ -52,15 +52,18 @@ function faultsOfManifest({ manifest }: Packed, versions: ReadonlyMap<string, st
 
 /** These are one module, as small as can be, because browsers load it. */
 const bundled = new Set(['@espalier/client']);
+/** Built into files with names of their own, which are its whole content. */
+const isPage = (name: string) => name === '@espalier/console';
 
 /** Exactly what is built from the sources, with its types, and what the package lists besides. */
 function faultsOfFiles({ workspace, manifest, files }: Packed): string[] {
   const isModule = (name: string) => name === 'dist/index' || !bundled.has(manifest.name);
-  const built = globSync('src/**/*.ts', { cwd: join(root, workspace) })
+  const sources = isPage(manifest.name) ? [] : globSync('src/**/*.ts', { cwd: join(root, workspace) });
+  const built = sources
     .filter((name) => !name.endsWith('.test.ts'))
     .map((name) => name.replace(/^src\/(.*)\.ts$/, 'dist/$1'))
     .flatMap((name) => [...(isModule(name) ? [`${name}.js`] : []), `${name}.d.ts`]);
-  const listed = (manifest.files ?? []).filter((name) => name !== 'dist');
+  const listed = (manifest.files ?? []).filter((name) => name !== 'dist' || isPage(manifest.name));
   const isListed = (name: string) => listed.some((each) => name === each || name.startsWith(`${each}/`));
   const expected = new Set(['package.json', 'README.md', 'LICENSE', ...built]);
   const licence = readFileSync(join(root, workspace, 'LICENSE'), 'utf8');
@@ -115,7 +118,8 @@ function faultsOfImports({ manifest, files, folder }: Packed): string[] {
     ...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   ]);
   const faults = new Set<string>();
-  for (const name of files.filter((each) => each.endsWith('.js'))) {
+  // A page has all that it needs in itself.
+  for (const name of files.filter((each) => each.endsWith('.js') && !isPage(manifest.name))) {
     const { importedFiles } = ts.preProcessFile(readFileSync(join(folder, name), 'utf8'), true, true);
     for (const { fileName: specifier } of importedFiles) {
       if (specifier.startsWith('.') || isBuiltin(specifier)) continue;

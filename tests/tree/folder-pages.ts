@@ -17,8 +17,8 @@ export interface FolderPage {
 
 const page =
   '{edges{cursor depth node{id name}} pageInfo{hasNextPage hasPreviousPage startCursor endCursor} totalCount}';
-export const children = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String, $filter: FolderFilter, $orderBy: FolderOrder){
-  folder(id: $id){list: folders(first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy)${page}}}`;
+export const children = `query($id: ID, $first: Int, $after: String, $last: Int, $before: String, $filter: FolderFilter, $orderBy: FolderOrder, $skip: Int){
+  folder(id: $id){list: folders(first: $first, after: $after, last: $last, before: $before, filter: $filter, orderBy: $orderBy, skip: $skip)${page}}}`;
 export const descendants = `query($id: ID, $depth: Int, $first: Int, $after: String){
   folder(id: $id){list: descendants(depth: $depth, first: $first, after: $after)${page}}}`;
 

@@ -21,6 +21,7 @@ for (const kind of databaseKinds) {
         onStatement: (text) => void statements.push(text),
       });
       await tree.import(Array.from({ length: 300 }, (_, place) => `Wide/Folder ${place}`));
+      await tree.import(Array.from({ length: 300 }, (_, place) => `Deep/Shelf ${place}/Box`));
     });
     after(() => tree.stop());
 
@@ -67,8 +68,11 @@ for (const kind of databaseKinds) {
 
     test('folders that are looked at are paid for, in counts, filters and searches', async () => {
       const wide = (fields: string) => `{folder(path: "/Wide"){${fields}}}`;
-      assert.equal(await codeOf(wide(many(3, 'descendants{totalCount}'))), undefined);
-      assert.equal(await codeOf(wide(many(4, 'descendants{totalCount}'))), 'TOO_EXPENSIVE');
+      const deep = (fields: string) => `{folder(path: "/Deep"){${fields}}}`;
+      assert.equal(await codeOf(deep(many(3, 'descendants{totalCount}'))), undefined);
+      assert.equal(await codeOf(deep(many(4, 'descendants{totalCount}'))), 'TOO_EXPENSIVE');
+      // A folder knows how many are in it: where none of them has anything inside, there is nothing to look at.
+      assert.equal(await codeOf(wide(many(50, 'descendants{totalCount}'))), undefined);
       const filtered = (count: number) =>
         wide(
           Array.from(

@@ -1,0 +1,149 @@
+/** Who may see what, in the console: granted, explained, taken away; and sessions that an administrator ends. */
+
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { ConsoleBed } from './console-bed.ts';
+
+describe('access in a console on SQLite', () => {
+  let bed: ConsoleBed;
+  before(async () => {
+    bed = await ConsoleBed.start();
+  });
+  afterEach(() => bed.closeBrowsers());
+  after(() => bed.stop());
+
+  const choose = async (page: Page, field: string, name: string) => {
+    await page.getByRole('combobox', { name: field }).fill(name);
+    await page.getByRole('option', { name, exact: true }).click();
+  };
+
+  test('what is granted is there for the other at once, and is explained', async () => {
+    const id = await bed.demo.idOf('/Places/Hill Campus');
+    const other = await bed.signedIn('margaret', `/folders/${id}`);
+    await other.getByText('This folder is not there').waitFor();
+
+    const page = await bed.signedIn('admin', `/folders/${id}?tab=access`);
+    await page.getByRole('button', { name: 'Grant access…' }).click();
+    const dialog = page.getByRole('dialog');
+    await choose(page, 'Person or group', 'margaret');
+    await dialog.getByRole('button', { name: /Level/ }).click();
+    await page.getByRole('option', { name: /^Write/ }).click();
+    await dialog.getByRole('button', { name: 'Grant', exact: true }).click();
+    await page.getByRole('table', { name: 'Granted here' }).getByText('margaret').waitFor();
+
+    await other.getByRole('heading', { level: 1, name: 'Hill Campus' }).waitFor();
+    const folder = other.getByRole('region', { name: 'Folder', exact: true });
+    await folder.getByRole('button', { name: 'New folder' }).waitFor();
+
+    await choose(page, 'Explain the access of', 'margaret');
+    const way = page.getByRole('list', { name: 'The way from the root' });
+    await way.getByText('Write for margaret').waitFor();
+    assert.match(await way.innerText(), /Write for margaret\s*decides/);
+
+    await page.getByRole('button', { name: 'Take away from margaret' }).click();
+    await other.getByText('This folder is not there').waitFor();
+  });
+
+  test('what a page lets somebody do follows their access as it changes', async () => {
+    const id = await bed.demo.idOf('/Places/Harbour Campus');
+    const page = await bed.signedIn('ada', `/folders/${id}?tab=access`);
+    await page.getByRole('button', { name: 'Grant access…' }).waitFor();
+    await bed.tree.run('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'READ' });
+    await page.getByRole('button', { name: 'Grant access…' }).waitFor({ state: 'detached' });
+    await bed.tree.run('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'MANAGE' });
+    await page.getByRole('button', { name: 'Grant access…' }).waitFor();
+  });
+
+  test('a name that is written in full is taken by Enter, and one that is not is left to be completed', async () => {
+    const page = await bed.signedIn('admin', `/folders/${await bed.demo.idOf('/Places')}?tab=access`);
+    const field = page.getByRole('combobox', { name: 'Explain the access of' });
+    await field.fill('mar');
+    await page.getByRole('option', { name: 'margaret' }).waitFor();
+    await field.press('Escape');
+    await page.getByRole('option', { name: 'margaret' }).waitFor({ state: 'detached' });
+    await field.fill('a');
+    await page.getByRole('option', { name: 'margaret' }).waitFor();
+    await field.press('Enter');
+    assert.equal(await field.inputValue(), 'a');
+    await field.fill('linus');
+    await page.getByRole('option', { name: 'linus' }).waitFor();
+    await field.press('Enter');
+    await page.getByRole('option', { name: 'linus' }).waitFor({ state: 'detached' });
+    assert.equal(await field.inputValue(), 'linus');
+    await page.getByRole('list', { name: 'The way from the root' }).waitFor();
+  });
+
+  test('of many grants the first are shown in the order of their names, and any of them is found', async () => {
+    const folderId = await bed.demo.idOf('/Suppliers');
+    for (let number = 60; number > 0; number--) {
+      const fields = { name: `Team ${number}` };
+      const { group } = await bed.tree.run<{ group: { id: string } }>('createGroup', fields, 'group{id}');
+      await bed.tree.run('grantAccess', { folderId, groupId: group.id, level: 'READ' });
+    }
+    const page = await bed.signedIn('admin', `/folders/${folderId}?tab=access`);
+    const table = page.getByRole('table', { name: 'Granted here' });
+    await page.getByText('50 of 60').waitFor();
+    const names = await table.getByRole('rowheader').allInnerTexts();
+    assert.deepEqual([names.length, names[1], names[9]], [50, 'Team 2', 'Team 10']);
+    await page.getByRole('searchbox', { name: 'Search: granted here' }).fill('team 60');
+    await page.getByText('1 of 60').waitFor();
+    assert.deepEqual(await table.getByRole('rowheader').allInnerTexts(), ['Team 60']);
+  });
+
+  test('a question before harm has the focus on Cancel, and the harm is one Tab away', async () => {
+    const id = await bed.demo.idOf('/Suppliers');
+    const page = await bed.signedIn('admin', `/folders/${id}`);
+    const opener = page
+      .getByRole('region', { name: 'Folder', exact: true })
+      .getByRole('button', { name: 'Delete…' });
+    await opener.press('Enter');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('folders go').waitFor();
+    const focused = page.locator(':focus');
+    assert.equal(await focused.innerText(), 'Cancel');
+    await page.keyboard.press('Tab');
+    assert.match(await focused.innerText(), /^Delete/);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  test('the page of a user tells what they may do with a folder, and why', async () => {
+    const folderId = await bed.demo.idOf('/Places/Harbour Campus/Floor 2');
+    const page = await bed.signedIn('admin', `/users/${bed.demo.userIds.linus}?folder=${folderId}`);
+    const told = page.getByRole('status').filter({ hasText: 'Decided by' });
+    await told.waitFor();
+    assert.match(await told.innerText(), /No access .*\/Places\/Harbour Campus\/Floor 2/);
+  });
+
+  test('a session that is revoked is over in its tab', async () => {
+    const other = await bed.signedIn('grace', '/folders');
+    bed.expectFaults(/status of 401/);
+    const page = await bed.signedIn('admin', '/sessions');
+    await page
+      .getByRole('button', { name: /^Revoke .* of grace$/ })
+      .first()
+      .click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click();
+    await page.getByText(/^Revoked .* of grace$/).waitFor();
+    await other.getByRole('dialog', { name: 'Sign in again' }).waitFor();
+    await other.getByRole('button', { name: 'Leave this page' }).click();
+    await other.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
+  });
+
+  test('a user who is made there can log in', async () => {
+    const page = await bed.signedIn('admin', '/users');
+    await page.getByRole('button', { name: 'New user' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New user' });
+    await dialog.getByLabel('User name').fill('hedy');
+    await dialog.getByLabel('Password').fill('espaliered pear tree');
+    await dialog.getByRole('button', { name: 'Create user' }).click();
+    await page.getByRole('link', { name: 'hedy' }).first().waitFor();
+    const { status } = await bed.tree.bed.post('/login', {
+      username: 'hedy',
+      password: 'espaliered pear tree',
+    });
+    assert.equal(status, 200);
+  });
+});

@@ -1,0 +1,227 @@
+/** "Copy as": what the console gives to scripts is what a shell, the command line and the server understand. */
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { after, before, describe, test } from 'node:test';
+import * as accessActions from '../../console/src/actions/access-actions.ts';
+import { quoted, textOf, type Action } from '../../console/src/actions/action.ts';
+import * as folderActions from '../../console/src/actions/folder-actions.ts';
+import * as peopleActions from '../../console/src/actions/people-actions.ts';
+import { readGiven } from '../../server/src/cli/command.ts';
+import { findCommand } from '../../server/src/cli/commands.ts';
+import { CliBed } from '../cli/cli-bed.ts';
+import { sqlite } from '../databases.ts';
+
+const apiUrl = 'https://example.com/espalier';
+const secret = 'a-Secret-that-nobody-may-see';
+const id = '01a1e100-76cc-7000-8012-279faa1f1f0b';
+const name = "-It's $HOME; `id`\n#“quoted” \\";
+
+/** What each action is done with here, and the command that says it; null where only `espalier query` does. */
+const calls: readonly (readonly [action: string, input: object, command: string | null])[] = [
+  ['createFolder', { parentId: id, name }, null],
+  [
+    'updateFolder',
+    { id, name, title: null, properties: { area: [name, 1] }, expectedVersion: 3 },
+    'folder set',
+  ],
+  ['updateFolder', { id, properties: { 'a=b': 1 } }, null],
+  ['moveFolder', { id, parentId: id, dryRun: true }, 'folder mv'],
+  ['moveFolder', { id, parentId: id, expectedVersion: 3 }, null],
+  ['deleteFolder', { id, recursive: true }, 'folder rm'],
+  ['deleteFolder', { id, recursive: true, expectedVersion: 3 }, null],
+  ['restoreFolder', { id, parentId: id, name }, 'folder restore'],
+  ['grantAccess', { folderId: id, userId: id, level: 'MANAGE' }, 'grant set'],
+  ['revokeAccess', { folderId: id, groupId: id }, 'grant rm'],
+  ['createUser', { username: name, password: secret, isAdministrator: true }, 'user add'],
+  ['updateUser', { id, username: name }, 'user rename'],
+  ['updateUser', { id, isDisabled: true }, 'user disable'],
+  ['updateUser', { id, isDisabled: false }, 'user enable'],
+  ['updateUser', { id, isAdministrator: true }, 'user promote'],
+  ['updateUser', { id, isAdministrator: false }, 'user demote'],
+  ['updateUser', { id, isAdministrator: false, isDisabled: true }, null],
+  ['deleteUser', { id }, 'user rm'],
+  ['resetPassword', { userId: id, password: secret }, 'user set-password'],
+  ['changePassword', { oldPassword: secret, newPassword: secret }, 'user password'],
+  ['createGroup', { name }, 'group add'],
+  ['updateGroup', { id, name }, 'group rename'],
+  ['deleteGroup', { id }, 'group rm'],
+  ['addToGroup', { groupId: id, userIds: [id, id] }, 'group join'],
+  ['removeFromGroup', { groupId: id, userIds: [id] }, 'group leave'],
+  ['revokeSession', { id }, 'session revoke'],
+  ['revokeSessions', { userId: id }, 'session revoke'],
+  ['revokeSessions', { keepCurrent: true }, 'session revoke'],
+];
+
+const actions: Readonly<Record<string, unknown>> = { ...folderActions, ...accessActions, ...peopleActions };
+
+/** The words that a shell makes of a text. */
+function wordsOf(text: string): string[] {
+  const environment = { PATH: process.env['PATH'], ESPALIER_AUTH_TOKEN: 'token', HOME: '/nowhere' };
+  const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${text}`], {
+    env: environment,
+    encoding: 'utf8',
+  });
+  return printed.split('\0').slice(0, -1);
+}
+
+describe('copy as', () => {
+  test('is there for every action', () => {
+    const isAction = (value: unknown) => typeof value === 'object' && value !== null && 'document' in value;
+    const known = Object.keys(actions).filter((each) => isAction(actions[each]));
+    assert.deepEqual(new Set(calls.map(([action]) => action)), new Set(known));
+  });
+
+  for (const [action, input, command] of calls) {
+    const call = { action: actions[action] as Action, variables: { input } };
+
+    test(`CLI of ${action} with ${Object.keys(input).join(', ')} is ${command ?? 'query'}`, async () => {
+      const [program, ...words] = wordsOf(textOf('cli', call, apiUrl));
+      assert.equal(program, 'espalier');
+      const { found, rest } = findCommand(words)!;
+      assert.equal(found.name, command ?? 'query');
+      const given = readGiven(found.name, await found.load(), rest);
+      if (command === null) {
+        const { variables } = given.options as { variables?: string };
+        assert.deepEqual(JSON.parse(variables!), { input });
+      }
+      // Nothing that was chosen got lost on the way.
+      const chosen = Object.values(input).filter((value) => value === name);
+      const all = [...given.words, ...Object.values(given.options)].flat() as unknown[];
+      if (command !== null)
+        assert.ok(
+          chosen.every((value) => all.includes(value)),
+          all.join(' | '),
+        );
+    });
+  }
+
+  test('curl sends the document and the variables, with a token of the shell', () => {
+    for (const [action, input] of calls) {
+      const call = { action: actions[action] as Action, variables: { input } };
+      const [program, url, ...options] = wordsOf(textOf('curl', call, apiUrl));
+      assert.deepEqual([program, url], ['curl', `${apiUrl}/graphql`]);
+      assert.deepEqual(options.slice(0, 5), [
+        '-H',
+        'Authorization: Bearer token',
+        '-H',
+        'Content-Type: application/json',
+        '-d',
+      ]);
+      const body = JSON.parse(options[5]!) as { query: string; variables: { input: object } };
+      assert.match(body.query, new RegExp(`^mutation .*\\b${action}\\(`));
+      assert.deepEqual(Object.keys(body.variables.input), Object.keys(input));
+    }
+  });
+
+  test('holds no password in any form', () => {
+    for (const [action, input] of calls) {
+      const call = { action: actions[action] as Action, variables: { input } };
+      for (const form of ['graphql', 'curl', 'cli'] as const) {
+        assert.ok(!textOf(form, call, apiUrl).includes(secret), `${form} of ${action}`);
+      }
+    }
+  });
+
+  test('keeps the lines of a document with comments and texts, in which they mean something', () => {
+    const document = '# All of it\n{\n  search(text: "a   b") { totalCount } # so many\n}\n';
+    const call = { action: { label: 'Query', document }, variables: {} };
+    assert.equal(wordsOf(textOf('cli', call, apiUrl)).at(-1), document.trim());
+    const body = JSON.parse(wordsOf(textOf('curl', call, apiUrl)).at(-1)!) as { query: string };
+    assert.equal(body.query, document.trim());
+    assert.equal(textOf('graphql', call, apiUrl), document.trim());
+  });
+
+  test('quotes whatever a shell would not leave alone', () => {
+    for (const word of [
+      '',
+      'plain',
+      'id:7',
+      '~',
+      '*',
+      '$x',
+      'a b',
+      "it's",
+      '!1',
+      '"',
+      '\\',
+      'a\nb',
+      '-x',
+      '#c',
+    ]) {
+      assert.deepEqual(wordsOf(quoted(word)), [word]);
+    }
+  });
+});
+
+describe('copy as CLI, with names and texts that look like flags', () => {
+  let bed: CliBed;
+  before(async () => (bed = await CliBed.start(sqlite)));
+  after(() => bed.stop());
+
+  /** Pasted into a shell. */
+  const ask = (action: Action, input: object) => {
+    const [, ...words] = wordsOf(textOf('cli', { action, variables: { input } }, apiUrl));
+    return bed.run(words);
+  };
+  const paste = async (action: unknown, input: object) => {
+    const { code, output, errors } = await ask(action as Action, input);
+    assert.equal(code, 0, errors);
+    assert.doesNotMatch(output, /^Usage|^\d/);
+  };
+  const idOf = async (kind: 'user' | 'group', called: string) => {
+    const all = await bed.json<{ id: string; username?: string; name?: string }[]>(kind, 'ls');
+    return all.find((one) => (one.username ?? one.name) === called)!.id;
+  };
+
+  const wicked = ['-h', '--help', '-v', '--version', '--', '-', '-r', '--no-title', '--name=x', '--title'];
+  for (const [at, text] of wicked.entries()) {
+    test(`folders: ${text}`, async () => {
+      const { createFolder, updateFolder, deleteFolder, restoreFolder } = folderActions;
+      await bed.tree.import([{ path: `folders ${at}/one` }]);
+      const folder = await bed.tree.idOf(`/folders ${at}/one`);
+      const [title, icon, description] = [text, text, text];
+      await paste(updateFolder, {
+        id: folder,
+        name: text,
+        title,
+        icon,
+        description,
+        properties: { [at]: text },
+      });
+      await paste(updateFolder, { id: folder, properties: text.includes('=') ? {} : { [text]: text } });
+      await paste(deleteFolder, { id: folder, recursive: true });
+      const parentId = await bed.tree.idOf(`/folders ${at}`);
+      await paste(restoreFolder, { id: folder, parentId, name: `${text}2` });
+      const shown = await bed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
+      assert.deepEqual(
+        {
+          path: shown['path'],
+          title: shown['title'],
+          icon: shown['icon'],
+          description: shown['description'],
+        },
+        { path: `/folders ${at}/${text}2`, title, icon, description },
+      );
+      assert.deepEqual(shown['properties'], text.includes('=') ? {} : { [text]: text });
+      await paste(createFolder, { parentId: folder, name: text, title });
+      assert.ok(await bed.tree.idOf(`/folders ${at}/${text}2/${text}`));
+    });
+
+    test(`people: ${text}`, async () => {
+      const { createGroup, updateGroup, createUser, updateUser } = peopleActions;
+      await paste(createGroup, { name: text });
+      await paste(updateGroup, { id: await idOf('group', text), name: `${text}3` });
+      assert.ok(await idOf('group', `${text}3`));
+      const added = await ask(createUser, {
+        username: text,
+        password: secret,
+        isAdministrator: true,
+      });
+      assert.deepEqual([added.code === 0, added.output], [false, ''], 'there is nobody to write a password');
+      await bed.output('user', 'add', '--generate', `user${at}`);
+      await paste(updateUser, { id: await idOf('user', `user${at}`), username: text });
+      assert.ok(await idOf('user', text));
+    });
+  }
+});

@@ -1,0 +1,69 @@
+/** What the console asks the graph, word for word, against the schema: nothing of it is found out by whoever uses it. */
+
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { buildSchema, Kind, NoUnusedFragmentsRule, parse, specifiedRules, validate } from 'graphql';
+
+interface Template {
+  readonly file: string;
+  readonly name: string | undefined;
+  readonly text: string;
+  /** Names of what is put behind it. */
+  readonly appended: readonly string[];
+}
+
+const root = join(import.meta.dirname, '../..');
+const schema = buildSchema(readFileSync(join(root, 'contract/schema.graphql'), 'utf8'));
+const marker = '/* GraphQL */';
+const template = /(?:const (\w+) =\s*)?\/\* GraphQL \*\/ `([^`]*)`((?:\s*\+\s*\w+)*)/g;
+
+function templatesOf(file: string): Template[] {
+  const source = readFileSync(join(root, file), 'utf8');
+  const found = [...source.matchAll(template)].map(([, name, text, appended]) => ({
+    file,
+    name,
+    text: text!,
+    appended: appended!.match(/\w+/g) ?? [],
+  }));
+  assert.equal(found.length, source.split(marker).length - 1, `${file}: not every document was understood`);
+  return found;
+}
+
+describe('the documents of the console', () => {
+  const templates = globSync('console/src/**/*.{ts,tsx}', { cwd: root })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap(templatesOf);
+  const byName = new Map(templates.flatMap((each) => (each.name ? [[each.name, each.text]] : [])));
+  const isFragment = ({ text }: Template) =>
+    parse(text).definitions.every(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
+
+  test('are there, and none is put together from parts that cannot be read', () => {
+    assert.ok(templates.length > 20, `only ${templates.length}`);
+    assert.deepEqual(
+      templates.filter(({ text }) => text.includes('${')).map(({ file }) => file),
+      [],
+    );
+  });
+
+  test('fit the schema', () => {
+    const rules = {
+      whole: specifiedRules,
+      fragment: specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule),
+    };
+    for (const each of templates) {
+      const parts = each.appended.map((name) => {
+        assert.ok(byName.has(name), `${each.file}: ${name} is no document`);
+        return byName.get(name);
+      });
+      const document = parse([each.text, ...parts].join('\n'));
+      const errors = validate(schema, document, isFragment(each) ? rules.fragment : rules.whole);
+      assert.deepEqual(
+        errors.map(({ message }) => message),
+        [],
+        `${each.file}: ${each.text}`,
+      );
+    }
+  });
+});

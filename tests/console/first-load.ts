@@ -1,0 +1,27 @@
+/** What a browser loads of the console up to its first screen, in the size that it has when it is gzipped. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'playwright-core';
+
+export const consoleFolder = join(import.meta.dirname, '../../console/dist');
+
+/** Without the explorer. */
+export const firstLoadBudgetBytes = 250_000;
+
+/** Begins to listen; answers with how to read what was loaded since, name by name. */
+export function watchLoads(page: Page): () => ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>();
+  page.on('request', (request) => {
+    const [, name] = /\/console\/([^?#]*)$/.exec(request.url()) ?? [];
+    if (name === undefined) return;
+    const file = /\.\w+$/.test(name) ? name : 'index.html';
+    sizes.set(file, gzipSync(readFileSync(join(consoleFolder, file)), { level: 9 }).length);
+  });
+  return () => sizes;
+}
+
+export function totalOf(sizes: ReadonlyMap<string, number>): number {
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
+}

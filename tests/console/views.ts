@@ -1,0 +1,211 @@
+/** Everything that the console can show: each screen, what opens above it, and what stands where there is nothing. */
+
+import type { Page } from 'playwright-core';
+import type { ConsoleBed, Who } from './console-bed.ts';
+import type { PersonName } from './demo-estate.ts';
+
+export interface View {
+  /** Of its pictures, too. */
+  readonly name: string;
+  /** The administrator, unless told; nobody is signed in if it is null. */
+  readonly who?: Who | null;
+  /** What has an id is named in braces: `/folders/{/Places}`, `/users/{user ada}`, `/groups/{group Auditors}`. */
+  readonly path: string;
+  /** What is done there to see it. */
+  readonly open?: (page: Page, bed: ConsoleBed) => Promise<unknown>;
+  /** What it is known by, if that takes a while. */
+  readonly shows?: string;
+  /** Whether there are pictures of it in the documentation. */
+  readonly isPictured?: true;
+}
+
+const campus = '/folders/{/Places/Harbour Campus}';
+const press = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('button', { name }).filter({ visible: true }).first().click();
+const ofFolder = (name: string) => (page: Page) =>
+  page.getByRole('region', { name: 'Folder', exact: true }).getByRole('button', { name }).click();
+const key = (name: string) => (page: Page) => page.keyboard.press(name);
+
+export const views: readonly View[] = [
+  { name: 'sign-in', who: null, path: '/', isPictured: true },
+  {
+    name: 'sign-in-refused',
+    who: null,
+    path: '/',
+    async open(page) {
+      await page.getByLabel('User name').fill('ada');
+      await page.getByLabel('Password').fill('quince in brown paper');
+      await press('Sign in')(page);
+    },
+    shows: 'The user name or the password is not right.',
+  },
+
+  { name: 'folders', path: campus, isPictured: true },
+  { name: 'folders-root', path: '/folders', shows: 'Root' },
+  {
+    name: 'folders-marked',
+    path: '/folders/{/Projects/Library move/Crates}',
+    async open(page, { demo, tree }) {
+      const { authToken } = await tree.bed.logIn({ username: 'ada', password: demo.password });
+      const id = await demo.idOf('/Projects/Library move/Shelf plan');
+      await tree.run('updateFolder', { id, title: `Shelves by ${Math.random()}` }, 'cursor', authToken);
+      await page.getByRole('treeitem').getByText('by ada, just now').waitFor();
+    },
+  },
+  { name: 'folders-empty', who: 'margaret', path: '/folders', shows: 'No folder was shared with you.' },
+  { name: 'folder-unsaved', path: campus, open: (page) => page.getByLabel('Title').fill('Harbour') },
+  { name: 'folder-json', path: campus, open: press('Edit as JSON') },
+  { name: 'folder-children', path: `${campus}?tab=folders`, shows: 'Floor 11', isPictured: true },
+  { name: 'folder-childless', path: '/folders/{/Places/Old Mill}?tab=folders' },
+  {
+    name: 'access',
+    path: '/folders/{/Places/Harbour Campus/Floor 2}?tab=access&person={user linus}',
+    shows: 'decides',
+    isPictured: true,
+  },
+  { name: 'history', path: `${campus}?tab=history`, shows: 'ada', isPictured: true },
+  { name: 'folder-unknown', path: '/folders/00000000-0000-4000-8000-000000000000' },
+  { name: 'folder-read-only', who: 'grace', path: campus, shows: 'You may read this folder' },
+  { name: 'folder-passage', who: 'ada', path: '/folders/{/Places}', shows: 'You may only pass through' },
+  { name: 'new-folder', path: campus, open: ofFolder('New folder') },
+  { name: 'rename', path: campus, open: ofFolder('Rename…') },
+  {
+    name: 'move',
+    path: '/folders/{/Projects/Roof 2027}',
+    async open(page) {
+      await ofFolder('Move to…')(page);
+      await page.getByRole('dialog').getByRole('treeitem', { name: 'Archive' }).click();
+    },
+    shows: 'Chosen: /Archive',
+    isPictured: true,
+  },
+  { name: 'delete', path: campus, open: ofFolder('Delete…'), shows: 'folders go' },
+  { name: 'grant', path: `${campus}?tab=access`, open: press('Grant access…') },
+  {
+    name: 'folder-menu',
+    path: campus,
+    open: (page) => page.getByRole('treeitem', { name: 'Hill Campus' }).click({ button: 'right' }),
+  },
+  {
+    name: 'search',
+    path: campus,
+    open: (page) => page.getByRole('combobox', { name: 'Find a folder' }).fill('room 2'),
+    shows: 'Room 2.01',
+    isPictured: true,
+  },
+  {
+    name: 'search-nothing',
+    path: campus,
+    open: (page) => page.getByRole('combobox', { name: 'Find a folder' }).fill('zzzz'),
+    shows: 'Nothing is called “zzzz”',
+  },
+  {
+    name: 'message',
+    path: '/folders/{/Projects/Zero waste}',
+    async open(page) {
+      await page.getByLabel('Description').fill(`Jars, not bags. ${await page.title()} ${Math.random()}`);
+      await press('Save')(page);
+    },
+    shows: 'Changed “Zero waste”',
+  },
+
+  { name: 'trash', path: '/trash', shows: 'Boathouse', isPictured: true },
+  { name: 'trash-empty', who: 'margaret', path: '/trash', shows: 'Nothing here that you may restore' },
+  { name: 'restore', path: '/trash', open: press('More for Boathouse') },
+
+  { name: 'users', path: '/users', shows: 'margaret', isPictured: true },
+  { name: 'users-none', path: '/users?text=zzzz', shows: 'Nobody' },
+  { name: 'new-user', path: '/users', open: press('New user') },
+  {
+    name: 'user',
+    path: '/users/{user linus}?folder={/Places/Harbour Campus/Floor 2}',
+    shows: 'Decided by',
+    isPictured: true,
+  },
+  { name: 'user-menu', path: '/users/{user ada}', open: press('More for ada') },
+  { name: 'user-unknown', path: '/users/nobody', shows: 'There is no such user' },
+  { name: 'groups', path: '/groups', shows: 'Caretakers', isPictured: true },
+  { name: 'groups-none', path: '/groups?text=zzzz', shows: 'No group' },
+  { name: 'group', path: '/groups/{group Caretakers}', shows: 'linus', isPictured: true },
+  { name: 'new-group', path: '/groups', open: press('New group') },
+  { name: 'sessions', path: '/sessions', shows: 'admin', isPictured: true },
+  { name: 'revoke', path: '/sessions', open: press(/^Revoke .* of /) },
+  { name: 'account', path: '/account', shows: 'New password again', isPictured: true },
+
+  { name: 'overview', path: '/overview', shows: 'The last hour', isPictured: true },
+  { name: 'journal', path: '/journal', shows: 'tim', isPictured: true },
+  { name: 'journal-filters', path: '/journal', open: press(/Filter/) },
+  { name: 'journal-entry', path: '/journal', open: press(/^Details of entry/) },
+  { name: 'journal-none', path: '/journal?until=1999-12-31T00:00:00.000Z', shows: 'Nothing like that' },
+  { name: 'keys', path: '/keys', isPictured: true },
+  { name: 'settings', path: '/settings', shows: 'ESPALIER_PORT', isPictured: true },
+  { name: 'settings-none', path: '/settings?text=zzzz' },
+
+  {
+    name: 'explorer',
+    path: '/explorer',
+    async open(page) {
+      await page.locator('.monaco-editor').first().waitFor();
+      await press('Run')(page);
+    },
+    shows: '"isAdministrator"',
+    isPictured: true,
+  },
+  { name: 'api', path: '/api', shows: '/login/refresh', isPictured: true },
+  { name: 'api-schema', path: '/api/schema', shows: 'AccessLevel', isPictured: true },
+
+  { name: 'palette', path: '/users', open: press(/^Find or do/), isPictured: true },
+  {
+    name: 'palette-found',
+    path: '/users',
+    async open(page) {
+      await press(/^Find or do/)(page);
+      await page.keyboard.type('harb');
+    },
+    shows: 'Harbour Campus',
+  },
+  { name: 'shortcuts', path: '/folders', open: key('?'), isPictured: true },
+  { name: 'account-menu', path: '/users', open: press('Account of admin') },
+  { name: 'no-access', who: 'grace', path: '/users', shows: 'You may not see this', isPictured: true },
+  { name: 'not-found', path: '/nothing', shows: 'There is no such page' },
+];
+
+/** On a tab in which nobody is signed in yet, or the one who is to see it. Answers when all of it is there. */
+export async function show(bed: ConsoleBed, page: Page, view: View): Promise<void> {
+  const { who = 'admin' } = view;
+  await page.goto(bed.address(await pathOf(bed, view.path)));
+  const form = page.getByRole('heading', { name: 'Sign in to Espalier' });
+  const frame = page.getByRole('navigation', { name: 'Screens' });
+  await form.or(frame).waitFor();
+  if (who !== null) {
+    if (await form.isVisible()) await bed.signIn(page, who);
+    await bed.isLive(page);
+    await settled(page);
+  }
+  await view.open?.(page, bed);
+  if (view.shows !== undefined) {
+    await page.getByText(view.shows).filter({ visible: true }).first().waitFor();
+  }
+  await settled(page);
+}
+
+/** Nothing says any more that it is being read. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('main, [role=dialog]').filter({ visible: true }).first().waitFor();
+  await page.locator('.loading, .tree-unread').first().waitFor({ state: 'detached' });
+}
+
+async function pathOf({ demo }: ConsoleBed, path: string): Promise<string> {
+  let whole = path;
+  for (const [braced, name] of path.matchAll(/\{(.*?)\}/g)) {
+    const [, kind, of] = /^(user|group) (.*)$/.exec(name!) ?? [];
+    const id =
+      kind === 'user'
+        ? demo.userIds[of as PersonName]
+        : kind === 'group'
+          ? demo.groupIds[of as keyof typeof demo.groupIds]
+          : await demo.idOf(name!);
+    whole = whole.replace(braced, id);
+  }
+  return whole;
+}

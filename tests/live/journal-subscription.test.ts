@@ -1,0 +1,155 @@
+/** The subscription `journal`: everything that is done, told to administrators as it is done. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { eventually } from '../eventually.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { SocketClient, type Frame } from './socket-client.ts';
+
+interface Entry {
+  readonly number: number;
+  readonly cursor: string;
+  readonly kind: string;
+  readonly by: { readonly username: string } | null;
+  readonly folder: { readonly name: string } | null;
+  readonly user: { readonly username: string } | null;
+}
+
+interface Open {
+  readonly server: { readonly activity: { readonly subscriptions: number } };
+}
+
+const subscription = `subscription($filter: JournalFilter, $after: String){journal(filter: $filter, after: $after){
+  number cursor kind by{username} folder{name} user{username}}}`;
+const maxBacklog = 100;
+
+for (const kind of databaseKinds) {
+  describe(`the subscription journal on ${kind.name}`, () => {
+    let tree: TreeBed;
+    const opened: SocketClient[] = [];
+
+    before(async () => {
+      tree = await TreeBed.start(kind, { settings: { MAX_BACKLOG: String(maxBacklog) } });
+    });
+    after(async () => {
+      await Promise.all(opened.map((client) => client.close()));
+      await tree.stop();
+    });
+
+    const cursorNow = async () => (await tree.ask<{ cursor: string }>('{cursor}')).cursor;
+    /** With a cursor of before: whatever happens from now on is told, however late it is heard. */
+    const listen = async (variables: Record<string, unknown> = {}, authToken = tree.authToken) => {
+      const after = variables['after'] ?? (await cursorNow());
+      const client = await SocketClient.connect(tree.bed.url, authToken);
+      opened.push(client);
+      client.start('1', subscription, { ...variables, after });
+      return client;
+    };
+    const entryOf = ({ type, payload }: Frame): Entry => {
+      const { data, errors } = payload as { data?: { journal: Entry }; errors?: unknown };
+      assert.equal(type, 'next', JSON.stringify(payload));
+      assert.equal(errors, undefined, JSON.stringify(errors));
+      return data!.journal;
+    };
+    const take = async (client: SocketClient, count: number) => {
+      const entries: Entry[] = [];
+      while (entries.length < count) entries.push(entryOf(await client.next()));
+      return entries;
+    };
+    const codeOf = ({ type, payload }: Frame) => {
+      assert.equal(type, 'error', JSON.stringify(payload));
+      return (payload as unknown as { extensions: { code: string } }[])[0]!.extensions.code;
+    };
+    const newAdministrator = async () => {
+      const person = await tree.person({});
+      await tree.run('updateUser', { id: person.id, isAdministrator: true });
+      return person;
+    };
+
+    test('tells everything in order, with who did it and to what', async () => {
+      const client = await listen();
+      const id = await tree.create('House');
+      const ann = await tree.person({ [id]: 'READ' });
+      await tree.run('updateFolder', { id, title: 'The house' });
+      const entries = await take(client, 4);
+      assert.deepEqual(
+        entries.map((entry) => [entry.kind, entry.by?.username, entry.folder?.name, entry.user?.username]),
+        [
+          ['CREATE_FOLDER', 'admin', 'House', undefined],
+          ['CREATE_USER', 'admin', undefined, ann.username],
+          ['GRANT_ACCESS', 'admin', 'House', ann.username],
+          ['UPDATE_FOLDER', 'admin', 'House', undefined],
+        ],
+      );
+      const first = entries[0]!.number;
+      assert.deepEqual(
+        entries.map(({ number }) => number),
+        [first, first + 1, first + 2, first + 3],
+      );
+      const late = await listen({ after: entries[1]!.cursor });
+      assert.deepEqual(await take(late, 2), entries.slice(2), 'from a cursor on, nothing is missed');
+    });
+
+    test('tells only what fits the filter', async () => {
+      const parentId = await tree.create('Garden');
+      const client = await listen({
+        filter: { folderId: parentId, kinds: ['UPDATE_FOLDER', 'DELETE_FOLDER'] },
+      });
+      await tree.create('Tree', parentId);
+      await tree.run('updateFolder', { id: parentId, title: 'The garden' });
+      const ann = await newAdministrator();
+      const byAnn = await listen({ filter: { byId: ann.id } });
+      await tree.create('Hidden from the filter');
+      await tree.run('createFolder', { name: 'Pond', parentId }, 'folder{id}', ann.authToken);
+      await tree.delete(parentId);
+      assert.deepEqual(
+        (await take(client, 2)).map((entry) => entry.kind),
+        ['UPDATE_FOLDER', 'DELETE_FOLDER'],
+      );
+      const [entry] = await take(byAnn, 1);
+      assert.deepEqual([entry!.kind, entry!.by?.username], ['CREATE_FOLDER', ann.username]);
+      const nobody = await listen({ filter: { userId: 'nobody' } });
+      await tree.create('After all');
+      assert.deepEqual(nobody.unread, []);
+    });
+
+    test('is for administrators, and ends for who is none any more', async () => {
+      const { authToken } = await tree.person({});
+      assert.equal(codeOf(await (await listen({}, authToken)).next()), 'FORBIDDEN');
+      const ann = await newAdministrator();
+      const client = await listen({ filter: { kinds: ['CREATE_FOLDER'] } }, ann.authToken);
+      await tree.create('Seen');
+      assert.equal((await take(client, 1))[0]!.folder?.name, 'Seen');
+      await tree.run('updateUser', { id: ann.id, isAdministrator: false });
+      await tree.create('Not seen any more');
+      assert.equal(codeOf(await client.next()), 'FORBIDDEN');
+      assert.deepEqual(client.unread, []);
+    });
+
+    test('a cursor after which not everything can be told is refused, and what is none', async () => {
+      const old = await cursorNow();
+      await tree.import(Array.from({ length: 3 }, (_, place) => `imported ${place}`));
+      assert.equal((await take(await listen({ after: old }), 1))[0]!.kind, 'IMPORT_FOLDERS');
+      const one = (place: number) => `e${place}: createFolder(input: {name: "entry ${place}"}){cursor}`;
+      for (const start of [0, 26, 52, 78]) {
+        await tree.ask(`mutation{${Array.from({ length: 26 }, (_, place) => one(start + place)).join(' ')}}`);
+      }
+      assert.equal(codeOf(await (await listen({ after: old })).next()), 'NOT_FOUND');
+      assert.equal(codeOf(await (await listen({ after: 'rubbish' })).next()), 'BAD_INPUT');
+    });
+
+    test('without a cursor it begins now', async () => {
+      const count = async () =>
+        (await tree.ask<Open>('{server{activity{subscriptions}}}')).server.activity.subscriptions;
+      const before = await count();
+      const client = await SocketClient.connect(tree.bed.url, tree.authToken);
+      opened.push(client);
+      client.start('1', subscription);
+      await eventually(async () => (await count()) === before + 1, 'the subscription has begun');
+      await tree.create('Later');
+      const [entry] = await take(client, 1);
+      assert.equal(entry!.kind, 'CREATE_FOLDER');
+    });
+  });
+}
