@@ -2,6 +2,7 @@
 
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { consoleScenario } from './console.ts';
 import { live } from './live.ts';
 import { summarise, type Measure, type Scenario } from './scenario.ts';
 import { sizing } from './sizing.ts';
@@ -14,16 +15,18 @@ interface Outcome {
   readonly measures: readonly Measure[];
 }
 
-const scenarios: readonly Scenario[] = [live, sizing, storm];
-const mostMinutes = 10;
+const scenarios: readonly Scenario[] = [live, sizing, storm, consoleScenario];
+const mostMinutes = 20;
 
-const usage = 'Usage: npm run bench -- [scenario …] [--sockets 5000] [--people 50] [--rounds 7] [--json]';
+const usage =
+  'Usage: npm run bench -- [scenario …] [--sockets 5000] [--people 50] [--folders 1000000] [--rounds 7] [--json]';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     sockets: { type: 'string', default: '5000' },
     people: { type: 'string', default: '50' },
+    folders: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '7' },
     json: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -33,6 +36,7 @@ if (values.help) quit(usage, 0);
 const options = {
   sockets: wholeNumber('sockets'),
   people: wholeNumber('people'),
+  folders: wholeNumber('folders'),
   rounds: wholeNumber('rounds'),
 };
 const chosen = positionals.length === 0 ? scenarios : positionals.map(scenarioOf);
@@ -46,6 +50,13 @@ const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(mostMinutes
 const outcomes: Outcome[] = [];
 for (const scenario of chosen) outcomes.push(await run(scenario));
 console.log(values.json ? toJson(outcomes) : tell(outcomes));
+for (const { scenario, measures } of outcomes) {
+  for (const { name, unit, values: measured, below = Infinity } of measures) {
+    if (measured.every((value) => value < below)) continue;
+    console.error(`${scenario}: ${name} has to be less than ${below} ${unit}.`);
+    process.exitCode = 1;
+  }
+}
 
 async function run(scenario: Scenario): Promise<Outcome> {
   const notes: string[] = [];
@@ -91,7 +102,7 @@ function scenarioOf(name: string): Scenario {
   quit(`There is no scenario ${name}. There are: ${known}.\n${usage}`, 1);
 }
 
-function wholeNumber(name: 'sockets' | 'people' | 'rounds'): number {
+function wholeNumber(name: 'sockets' | 'people' | 'folders' | 'rounds'): number {
   const number = Number(values[name]);
   if (Number.isInteger(number) && number >= 1) return number;
   quit(`--${name} takes a whole number of at least 1.\n${usage}`, 1);

@@ -10,6 +10,8 @@ export interface ScenarioOptions {
   readonly sockets: number;
   /** Whose sockets they are. */
   readonly people: number;
+  /** On the tree that the console shows. */
+  readonly folders: number;
   /** For what the numbers do not say by themselves. */
   readonly note: (text: string) => void;
   /** Whoever waits stops waiting. */
@@ -21,6 +23,8 @@ export interface Measure {
   readonly unit: string;
   /** One for each round, or a single one. */
   readonly values: readonly number[];
+  /** Each of the values has to be less; the run fails otherwise. */
+  readonly below?: number;
 }
 
 export interface Summary {

@@ -6,6 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { readSettings, startServer, type RunningServer } from 'espalier';
+import { consoleFolder } from '../server/src/cli/console-folder.ts';
 import { systemClock } from '../server/src/clock.ts';
 import { answerParent } from './parent.ts';
 
@@ -60,6 +61,7 @@ answerParent(
         clock: systemClock,
         log: pino({ level: 'warn' }, { write: log }),
         version: '0.0.0-bench',
+        consoleFolder: consoleFolder(),
       });
       return server.url;
     },
