@@ -65,6 +65,66 @@ test('whoever has taken least is next, however many others wait', async () => {
   await Promise.all(hard.flat());
 });
 
+/** Of what was done, in its order: how much came between a moment and somebody's turn. */
+function turnsUntil(order: readonly string[], name: string, since: number): number {
+  return order.indexOf(name, since) - since;
+}
+
+test('what a change waits for is nothing that it takes from others', async () => {
+  const turns = createFairTurns();
+  const order: string[] = [];
+  const hard = async (name: string) =>
+    turns.take(name, () => {
+      order.push(name);
+      workHard();
+    });
+  const hash = Promise.withResolvers<void>();
+  const others = Array.from({ length: 15 }, () => ['bert', 'carl'].map(hard)).flat();
+  const change = turns.change('anna', () => hash.promise);
+  await others[14];
+  hash.resolve();
+  await change;
+  const since = order.length;
+  await turns.take('anna', () => void order.push('anna'));
+  assert.ok(turnsUntil(order, 'anna', since) <= 1, order.join());
+  await Promise.all(others);
+});
+
+test('who has taken much waits until the others have taken some, not as much', async () => {
+  const turns = createFairTurns({ mostApartMs: 30 });
+  const order: string[] = [];
+  const ask = async (name: string, times: number) =>
+    turns.take(name, () => {
+      order.push(name);
+      for (let time = 0; time < times; time++) workHard();
+    });
+  void ask('first', 1);
+  const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => ask(name, 1))).flat();
+  await ask('anna', 15);
+  const since = order.length;
+  await ask('anna', 1);
+  assert.ok(turnsUntil(order, 'anna', since) <= 10, order.join());
+  await Promise.all(others);
+});
+
+test('who is new is not before everybody for as long as they have been there', async () => {
+  const turns = createFairTurns({ mostApartMs: 30 });
+  const order: string[] = [];
+  const hard = async (name: string) =>
+    turns.take(name, () => {
+      order.push(name);
+      workHard();
+    });
+  const old = Array.from({ length: 40 }, () => hard('anna'));
+  await old[19];
+  const since = order.length;
+  const young = Array.from({ length: 20 }, () => hard('dora'));
+  await old[20];
+  assert.ok(turnsUntil(order, 'dora', since) <= 1, order.join());
+  assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.join());
+  await Promise.all([...old, ...young]);
+});
+
 test('whoever comes while others wait does not overtake them', async () => {
   const turns = createFairTurns();
   void turns.take('anna', workHard);

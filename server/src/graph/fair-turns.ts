@@ -8,7 +8,10 @@ import { isPromise, type PromiseOrValue } from '../database/database.ts';
 export interface FairTurns {
   /** Does it at once, if there is not much to do; else when it is this person's turn. */
   take<T>(userId: string, work: () => PromiseOrValue<T>): PromiseOrValue<T>;
-  /** The same for a change. Others need not rest from it: changes stand in a line of their own, and let others through. */
+  /**
+   * The same for a change. Others need not rest from it: changes stand in a line of their own, and let others through. What
+   * it waits for there, or for the hash of a password, is nothing that it takes from anybody.
+   */
   change<T>(userId: string, work: () => PromiseOrValue<T>): PromiseOrValue<T>;
   /** Does it after what else there is to do, in any case: for what takes long. */
   wait<T>(userId: string, work: () => PromiseOrValue<T>): Promise<T>;
@@ -25,14 +28,21 @@ interface Line {
 
 const mostMs = 5;
 /**
+ * So far apart people may be in what they have taken. More is forgotten: else, where somebody always waits, whoever was
+ * served for an hour would wait for an hour when somebody new comes, and whoever has asked for much until all others have.
+ */
+const usuallyApartMs = 1_000;
+/**
  * The event loop takes in one new connection each time it goes round. It goes
  * round once for each millisecond that queries took, up to so often: else whoever has just come would have to wait for a
  * query of everybody who came before. With nothing else to do it takes microseconds.
  */
 const mostRounds = 100;
 
-export function createFairTurns(): FairTurns {
+export function createFairTurns({ mostApartMs = usuallyApartMs } = {}): FairTurns {
   const lines = new Map<string, Line>();
+  /** What the last one who was next had taken: of those who waited, the least. */
+  let leastMs = 0;
   /** Since something else could be done. */
   let spentMs = 0;
   let isDue = false;
@@ -62,7 +72,8 @@ export function createFairTurns(): FairTurns {
     spentMs = 0;
     while (spentMs < mostMs) {
       const line = nextLine();
-      if (!line) return lines.clear();
+      if (!line) return forget();
+      leastMs = line.takenMs;
       // How long the rest of it takes is not known: it has the turn for itself.
       if (line.waiting.shift()!()) {
         spentMs = mostMs;
@@ -70,6 +81,12 @@ export function createFairTurns(): FairTurns {
       }
     }
     serveSoon();
+  }
+
+  /** Nobody waits: whoever comes then is the first. */
+  function forget(): void {
+    lines.clear();
+    leastMs = 0;
   }
 
   /** Of those who wait, the one who has taken least; among equals who came first. */
@@ -81,24 +98,29 @@ export function createFairTurns(): FairTurns {
     );
   }
 
-  function wait<T>(userId: string, work: () => PromiseOrValue<T>): Promise<T> {
+  function wait<T>(userId: string, work: () => PromiseOrValue<T>, isChange = false): Promise<T> {
     const line = lines.get(userId) ?? { waiting: [], takenMs: 0 };
     lines.set(userId, line);
+    line.takenMs = Math.max(line.takenMs, leastMs - mostApartMs);
     const done = Promise.withResolvers<T>();
     line.waiting.push(() => {
       const start = performance.now();
-      const charge = () => void (line.takenMs += performance.now() - start);
+      const charge = (from: number) => {
+        line.takenMs = Math.min(line.takenMs + performance.now() - from, leastMs + mostApartMs);
+      };
       try {
         const result = begin(work);
         done.resolve(result);
         if (!isPromise(result)) return false;
-        void done.promise.then(charge, charge);
+        const begun = performance.now();
+        const chargeRest = () => charge(begun);
+        if (!isChange) void done.promise.then(chargeRest, chargeRest);
         return true;
       } catch (error) {
         done.reject(error);
         return false;
       } finally {
-        charge();
+        charge(start);
       }
     });
     serveSoon();
@@ -109,7 +131,7 @@ export function createFairTurns(): FairTurns {
 
   return {
     take: (userId, work) => (isFree() ? begin(work) : wait(userId, work)),
-    change: (userId, work) => (isFree() ? work() : wait(userId, work)),
-    wait,
+    change: (userId, work) => (isFree() ? work() : wait(userId, work, true)),
+    wait: (userId, work) => wait(userId, work),
   };
 }
