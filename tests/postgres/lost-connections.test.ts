@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { postgres } from '../databases.ts';
+import { eventually } from '../eventually.ts';
 import { GraphBed, mutation } from '../graph-bed.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { Testbed, problemOf, type Answer } from '../testbed.ts';
@@ -39,10 +40,12 @@ describe('a node that loses its database on PostgreSQL', () => {
     await client.connect();
     return client;
   };
-  async function ask(question: string): Promise<void> {
+  /** Answers how many rows there were. */
+  async function ask(question: string): Promise<number> {
     const client = await connect();
-    await client.query(question);
+    const { rowCount } = await client.query(question);
     await client.end();
+    return rowCount ?? 0;
   }
   const isUnavailable = (answer: Answer) => {
     assert.equal(answer.status, 503, answer.text);
@@ -114,10 +117,13 @@ describe('a node that loses its database on PostgreSQL', () => {
     const blocker = await connect('nodes');
     await blocker.query('begin; lock table folders in access exclusive mode');
     const waiting = bed.query('{folder{descendants{totalCount}}}', graph.authToken);
-    await sleep(200);
-    await ask(`select pg_terminate_backend(pid) from pg_stat_activity where datname = 'nodes'`);
+    // Not the one that it waits for: the answer might be faster than its own end.
+    const isNode = `datname = 'nodes' and application_name = 'espalier'`;
+    const isStuck = `select from pg_stat_activity where ${isNode} and wait_event_type = 'Lock'`;
+    await eventually(async () => (await ask(isStuck)) > 0, 'a query that waits');
+    await ask(`select pg_terminate_backend(pid) from pg_stat_activity where ${isNode}`);
     isUnavailable(await waiting);
-    await blocker.end().catch(() => undefined);
+    await blocker.end();
     assert.equal((await names()).includes('before'), true);
   });
 
