@@ -96,11 +96,24 @@ describe('the tree of a console on SQLite', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('inspec');
     const found = page.getByRole('listbox', { name: 'Folders found' });
-    await found.getByRole('option').first().waitFor();
+    await found.getByRole('option', { name: 'Inspections' }).first().waitFor();
     assert.match(await found.getByRole('option').first().innerText(), /Inspections[^]*Places/);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Inspections' }).waitFor();
     assert.equal((await tree.hasFocus('Inspections'))['level'], '6');
+  });
+
+  test('who types and presses Enter at once gets what was typed, not what was found before', async () => {
+    const tree = await open(null);
+    const { page } = tree;
+    await tree.isShown('Archive');
+    await page.keyboard.press('/');
+    await page.keyboard.type('letter 29');
+    await page.getByRole('option', { name: 'Letter 29' }).first().waitFor();
+    await page.keyboard.type('1');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Letter 291' }).waitFor();
+    await tree.hasFocus('Letter 291');
   });
 
   test('what others do is there as it happens, with who did it', async () => {

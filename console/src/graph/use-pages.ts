@@ -21,6 +21,8 @@ export interface List<Item> {
 export interface Pages<Item> extends NextPage {
   /** For `<Answer of>`. */
   readonly data: List<Item> | undefined;
+  /** What is shown is of what was asked for before; the answer is on its way. */
+  readonly isOfBefore: boolean;
   readonly error: Error | null;
   readonly isPending: boolean;
   readonly refetch: () => unknown;
@@ -56,6 +58,6 @@ export function usePages<Result, Item>(
     ...(pollMs === undefined ? {} : { refetchInterval: pollMs }),
   });
   const next = useNextPage(about, query);
-  const { data, error, isPending, refetch, hasNextPage } = query;
-  return { data, error, isPending, refetch, hasMore: hasNextPage, ...next };
+  const { data, error, isPending, refetch, hasNextPage, isPlaceholderData: isOfBefore } = query;
+  return { data, isOfBefore, error, isPending, refetch, hasMore: hasNextPage, ...next };
 }

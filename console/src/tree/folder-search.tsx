@@ -1,6 +1,14 @@
 /** A field that finds folders. What was found lies above what it is used with, which stays as it is. */
 
-import { useId, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react';
+import {
+  useEffect,
+  useId,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+} from 'react';
 import { flushSync } from 'react-dom';
 import { isComposing } from '../ui/composing.ts';
 import { Icon } from '../ui/icons.tsx';
@@ -28,13 +36,17 @@ export function FolderSearch(props: FolderSearchProps) {
   const listId = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
+  /** Enter was pressed before the answer was there: it is for the first of what will be found. */
+  const [isAwaited, setIsAwaited] = useState(false);
   const found = useFoundFolders(text);
   const isSearching = text.trim() !== '';
   const items = isSearching ? (found.data?.items ?? []) : [];
+  const isAnswered = found.data !== undefined && !found.isOfBefore && text.trim() === found.sought;
 
   const change = (next: string) => {
     setText(next);
     setAt(0);
+    setIsAwaited(false);
   };
   /** At once, so that what is below can take the focus. */
   const end = () => flushSync(() => change(''));
@@ -43,6 +55,16 @@ export function FolderSearch(props: FolderSearchProps) {
     end();
     onPick(folder);
   };
+  const take = () => {
+    setIsAwaited(false);
+    const folder = items[at];
+    if (folder) pick(folder);
+  };
+  useEffect(() => {
+    // Not while React renders: it ends with a change that is shown at once.
+    const timer = isAwaited && isAnswered ? setTimeout(take) : undefined;
+    return () => clearTimeout(timer);
+  });
   const step = (by: number) => {
     const next = Math.max(0, Math.min(items.length - 1, at + by));
     setAt(next);
@@ -60,8 +82,8 @@ export function FolderSearch(props: FolderSearchProps) {
       end();
       onLeave();
     } else if (key === 'Enter') {
-      const folder = items[at];
-      if (folder && text.trim() === found.sought) pick(folder);
+      if (isAnswered) take();
+      else setIsAwaited(isSearching);
     } else if (isSearching) step(key === 'ArrowDown' ? 1 : -1);
   };
   return (
