@@ -41,7 +41,6 @@ export function FolderSearch(props: FolderSearchProps) {
   const found = useFoundFolders(text);
   const isSearching = text.trim() !== '';
   const items = isSearching ? (found.data?.items ?? []) : [];
-  const isAnswered = found.data !== undefined && !found.isOfBefore && text.trim() === found.sought;
 
   const change = (next: string) => {
     setText(next);
@@ -62,7 +61,7 @@ export function FolderSearch(props: FolderSearchProps) {
   };
   useEffect(() => {
     // Not while React renders: it ends with a change that is shown at once.
-    const timer = isAwaited && isAnswered ? setTimeout(take) : undefined;
+    const timer = isAwaited && found.isAnswered ? setTimeout(take) : undefined;
     return () => clearTimeout(timer);
   });
   const step = (by: number) => {
@@ -82,7 +81,7 @@ export function FolderSearch(props: FolderSearchProps) {
       end();
       onLeave();
     } else if (key === 'Enter') {
-      if (isAnswered) take();
+      if (found.isAnswered) take();
       else setIsAwaited(isSearching);
     } else if (isSearching) step(key === 'ArrowDown' ? 1 : -1);
   };

@@ -1,15 +1,14 @@
 /** The folders that were found, each with what it was found by and the way to it. */
 
-import type { Pages } from '../graph/use-pages.ts';
 import { ShowMore } from '../ui/show-more.tsx';
 import { Empty, Failed, Loading } from '../ui/states.tsx';
 import { FolderIcon } from './folder-icon.tsx';
 import { piecesOf } from './search-match.ts';
-import { wayTo, type FoundFolder } from './use-found-folders.ts';
+import { wayTo, type FoundFolder, type FoundFolders } from './use-found-folders.ts';
 
 interface FoundListProps {
   readonly id: string;
-  readonly found: Pages<FoundFolder> & { readonly sought: string };
+  readonly found: FoundFolders;
   /** The one that Enter takes. */
   readonly at: number;
   readonly canPick: (folder: FoundFolder) => boolean;

@@ -33,9 +33,17 @@ const searchDocument = /* GraphQL */ `
   }
 `;
 
-/** Asks when the person pauses. `sought` is what the folders were found by. */
-export function useFoundFolders(text: string): Pages<FoundFolder> & { readonly sought: string } {
-  const sought = useSettled(text.trim(), 150);
+export interface FoundFolders extends Pages<FoundFolder> {
+  /** What is asked for: the text of before, until the person pauses. */
+  readonly sought: string;
+  /** The folders are what was found by the text as it is. */
+  readonly isAnswered: boolean;
+}
+
+/** Asks when the person pauses. */
+export function useFoundFolders(text: string): FoundFolders {
+  const wanted = text.trim();
+  const sought = useSettled(wanted, 150);
   const found = usePages<{ search: Page<FoundFolder> }, FoundFolder>(
     ['search', sought],
     searchDocument,
@@ -43,7 +51,8 @@ export function useFoundFolders(text: string): Pages<FoundFolder> & { readonly s
     ({ search }) => search,
     { isEnabled: sought !== '' },
   );
-  return { ...found, sought };
+  const isAnswered = found.data !== undefined && !found.isOfBefore && sought === wanted;
+  return { ...found, sought, isAnswered };
 }
 
 /** The names on the way to a folder, below the root. */
