@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { createFairTurns } from './fair-turns.ts';
+import { createFairTurns, type FairTurns } from './fair-turns.ts';
 
 /** Longer than others may be kept waiting. */
 function workHard(): void {
   const end = performance.now() + 10;
   while (performance.now() < end);
+}
+
+/** Somebody asks for work, which is hard unless told; `order` is whose was done, one after the other. */
+function asking(turns: FairTurns) {
+  const order: string[] = [];
+  const ask = async (name: string, work: () => void = workHard) =>
+    turns.take(name, () => {
+      order.push(name);
+      work();
+    });
+  return { order, ask };
 }
 
 test('what is little is done at once, in the same breath', () => {
@@ -28,15 +39,9 @@ test('after hard work others wait until something else could be done', async () 
 });
 
 test('one of each person after the other, and something else between any two that are hard', async () => {
-  const turns = createFairTurns();
-  const order: string[] = [];
-  const ask = async (name: string) =>
-    turns.take(name, () => {
-      order.push(name);
-      workHard();
-    });
+  const { order, ask } = asking(createFairTurns());
   void ask('first');
-  const waiting = ['anna', 'anna', 'anna', 'bert', 'bert', 'carl'].map(ask);
+  const waiting = ['anna', 'anna', 'anna', 'bert', 'bert', 'carl'].map((name) => ask(name));
   let isOver = false;
   const done = Promise.all(waiting).then(() => (isOver = true));
   let rounds = 0;
@@ -48,14 +53,8 @@ test('one of each person after the other, and something else between any two tha
 });
 
 test('whoever has taken least is next, however many others wait', async () => {
-  const turns = createFairTurns();
-  const order: string[] = [];
-  const ask = async (name: string, work: () => void) =>
-    turns.take(name, () => {
-      order.push(name);
-      work();
-    });
-  const hard = Array.from({ length: 5 }, () => ['anna', 'bert'].map((name) => ask(name, workHard)));
+  const { order, ask } = asking(createFairTurns());
+  const hard = Array.from({ length: 5 }, () => ['anna', 'bert'].map((name) => ask(name)));
   await Promise.race(hard[1]!);
   const before = order.length;
   await ask('carl', () => undefined);
@@ -72,53 +71,38 @@ function turnsUntil(order: readonly string[], name: string, since: number): numb
 
 test('what a change waits for is nothing that it takes from others', async () => {
   const turns = createFairTurns();
-  const order: string[] = [];
-  const hard = async (name: string) =>
-    turns.take(name, () => {
-      order.push(name);
-      workHard();
-    });
+  const { order, ask } = asking(turns);
   const hash = Promise.withResolvers<void>();
-  const others = Array.from({ length: 15 }, () => ['bert', 'carl'].map(hard)).flat();
+  const others = Array.from({ length: 15 }, () => ['bert', 'carl'].map((name) => ask(name))).flat();
   const change = turns.change('anna', () => hash.promise);
   await others[14];
   hash.resolve();
   await change;
   const since = order.length;
-  await turns.take('anna', () => void order.push('anna'));
+  await ask('anna', () => undefined);
   assert.ok(turnsUntil(order, 'anna', since) <= 1, order.join());
   await Promise.all(others);
 });
 
 test('who has taken much waits until the others have taken some, not as much', async () => {
-  const turns = createFairTurns({ mostApartMs: 30 });
-  const order: string[] = [];
-  const ask = async (name: string, times: number) =>
-    turns.take(name, () => {
-      order.push(name);
-      for (let time = 0; time < times; time++) workHard();
-    });
-  void ask('first', 1);
-  const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => ask(name, 1))).flat();
-  await ask('anna', 15);
+  const { order, ask } = asking(createFairTurns({ mostApartMs: 30 }));
+  void ask('first');
+  const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => ask(name))).flat();
+  await ask('anna', () => {
+    for (let time = 0; time < 15; time++) workHard();
+  });
   const since = order.length;
-  await ask('anna', 1);
+  await ask('anna');
   assert.ok(turnsUntil(order, 'anna', since) <= 10, order.join());
   await Promise.all(others);
 });
 
 test('who is new is not before everybody for as long as they have been there', async () => {
-  const turns = createFairTurns({ mostApartMs: 30 });
-  const order: string[] = [];
-  const hard = async (name: string) =>
-    turns.take(name, () => {
-      order.push(name);
-      workHard();
-    });
-  const old = Array.from({ length: 40 }, () => hard('anna'));
+  const { order, ask } = asking(createFairTurns({ mostApartMs: 30 }));
+  const old = Array.from({ length: 40 }, () => ask('anna'));
   await old[19];
   const since = order.length;
-  const young = Array.from({ length: 20 }, () => hard('dora'));
+  const young = Array.from({ length: 20 }, () => ask('dora'));
   await old[20];
   assert.ok(turnsUntil(order, 'dora', since) <= 1, order.join());
   assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.join());
