@@ -90,8 +90,8 @@ export class MirrorBed {
   }
 
   async run<Data>(userId: string, query: string, variables: Variables = {}): Promise<Answer<Data>> {
-    const { body } = await this.#graph.run({ query, variables }, viewerOf(userId));
-    return overTheWire(body) as Answer<Data>;
+    const { text } = await this.#graph.run({ query, variables }, viewerOf(userId));
+    return JSON.parse(text) as Answer<Data>;
   }
 
   /** A source of streams that tells whether there is nothing more; other services may be put in its graph. */
@@ -182,10 +182,11 @@ export class PulledStream {
     if (this.#failure) throw this.#failure as Error;
     const { value } = this.#next ?? {};
     if (!value) return undefined;
-    if (value.body.errors) throw new Error(JSON.stringify(value.body.errors));
+    const { data, errors } = JSON.parse(value.text) as Answer<{ folderChanges: Change }>;
+    if (errors) throw new Error(JSON.stringify(errors));
     this.#next = undefined;
     this.#pull();
-    return (overTheWire(value.body.data) as { folderChanges: Change }).folderChanges;
+    return data!.folderChanges;
   }
 
   async end(): Promise<void> {
@@ -202,8 +203,4 @@ export class PulledStream {
 
 function viewerOf(userId: string) {
   return { userId, sessionId: '', keyId: '', tokenExpiresAt: Infinity };
-}
-
-function overTheWire(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
 }

@@ -111,7 +111,7 @@ describe('the connection', () => {
 
   test('a request that fails before it runs gets an error and no completion', async () => {
     const errors = [{ message: 'One' }, { message: 'Two' }];
-    app.open = () => ({ isExecuted: false, body: { errors } });
+    app.open = () => ({ isExecuted: false, text: JSON.stringify({ errors }), errors });
     const client = await connect();
     client.start('1', '{');
     assert.deepEqual(await client.next(), { id: '1', type: 'error', payload: errors });
@@ -128,7 +128,7 @@ describe('the connection', () => {
 
   test('errors of fields come with the result', async () => {
     const body = { errors: [{ message: 'No' }], data: { a: null } };
-    app.open = () => ({ isExecuted: true, body });
+    app.open = () => ({ isExecuted: true, text: JSON.stringify(body) });
     const client = await connect();
     client.start('1', '{a}');
     assert.deepEqual(await client.next(), { id: '1', type: 'next', payload: body });

@@ -114,7 +114,13 @@ function stagedSessions(stage: () => StagedApp): Partial<Sessions> {
 }
 
 export function dataOf(data: unknown): GraphResult {
-  return { isExecuted: true, body: { data } };
+  return {
+    isExecuted: true,
+    // When it is sent: that may fail.
+    get text() {
+      return JSON.stringify({ data });
+    },
+  };
 }
 
 /** A stream that gives what it is told to, when it is told to. */

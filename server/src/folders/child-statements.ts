@@ -9,7 +9,7 @@ import { timeOfKey, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
 import { withoutNul } from './folder-name.ts';
 import { byName, type FolderOrder, type OrderField, type Slice } from './folder-list.ts';
-import { folderColumns, type FolderRow } from './folders.ts';
+import { columnsFor, type FolderRow } from './folders.ts';
 
 export type Parameters = Record<string, unknown>;
 
@@ -55,10 +55,11 @@ export type Restriction = 'none' | 'hidden' | 'bare';
 /** There are few kinds of slices; each has its statement, made when it is first asked for. */
 export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, FolderRow> {
   const { after, before, limit, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
+  const { columns = 'all' } = slice;
   const passesOver = !!slice.skip;
   const edges = [!!after, !!before, isInclusive, passesOver];
   const kind = [...edges, limit !== undefined, isFromEnd, order.field, order.isDescending, !!filter];
-  const name = [...kind, restriction].join();
+  const name = [...kind, columns, restriction].join();
   let statement = statements.get(name);
   if (!statement) statements.set(name, (statement = write()));
   return statement;
@@ -71,7 +72,7 @@ export function statementFor(slice: Slice, restriction: Restriction): Statement<
     const inOrder = orderBy(order, restriction);
     if (limit === undefined) {
       return sql<Parameters, FolderRow>`
-        select ${folderColumns} from folders where parent_id in (select value from ${list('parentIds')}) ${conditions}
+        select ${columnsFor[columns]} from folders where parent_id in (select value from ${list('parentIds')}) ${conditions}
         order by folders.parent_id, ${inOrder} limit ${'most'}`;
     }
     const which = sql`
@@ -79,7 +80,7 @@ export function statementFor(slice: Slice, restriction: Restriction): Statement<
       order by ${isFromEnd ? orderBy(reverse(order), restriction) : inOrder}
       limit ${'limit'} ${passesOver ? sql`offset ${'skip'}` : nothing}`;
     return sql<Parameters, FolderRow>`
-      select ${folderColumns} from (select chosen.* from ${chosenForEach('parentIds', 'folders', which, { passesOver })}) as folders
+      select ${columnsFor[columns]} from (select chosen.* from ${chosenForEach('parentIds', 'folders', which, { passesOver })}) as folders
       order by folders.parent_id, ${inOrder} limit ${'most'}`;
   }
 }

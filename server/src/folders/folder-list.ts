@@ -2,7 +2,7 @@
 
 import { timeKey, timeKeyBytes, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
-import type { Folder } from './folders.ts';
+import type { Folder, FolderColumns } from './folders.ts';
 import { sortKey } from './sort-key.ts';
 
 export type OrderField = 'NAME' | 'CREATED' | 'UPDATED';
@@ -32,6 +32,8 @@ export interface Slice {
   readonly isInclusive?: boolean | undefined;
   readonly order?: FolderOrder | undefined;
   readonly filter?: FolderFilter | undefined;
+  /** Everything, unless told. Of the natural order only. */
+  readonly columns?: FolderColumns | undefined;
 }
 
 export const byName: FolderOrder = { field: 'NAME', isDescending: false };

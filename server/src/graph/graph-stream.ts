@@ -8,7 +8,10 @@ import type { JournalPlace } from '../journal/journal-entry.ts';
 export interface GraphResult {
   /** False when the request failed before anything was run: then there is no `data`. */
   readonly isExecuted: boolean;
-  readonly body: { readonly data?: unknown; readonly errors?: readonly GraphQLFormattedError[] };
+  /** The answer as JSON. */
+  readonly text: string;
+  /** Of a request that failed before anything was run. */
+  readonly errors?: readonly GraphQLFormattedError[];
   /** Nothing could be had right now, and it may be tried again after so many seconds. */
   readonly retryAfterSeconds?: number;
 }

@@ -19,6 +19,7 @@ import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
+import { createCompiledQueries } from './compiled/compiled-queries.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { inOrderOfFields } from './error-order.ts';
@@ -73,6 +74,7 @@ const mostErrors = 100;
 export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Graph {
   const schema = createSchema();
   const documents = createDocuments(schema, services.limits);
+  const compiled = createCompiledQueries(schema);
   const elementFields = new ElementFields();
   const fairTurns = createFairTurns();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
@@ -106,7 +108,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     limits?: GraphLimits,
   ): { operation: Operation; refused?: undefined } | { operation?: undefined; refused: GraphResult } {
     const { document, errors } = documents.check(query);
-    if (errors) return { refused: { isExecuted: false, body: { errors } } };
+    if (errors) return { refused: notExecuted(errors) };
     if (variables && areNestedTooDeeply(variables)) {
       return { refused: toResult({ errors: [nestedTooDeeply()] }, query) };
     }
@@ -119,23 +121,41 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   }
 
   function runOnce(operation: Operation): PromiseOrValue<GraphResult> {
-    const { kind, query, viewer, request, mayBegin, idempotencyKey } = operation;
-    if (kind === OperationTypeNode.QUERY && takesLong(request.document)) return runLong(operation);
-    // What changes something reads anew after that, and keeps no reading open until then.
-    const isChange = kind === OperationTypeNode.MUTATION;
-    const standing = (reading: Reading) =>
-      isChange
-        ? services.accessBook.accessOf(viewer.userId)
-        : services.accessBook.accessFor(reading, viewer.userId);
-    const execution = () => {
+    if (operation.kind === OperationTypeNode.MUTATION) return runChange(operation);
+    return takesLong(operation.request.document) ? runLong(operation) : runQuery(operation);
+  }
+
+  function runQuery({ query, viewer, request, mayBegin }: Operation): PromiseOrValue<GraphResult> {
+    const standing = (reading: Reading) => services.accessBook.accessFor(reading, viewer.userId);
+    return fairTurns.take(viewer.userId, () => {
+      mayBegin?.();
+      return withContext({ viewer }, standing, (context) =>
+        whenDone(compiled.answer(request, context), (text) => {
+          if (text !== undefined) return { isExecuted: true, text };
+          const contextValue = contextOf({ viewer }, context, context.reader);
+          return whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query));
+        }),
+      );
+    });
+  }
+
+  function runChange({
+    query,
+    viewer,
+    request,
+    mayBegin,
+    idempotencyKey,
+  }: Operation): PromiseOrValue<GraphResult> {
+    // It reads anew after what it changed, and keeps no reading open until then.
+    const standing = () => services.accessBook.accessOf(viewer.userId);
+    return fairTurns.change(viewer.userId, () => {
       mayBegin?.();
       return withContext({ viewer, idempotencyKey }, standing, (contextValue) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) =>
           toResult(done, query, { isChanged: contextValue.isChanged }),
         ),
       );
-    };
-    return isChange ? fairTurns.change(viewer.userId, execution) : fairTurns.take(viewer.userId, execution);
+    });
   }
 
   /** Waits for its turn before it takes anything from others, and then reads all of it at one moment. */
@@ -240,16 +260,17 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     { isChanged } = { isChanged: false },
   ): GraphResult {
     const isExecuted = data !== undefined;
-    if (!errors) return { isExecuted, body: { data } };
+    if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
     const formatted = inOrderOfFields(errors, data)
       .slice(0, mostErrors)
       // A subscription may be refused by its field before there is any data.
       .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
     const shown = withLocations(formatted, query);
-    const body = isExecuted ? { errors: shown, data } : { errors: shown };
+    if (!isExecuted) return notExecuted(shown);
     // What has been changed is not to be tried again.
     const retryAfterSeconds = isNothing(data) && !isChanged ? pauseOf(errors) : undefined;
-    return { isExecuted, body, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+    const text = JSON.stringify({ errors: shown, data });
+    return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
   }
 
   function fieldError(error: GraphQLError): GraphQLFormattedError {
@@ -300,7 +321,11 @@ function cannotStream(): GraphResult {
   const error = new GraphQLError(
     'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',
   );
-  return { isExecuted: false, body: { errors: [coded(error, 'BAD_INPUT')] } };
+  return notExecuted([coded(error, 'BAD_INPUT')]);
+}
+
+function notExecuted(errors: readonly GraphQLFormattedError[]): GraphResult {
+  return { isExecuted: false, text: JSON.stringify({ errors }), errors };
 }
 
 function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResult> {

@@ -29,7 +29,7 @@ export function answerEvents(
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no');
-  if (!('next' in opened)) return reply.send(nextEvent(opened.body) + completeEvent);
+  if (!('next' in opened)) return reply.send(nextEvent(opened.text) + completeEvent);
   try {
     services.connections.enter(viewer.userId);
   } catch (error) {
@@ -40,8 +40,8 @@ export function answerEvents(
   return reply.send(new EventStream(opened, viewer, { ...services, requestId: reply.request.id }));
 }
 
-function nextEvent(body: GraphResult['body']): string {
-  return `event: next\ndata: ${JSON.stringify(body)}\n\n`;
+function nextEvent(text: string): string {
+  return `event: next\ndata: ${text}\n\n`;
 }
 
 /** Asks for the next answer when what it gave before was taken. */
@@ -103,7 +103,7 @@ class EventStream extends Readable implements LiveConnection {
     const { done, value } = await this.#stream.next();
     if (this.#isOver) return;
     if (done) return this.#finish();
-    const event = nextEvent(value.body);
+    const event = nextEvent(value.text);
     this.#isPulling = false;
     this.#last = value;
     this.push(event);
@@ -118,7 +118,7 @@ class EventStream extends Readable implements LiveConnection {
   #finish(refusal?: Refusal): void {
     if (this.#isOver) return;
     this.#stop();
-    if (refusal) this.push(nextEvent({ errors: [toGraphError(refusal)] }));
+    if (refusal) this.push(nextEvent(JSON.stringify({ errors: [toGraphError(refusal)] })));
     this.push(completeEvent);
     this.push(null);
   }

@@ -62,12 +62,12 @@ export function addGraphRoute(
       : done(null, payload);
 
   const answer = (reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType) => {
-    const body = JSON.stringify(result.body);
-    if (body.length > longAnswer) {
+    const { length } = result.text;
+    if (length > longAnswer) {
       limitStall(reply.raw, times.stalledAnswerMs);
-      reply.raw.once('close', pressure.keep(reply.request.viewer!.userId, body.length));
+      reply.raw.once('close', pressure.keep(reply.request.viewer!.userId, length));
     }
-    return answerResult(reply, result, body, mediaType);
+    return answerResult(reply, result, mediaType);
   };
 
   const readRequest = (request: FastifyRequest): PromiseOrValue<GraphRequest> => {
@@ -117,8 +117,7 @@ export function addGraphRoute(
 
 function answerResult(
   reply: FastifyReply,
-  { isExecuted, retryAfterSeconds }: GraphResult,
-  body: string,
+  { isExecuted, text, retryAfterSeconds }: GraphResult,
   mediaType: GraphMediaType,
 ): FastifyReply {
   const isUnavailable = retryAfterSeconds !== undefined;
@@ -128,7 +127,7 @@ function answerResult(
     .code(isUnavailable ? 503 : usual)
     .header('content-type', `${mediaType}; charset=utf-8`)
     .header('cache-control', 'no-store')
-    .send(body);
+    .send(text);
 }
 
 /** Nobody may make the service keep what they do not read. */

@@ -86,6 +86,11 @@ export function writeMessage(message: { type: string; id?: string; payload?: unk
   return JSON.stringify(message);
 }
 
+/** A message whose payload is JSON already. */
+export function writeResult({ id, type }: { id: string; type: string }, payload: string): string {
+  return `{"id":${JSON.stringify(id)},"type":"${type}","payload":${payload}}`;
+}
+
 function parseObject(text: string): Record<string, unknown> {
   let value: unknown;
   try {

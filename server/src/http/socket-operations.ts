@@ -9,7 +9,7 @@ import type { Graph, GraphResult, GraphStream } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import { toGraphError } from './answers.ts';
-import { writeMessage, type Dialect } from './socket-dialects.ts';
+import { writeMessage, writeResult, type Dialect } from './socket-dialects.ts';
 import type { Pressure } from './pressure.ts';
 import type { SocketPeer } from './socket-peer.ts';
 
@@ -101,16 +101,16 @@ export class SocketOperations {
       if (operation.isOver as boolean) return;
       if (done) return this.#complete(operation);
       operation.last = value;
-      await this.#sendResult(operation, value.body);
+      await this.#sendResult(operation, value);
     }
   }
 
-  #answer(operation: Operation, { isExecuted, body }: GraphResult): Promise<void> {
-    if (!isExecuted) {
+  #answer(operation: Operation, result: GraphResult): Promise<void> {
+    if (!result.isExecuted) {
       this.#finish(operation);
-      return this.#sendErrors(operation.id, body.errors ?? []);
+      return this.#sendErrors(operation.id, result.errors ?? []);
     }
-    void this.#sendResult(operation, body);
+    void this.#sendResult(operation, result);
     return this.#complete(operation);
   }
 
@@ -144,9 +144,9 @@ export class SocketOperations {
     if (this.#open.get(operation.id) === operation) this.#open.delete(operation.id);
   }
 
-  #sendResult({ id, userId }: Operation, payload: GraphResult['body']): Promise<void> {
+  #sendResult({ id, userId }: Operation, { text }: GraphResult): Promise<void> {
     const { dialect, peer, pressure } = this.#options;
-    const frame = writeMessage({ id, type: dialect.result, payload });
+    const frame = writeResult({ id, type: dialect.result }, text);
     return peer.send(frame).finally(pressure.keep(userId, frame.length));
   }
 

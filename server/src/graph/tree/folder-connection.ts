@@ -10,10 +10,12 @@ import {
   type Slice,
 } from '../../folders/folder-list.ts';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
+import type { FolderColumns, TreeView } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Budget } from '../price/budget.ts';
 import type { ChildNodes, FolderNode } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
+import { selectedColumns } from './selected-columns.ts';
 
 export class FolderEdge {
   readonly node: FolderNode;
@@ -83,6 +85,8 @@ export class ChildConnection implements FolderConnection, PageInfo {
       skip: toSkip(given),
       order,
       filter,
+      // Whoever does not see everything has their rights on each folder looked up by its id.
+      columns: order ? 'all' : leastFor(parent.level.view, selectedColumns(info)),
     };
   }
 
@@ -145,8 +149,8 @@ export class ChildConnection implements FolderConnection, PageInfo {
 
   /** Whether the list has anything at a place or beyond it. */
   #hasAny(edge: Pick<Slice, 'after' | 'before'>): PromiseOrValue<boolean> {
-    const { order, filter } = this.#slice;
-    const probe: Slice = { ...edge, isInclusive: true, limit: 1, order, filter };
+    const { order, filter, columns } = this.#slice;
+    const probe: Slice = { ...edge, isInclusive: true, limit: 1, order, filter, columns };
     // Of as many folders as the slice was: that has been paid for.
     const found = this.#parent.level.childrenOf(this.#parent, probe, { isOwn: this.#isOwn, most: 1 });
     return whenDone(found, ({ nodes }) => nodes.length > 0);
@@ -167,6 +171,10 @@ export class ChildConnection implements FolderConnection, PageInfo {
   #list({ field }: FolderOrder = byName): string {
     return `children ${this.#parent.id} ${field}`;
   }
+}
+
+function leastFor({ access }: TreeView, columns: FolderColumns): FolderColumns {
+  return columns === 'name' && !access.isAdministrator ? 'main' : columns;
 }
 
 /** Undefined for none. */
