@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Reader } from '../server/src/database/database.ts';
 import { openAsItIs } from '../server/src/database/open-database.ts';
-import { chosenForEach, list, sql, textList } from '../server/src/database/statement.ts';
+import { list, listForEach, sql, textList } from '../server/src/database/statement.ts';
 import { databaseKinds, type TestDatabase } from './databases.ts';
 
 const insert = sql<{ id: string; shelf: string }>`
@@ -109,7 +109,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await database.all(listed, { words: [] }), []);
     });
 
-    test('a choice for each id of a list has a limit of its own', async () => {
+    test('a list for each id of a list has an order and a limit of its own', async () => {
       const id = (digit: string) => `00000000-0000-4000-8000-00000000000${digit}`;
       const { id: type, tableEnd } = database.dialect;
       const put = sql<{ id: string; bookId: string }>`
@@ -122,16 +122,35 @@ for (const kind of databaseKinds) {
         }));
         await t.runEach(put, leaves);
       });
-      const which = sql`where book_id = each.value and id > ${'after'} order by id limit ${'limit'}`;
-      const chosen = sql<{ books: string[]; after: string; limit: number }, { id: string }>`
-        select chosen.id from ${chosenForEach('books', 'leaves', which)} order by chosen.id`;
+      const which = {
+        table: 'leaves',
+        where: sql`book_id = each.value and id > ${'after'}`,
+        orderBy: sql`leaves.id desc`,
+      };
+      type Chosen = { place: number; list: string | null };
+      const chosen = sql<{ books: string[]; after: string; limit: number }, Chosen>`
+        ${listForEach('books', { ...which, columns: ['id'], limit: sql`${'limit'}` })}`;
       const choose = async (books: string, after: string, limit: number) => {
         const found = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
-        return found.map((leaf) => leaf.id.at(-1)).join('');
+        const inOrder = found.toSorted((one, other) => one.place - other.place);
+        const lists = inOrder.map(({ list }) => JSON.parse(list ?? '[]') as string[]);
+        return lists.map((ids) => ids.map((each) => each.at(-1)).join('')).join();
       };
-      assert.equal(await choose('ab', '0', 2), '124');
-      assert.equal(await choose('acf', '1', 9), '235');
+      assert.equal(await choose('ab', '0', 2), '32,4');
+      assert.equal(await choose('acf', '1', 9), '32,5,');
       assert.equal(await choose('', '0', 9), '');
+      const passing = sql<{ books: string[]; after: string; skip: number }, Chosen>`
+        ${listForEach('books', {
+          ...which,
+          columns: ['book_id', 'id'],
+          limit: sql`9 offset ${'skip'}`,
+          passesOver: true,
+        })}`;
+      const [passed] = await database.all(passing, { books: [id('a')], after: id('0'), skip: 1 });
+      assert.deepEqual(JSON.parse(passed!.list!), [
+        [id('a'), id('2')],
+        [id('a'), id('1')],
+      ]);
       const listed = sql<{ ids: string[] }, { id: string }>`
         select id from leaves where id in (select value from ${list('ids')})`;
       assert.deepEqual(await database.all(listed, { ids: [id('4'), id('9')] }), [{ id: id('4') }]);

@@ -1,5 +1,6 @@
 /** How each database means to find the rows of a statement, as far as it says whether an index answers. */
 
+import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { postgres, sqlite, type DatabaseKind } from '../databases.ts';
@@ -22,7 +23,7 @@ export async function noteStatistics(kind: DatabaseKind, url: string): Promise<v
 
 /** Lists that were given, what was found just before, and tables of one row. */
 const scannable =
-  /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|journal_counter|folder_numbers)$/;
+  /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|journal_counter|folder_numbers|\(subquery-\d+\))$/;
 
 /** https://www.sqlite.org/eqp.html */
 function planOfSqlite(url: string, statement: string): Plan {
@@ -33,12 +34,22 @@ function planOfSqlite(url: string, statement: string): Plan {
       parent: number;
       detail: string;
     }[];
-    const chosen = steps.find(({ detail }) => detail.startsWith('CORRELATED'))?.id;
-    const choice = steps.filter(({ parent }) => parent === chosen).map(({ detail }) => detail);
+    const inside = (name: RegExp) => {
+      const within = steps.find(({ detail }) => name.test(detail))?.id;
+      return steps.filter(({ parent }) => parent === within).map(({ detail }) => detail);
+    };
+    // The list of each parent is made of the rows that the step within it chooses, and of nothing else.
+    assert.deepEqual(
+      inside(/^CORRELATED/).filter((detail) => !/^(CO-ROUTINE|SCAN) \(subquery-\d+\)$/.test(detail)),
+      [],
+    );
+    const choice = inside(/^CO-ROUTINE/);
     const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN '));
     return {
       scans: scans.filter((detail) => !scannable.test(detail)),
-      choice: choice.map((text) => /^SEARCH folders USING COVERING INDEX (\S+) /.exec(text)?.[1] ?? text),
+      choice: choice.map(
+        (text) => /^SEARCH folders USING (?:COVERING )?INDEX (\S+) /.exec(text)?.[1] ?? text,
+      ),
     };
   } finally {
     database.close();

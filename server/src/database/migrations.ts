@@ -244,6 +244,10 @@ export const migrations: readonly Migration[] = [
       `create index done_changes_by_time on done_changes (done_at)`,
     ],
   },
+  {
+    name: 'lists of folders out of an index alone',
+    statements: ({ listIndex }) => listIndex,
+  },
 ];
 
 const lastTaken = sql<

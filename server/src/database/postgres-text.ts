@@ -1,6 +1,6 @@
 /** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
 
-import type { Part, Statement } from './statement.ts';
+import { rowsOfEach, type Part, type Statement } from './statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
@@ -64,10 +64,12 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       const rows = eachOf(part.name, part.of === 'ids' ? 'uuid' : 'text');
       return `(select place - 1 as place, value from ${rows}) as each`;
     }
-    if (part.kind === 'chosen-for-each') {
-      const which = part.which.parts.map(writePart).join('');
-      return `(select value from ${eachOf(part.name, 'uuid')}) as each
-        cross join lateral (select * from ${part.table} ${part.passesOver ? `where id in (select id from ${part.table} ${which})` : which}) as chosen`;
+    if (part.kind === 'list-for-each') {
+      const rows = rowsOfEach(part, ({ parts: inner }) => inner.map(writePart).join(''));
+      const values = part.columns.map((_, place) => `c${place}`);
+      const row = values.length === 1 ? values[0]! : `json_build_array(${values.join(', ')})`;
+      return `select each.place, (select json_agg(${row})::text from (${rows}) as chosen) as list
+        from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
     }
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}

@@ -240,6 +240,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       integer: 'bigint',
       tableEnd: '',
       searchIndex,
+      // An entry may have 2,704 bytes, and a title more.
+      listIndex: [],
       afterLoading: ['analyze'],
     },
     all: readAlone,

@@ -4,27 +4,24 @@
  */
 
 import type { Access } from '../access/access.ts';
-import { chosenForEach, list, sql, type Statement } from '../database/statement.ts';
+import { list, listForEach, sql, type Statement } from '../database/statement.ts';
 import { timeOfKey, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
 import { withoutNul } from './folder-name.ts';
-import { byName, type FolderOrder, type OrderField, type Slice } from './folder-list.ts';
-import { columnsFor, type FolderRow } from './folders.ts';
+import { byName, type FolderColumns, type FolderOrder, type OrderField, type Slice } from './folder-list.ts';
 
 export type Parameters = Record<string, unknown>;
 
-/** All but `parentIds` and `most`. */
+/** All but `parentIds` and `limit`. */
 export function parametersOf(
   access: Access,
-  { after, before, limit, skip, order = byName, filter }: Slice,
+  { after, before, skip, order = byName, filter }: Slice,
 ): Parameters {
   return {
     afterKey: after && keyParameter(after, order.field),
     afterId: after?.id,
     beforeKey: before && keyParameter(before, order.field),
     beforeId: before?.id,
-    // One more than asked for tells whether there is more.
-    limit: limit === undefined ? undefined : limit + 1,
     skip,
     hiddenIds: access.hiddenIds,
     bareIds: access.bareIds,
@@ -44,7 +41,35 @@ function pattern(text: string): string {
   return foldText(withoutNul(text)).replace(/[\\%_]/g, '\\$&');
 }
 
-const statements = new Map<string, Statement<Parameters, FolderRow>>();
+/** A row for each parent: its place among them, and its folders as JSON, each with these of its columns in this order. */
+export interface ListRow {
+  readonly place: number;
+  readonly list: string | null;
+}
+
+const mainColumns = ['name', 'id', 'title'];
+const countedColumns = [...mainColumns, 'child_count'];
+const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
+  name: ['name'],
+  main: mainColumns,
+  counted: countedColumns,
+  all: [...countedColumns, 'version', 'created_at', 'updated_at'],
+};
+
+/** What `columnsFor` reads of a folder, as it comes out of JSON. */
+export type ListedFolder =
+  | string
+  | readonly [
+      name: string,
+      id: string,
+      title: string | null,
+      childCount: number,
+      version: number,
+      createdAt: number,
+      updatedAt: number,
+    ];
+
+const statements = new Map<string, Statement<Parameters, ListRow>>();
 
 /**
  * For whoever does not see everything in what they may read: some of it is hidden, and of some, which is bare, only the
@@ -53,35 +78,28 @@ const statements = new Map<string, Statement<Parameters, FolderRow>>();
 export type Restriction = 'none' | 'hidden' | 'bare';
 
 /** There are few kinds of slices; each has its statement, made when it is first asked for. */
-export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, FolderRow> {
-  const { after, before, limit, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
+export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
+  const { after, before, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
   const { columns = 'all' } = slice;
   const passesOver = !!slice.skip;
   const edges = [!!after, !!before, isInclusive, passesOver];
-  const kind = [...edges, limit !== undefined, isFromEnd, order.field, order.isDescending, !!filter];
+  const kind = [...edges, isFromEnd, order.field, order.isDescending, !!filter];
   const name = [...kind, columns, restriction].join();
   let statement = statements.get(name);
   if (!statement) statements.set(name, (statement = write()));
   return statement;
 
-  function write(): Statement<Parameters, FolderRow> {
-    const conditions = sql`
-      ${notHidden(restriction)} ${filter ? matches(restriction) : nothing}
-      ${after ? beyond(order, 'after', isInclusive, restriction) : nothing}
-      ${before ? beyond(reverse(order), 'before', isInclusive, restriction) : nothing}`;
-    const inOrder = orderBy(order, restriction);
-    if (limit === undefined) {
-      return sql<Parameters, FolderRow>`
-        select ${columnsFor[columns]} from folders where parent_id in (select value from ${list('parentIds')}) ${conditions}
-        order by folders.parent_id, ${inOrder} limit ${'most'}`;
-    }
-    const which = sql`
-      where parent_id = each.value ${conditions}
-      order by ${isFromEnd ? orderBy(reverse(order), restriction) : inOrder}
-      limit ${'limit'} ${passesOver ? sql`offset ${'skip'}` : nothing}`;
-    return sql<Parameters, FolderRow>`
-      select ${columnsFor[columns]} from (select chosen.* from ${chosenForEach('parentIds', 'folders', which, { passesOver })}) as folders
-      order by folders.parent_id, ${inOrder} limit ${'most'}`;
+  function write(): Statement<Parameters, ListRow> {
+    return sql<Parameters, ListRow>`${listForEach('parentIds', {
+      table: 'folders',
+      columns: columnsFor[columns],
+      where: sql`parent_id = each.value ${notHidden(restriction)} ${filter ? matches(restriction) : nothing}
+        ${after ? beyond(order, 'after', isInclusive, restriction) : nothing}
+        ${before ? beyond(reverse(order), 'before', isInclusive, restriction) : nothing}`,
+      orderBy: orderBy(isFromEnd ? reverse(order) : order, restriction),
+      limit: sql`${'limit'} ${passesOver ? sql`offset ${'skip'}` : nothing}`,
+      passesOver,
+    })}`;
   }
 }
 

@@ -1,10 +1,19 @@
 /** The sub-folders of folders: in an order, filtered, in slices, counted. One statement serves any number of parents. */
 
+import { accessLevels } from '../access/access-level.ts';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { countStatement, parametersOf, statementFor, type Restriction } from './child-statements.ts';
+import {
+  countStatement,
+  parametersOf,
+  statementFor,
+  type ListedFolder,
+  type Restriction,
+} from './child-statements.ts';
 import { sliceOf, type FolderFilter, type Slice } from './folder-list.ts';
 import { folderColumns, withLevel, type Folder, type FolderRow, type TreeView } from './folders.ts';
+
+const { READ } = accessLevels;
 
 export interface Children {
   readonly folders: Folder[];
@@ -19,7 +28,7 @@ export interface ReadChildren {
   readonly isTooMuch: boolean;
 }
 
-/** The children of each parent, in order; stops reading soon after `most` of them. */
+/** The children of each parent, in order. Where there are more than `most` in all, not all of them are read, or none. */
 export function readChildren(
   view: TreeView,
   parents: readonly Folder[],
@@ -27,10 +36,9 @@ export function readChildren(
   most: number,
 ): PromiseOrValue<ReadChildren> {
   const { open, closed } = byRule(view, parents);
-  return whenDone(readOpen(view, open, slice, most), (rows) =>
-    whenDone(readClosed(view, closed, slice), (more) =>
-      group(view, parents, [...rows, ...more], slice, most),
-    ),
+  if (sliceSize(view, open, slice) > most) return { byParent: new Map(), isTooMuch: true };
+  return whenDone(readOpen(view, open, slice, most), (lists) =>
+    whenDone(readClosed(view, closed, slice), (more) => cut([...lists, ...more], slice, most)),
   );
 }
 
@@ -53,7 +61,7 @@ export function countChildren(
   return whenDone(counted, (rows) =>
     whenDone(readClosed(view, closed, { filter }), (shown) => {
       const counts = new Map(rows.map(({ parentId, count }) => [parentId, count]));
-      for (const { parentId } of shown) counts.set(parentId!, (counts.get(parentId!) ?? 0) + 1);
+      for (const { parentId, folders } of shown) counts.set(parentId, folders.length);
       return counts;
     }),
   );
@@ -100,21 +108,50 @@ export function restrictionOf({ access }: TreeView): Restriction {
   return access.hiddenIds.length > 0 ? 'hidden' : 'none';
 }
 
+/** How many folders a slice has at least, as far as the numbers of children tell. */
+function sliceSize(view: TreeView, open: readonly Folder[], slice: Slice): number {
+  const { limit = Infinity, skip = 0, after, before, filter } = slice;
+  if (after || before || filter) return 0;
+  let size = 0;
+  for (const parent of open) size += Math.min(limit, Math.max(0, visibleChildCount(view, parent) - skip));
+  return size;
+}
+
+/** The sub-folders of one parent, as far as they belong to a slice, and perhaps one more. */
+interface ListOfOne {
+  readonly parentId: string;
+  readonly folders: Folder[];
+}
+
+const mostRows = 1_000_000_000;
+
 function readOpen(
   view: TreeView,
   open: readonly Folder[],
   slice: Slice,
   most: number,
-): PromiseOrValue<FolderRow[]> {
+): PromiseOrValue<ListOfOne[]> {
   if (open.length === 0) return [];
   const nearer = fromNearerEnd(view, open, slice);
   if (!nearer) return [];
+  const { limit = Infinity, isFromEnd } = nearer;
   const parameters = {
     ...parametersOf(view.access, nearer),
     parentIds: open.map(({ id }) => id),
-    most: most + 1 + (slice.limit === undefined ? 0 : open.length),
+    // One more than asked for tells whether there is more.
+    limit: Math.min(limit, most, mostRows) + 1,
   };
-  return view.reader.all(statementFor(nearer, restrictionOf(view)), parameters);
+  return whenDone(view.reader.all(statementFor(nearer, restrictionOf(view)), parameters), (rows) => {
+    const lists: ListOfOne[] = [];
+    for (const { place, list } of rows) {
+      if (list === null || list === '[]') continue;
+      const parent = open[place]!;
+      const listed = JSON.parse(list) as readonly ListedFolder[];
+      const folders = listed.map((each) => toFolder(view, parent, each));
+      lists.push({ parentId: parent.id, folders: isFromEnd ? folders.reverse() : folders });
+    }
+    return lists;
+  });
 }
 
 /** What is passed over costs: of a list whose length is known, no more than half. Undefined if nothing is left. */
@@ -135,17 +172,17 @@ function readClosed(
   view: TreeView,
   closed: readonly { parent: Folder; shown: readonly string[] }[],
   slice: Slice,
-): PromiseOrValue<FolderRow[]> {
+): PromiseOrValue<ListOfOne[]> {
   const ids = closed.flatMap(({ shown }) => shown);
   if (ids.length === 0) return [];
   const hasChildren = (folder: Folder) => visibleChildCount(view, folder) > 0;
   return whenDone(view.reader.all(findByIds, { ids }), (rows) => {
     const byParent = Map.groupBy(rows, ({ parentId }) => parentId);
-    return closed.flatMap(({ parent: { id, accessLevel } }) => {
+    return closed.map(({ parent: { id, accessLevel } }) => {
       const shown = (byParent.get(id) ?? []).map((row) =>
         withLevel(row, view.access.levelOf(row.id, accessLevel)),
       );
-      return sliceOf(shown, slice, hasChildren);
+      return { parentId: id, folders: sliceOf(shown, slice, hasChildren) };
     });
   });
 }
@@ -153,27 +190,37 @@ function readClosed(
 const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
   select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
 
-function group(
-  { access }: TreeView,
-  parents: readonly Folder[],
-  rows: readonly FolderRow[],
+/** What was not read is undefined: nobody asked for it. */
+function toFolder({ access }: TreeView, parent: Folder, listed: ListedFolder): Folder {
+  const values = (typeof listed === 'string' ? [listed] : listed) as Exclude<ListedFolder, string>;
+  const id = values[1];
+  const folder = {
+    id,
+    parentId: parent.id,
+    name: values[0],
+    title: values[2],
+    childCount: values[3],
+    version: values[4],
+    createdAt: values[5],
+    updatedAt: values[6],
+    accessLevel: access.levelOf(id, parent.accessLevel),
+  };
+  return folder.accessLevel >= READ ? folder : withLevel(folder, folder.accessLevel);
+}
+
+function cut(
+  lists: readonly ListOfOne[],
   { limit = Infinity, isFromEnd }: Slice,
   most: number,
 ): ReadChildren {
-  const levels = new Map(parents.map(({ id, accessLevel }) => [id, accessLevel]));
   const byParent = new Map<string, Children>();
   let total = 0;
-  let start = 0;
-  for (let end = 1; end <= rows.length; end++) {
-    const parentId = rows[start]!.parentId!;
-    if (rows[end]?.parentId === parentId) continue;
-    const inherited = levels.get(parentId)!;
-    const folders = rows.slice(start, end).map((row) => withLevel(row, access.levelOf(row.id, inherited)));
+  for (const { parentId, folders } of lists) {
+    if (folders.length === 0) continue;
     const isCut = folders.length > limit;
     if (isCut) isFromEnd ? folders.shift() : folders.pop();
     byParent.set(parentId, { folders, isCut });
     total += folders.length;
-    start = end;
   }
   return { byParent, isTooMuch: total > most };
 }

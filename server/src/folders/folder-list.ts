@@ -2,10 +2,13 @@
 
 import { timeKey, timeKeyBytes, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
-import type { Folder, FolderColumns } from './folders.ts';
+import type { Folder } from './folders.ts';
 import { sortKey } from './sort-key.ts';
 
 export type OrderField = 'NAME' | 'CREATED' | 'UPDATED';
+
+/** How much of each folder is read: its name, what shows it, what is inside of it is asked for, too, or everything. */
+export type FolderColumns = 'name' | 'main' | 'counted' | 'all';
 
 export interface FolderOrder {
   readonly field: OrderField;
@@ -32,7 +35,7 @@ export interface Slice {
   readonly isInclusive?: boolean | undefined;
   readonly order?: FolderOrder | undefined;
   readonly filter?: FolderFilter | undefined;
-  /** Everything, unless told. Of the natural order only. */
+  /** Everything, unless told; what is not read is not there. Less only in the natural order. */
   readonly columns?: FolderColumns | undefined;
 }
 

@@ -7,7 +7,7 @@ import { accessLevels, type AccessLevel } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
-import { list, sql, textList, type Statement } from '../database/statement.ts';
+import { list, sql, textList } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
 import { withoutNul } from './folder-name.ts';
@@ -38,19 +38,9 @@ export interface TreeView {
 const { NONE, READ } = accessLevels;
 const deepestPath = 1_000;
 
-const nameColumns = sql`folders.parent_id as "parentId", folders.name`;
-const mainColumns = sql`folders.id, ${nameColumns}, folders.title, folders.child_count as "childCount"`;
-export const folderColumns = sql`${mainColumns}, folders.version, folders.created_at as "createdAt",
+export const folderColumns = sql`folders.id, folders.parent_id as "parentId", folders.name, folders.title,
+  folders.child_count as "childCount", folders.version, folders.created_at as "createdAt",
   folders.updated_at as "updatedAt"`;
-
-/** How much of a folder is read: nothing but the name and where it is, what most queries ask for, or everything. */
-export type FolderColumns = 'name' | 'main' | 'all';
-
-export const columnsFor: Readonly<Record<FolderColumns, Statement>> = {
-  name: nameColumns,
-  main: mainColumns,
-  all: folderColumns,
-};
 
 const findById = sql<{ id: string }, FolderRow>`select ${folderColumns} from folders where id = ${'id'}`;
 const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
@@ -76,8 +66,7 @@ export function viewTree(reader: Reader, access: Access): TreeView {
 
 /** As it is shown to somebody with this level: of a passage, only the name. */
 export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
-  // The row is nobody else's: a copy of each would cost as much as reading it.
-  if (accessLevel >= READ) return Object.assign(row, { accessLevel });
+  if (accessLevel >= READ) return { ...row, accessLevel };
   // The id tells the time of creation anyhow.
   return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel };
 }

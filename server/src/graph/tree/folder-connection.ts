@@ -5,12 +5,13 @@ import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import {
   keyBytesOf,
   placeOf,
+  type FolderColumns,
   type FolderFilter,
   type FolderOrder,
   type Slice,
 } from '../../folders/folder-list.ts';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
-import type { FolderColumns, TreeView } from '../../folders/folders.ts';
+import type { TreeView } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Budget } from '../price/budget.ts';
 import type { ChildNodes, FolderNode } from './folder-level.ts';

@@ -1,7 +1,7 @@
 /** How much of each folder of a list a query reads: what nobody asks for need not come out of the database. */
 
 import { Kind, type FieldNode, type SelectionSetNode } from 'graphql';
-import type { FolderColumns } from '../../folders/folders.ts';
+import type { FolderColumns } from '../../folders/folder-list.ts';
 import type { Selected } from '../price/element-fields.ts';
 
 /** Of a list and its page. */
@@ -12,8 +12,9 @@ const byName = new Set([...ofList, '__typename', 'name']);
 const byMain = new Set([
   ...byName,
   ...['id', 'title', 'accessLevel', 'icon', 'description', 'properties'],
-  ...['folders', 'parent', 'ancestors', 'path', 'depth', 'cursor', 'startCursor', 'endCursor'],
+  ...['parent', 'ancestors', 'path', 'depth', 'cursor', 'startCursor', 'endCursor'],
 ]);
+const byCounted = new Set([...byMain, 'folders']);
 /** Fields that lead to other folders: what they select is read for itself. */
 const elsewhere = new Set(['folders', 'descendants', 'parent', 'ancestors']);
 
@@ -33,7 +34,8 @@ function find({ selectionSet }: FieldNode, fragments: Selected['fragments']): Fo
   if (selectionSet) addNames(selectionSet, fragments, names, new Set());
   const areAllIn = (enough: ReadonlySet<string>) => [...names].every((name) => enough.has(name));
   if (areAllIn(byName)) return 'name';
-  return areAllIn(byMain) ? 'main' : 'all';
+  if (areAllIn(byMain)) return 'main';
+  return areAllIn(byCounted) ? 'counted' : 'all';
 }
 
 function addNames(
