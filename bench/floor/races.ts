@@ -2,11 +2,27 @@
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { changeField } from './changes.ts';
+import { importField } from './import.ts';
 import { LoadProcess } from './load-process.ts';
+import { millionField } from './million.ts';
 import type { Course, Field, Outcome } from './race.ts';
+import { postgresField } from './postgres.ts';
 import { readField } from './reads.ts';
+import { startField } from './start.ts';
+import { tokenField } from './tokens.ts';
+import { uniqueField } from './unique.ts';
 
-export const fields: readonly Field[] = [readField];
+export const fields: readonly Field[] = [
+  readField,
+  tokenField,
+  changeField,
+  importField,
+  postgresField,
+  millionField,
+  uniqueField,
+  startField,
+];
 
 export const raceNames: readonly string[] = fields.flatMap(({ entries }) => entries.map(({ name }) => name));
 
