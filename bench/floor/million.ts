@@ -15,7 +15,7 @@ import { recordAnswer } from './recorded-answer.ts';
 const levelCount = 889;
 const small = 1_000;
 const large = 1_000_000;
-const warmUpRounds = 5;
+const warmUpRounds = 3;
 const target = { atLeast: 0.8, aim: 0.95 };
 
 const races = racesOf({

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresServer } from '../../tests/postgres/postgres-server.ts';
+import { childrenOf, descendantsOf } from '../sizing-processes.ts';
 import { plantEstate, racesOf } from './estate.ts';
 import { meet } from './meeting.ts';
 import { OurServer } from './our-server.ts';
@@ -27,7 +28,7 @@ export const postgresField: Field = {
   name: 'postgres',
   entries: races,
   async *run(chosen, course) {
-    const postgres = await PostgresServer.start({ isDurable: true });
+    const postgres = await startAside(course);
     let server: OurServer | undefined;
     try {
       const databaseUrl = postgres.superuserUrl;
@@ -58,6 +59,17 @@ export const postgresField: Field = {
     }
   },
 };
+
+/** Its processes are of no side, and keep off the core of both. */
+async function startAside({ pinAside }: Course): Promise<PostgresServer> {
+  const before = childrenOf(process.pid);
+  const postgres = await PostgresServer.start({ isDurable: true });
+  for (const pid of childrenOf(process.pid)) {
+    if (before.includes(pid)) continue;
+    for (const each of [pid, ...descendantsOf(pid)]) pinAside(each);
+  }
+  return postgres;
+}
 
 /** What a request makes the server send, when it is not the first of its kind. */
 async function sentFor(

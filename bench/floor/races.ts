@@ -12,6 +12,7 @@ import { readField } from './reads.ts';
 import { startField } from './start.ts';
 import { tokenField } from './tokens.ts';
 import { uniqueField } from './unique.ts';
+import { workerField } from './workers.ts';
 
 export const fields: readonly Field[] = [
   readField,
@@ -21,6 +22,7 @@ export const fields: readonly Field[] = [
   postgresField,
   millionField,
   uniqueField,
+  workerField,
   startField,
 ];
 
@@ -43,7 +45,12 @@ export async function runRaces(chosen: readonly string[], options: RaceOptions):
   const pinTo = findCores(options.note);
   const load = new LoadProcess(options.signal);
   pinTo(load.pid, loadCore);
-  const course: Course = { ...options, load, pin: (pid) => pinTo(pid, sidesCore) };
+  const course: Course = {
+    ...options,
+    load,
+    pin: (pid) => pinTo(pid, sidesCore),
+    pinAside: (pid) => pinTo(pid, loadCore),
+  };
   const outcomes: Outcome[] = [];
   try {
     for (const field of fields) {
