@@ -1,5 +1,6 @@
 /** Loaded into a server before its program: writes each statement that it sends to PostgreSQL to its log. */
 
+import { EventEmitter } from 'node:events';
 // eslint-disable-next-line no-restricted-imports -- What is sent is seen only here.
 import pg from 'pg';
 import { toLogLine, type SentStatement } from './sent-statement.ts';
@@ -11,18 +12,19 @@ let answered = 0;
 
 Object.assign(pg.Client.prototype, {
   query(this: object, ...given: unknown[]): unknown {
-    const [first] = given;
+    const [first, second] = given;
     if (!numbers.has(this)) numbers.set(this, ++clients);
-    const { text, name, values } = typeof first === 'string' ? { text: first } : (first as pg.QueryConfig);
+    const config = typeof first === 'string' ? { text: first } : (first as pg.QueryConfig);
+    const values = config.values ?? (Array.isArray(second) ? second : undefined);
     const place = { connection: numbers.get(this)!, afterAnswers: answered };
-    process.stderr.write(toLogLine({ text, name, values, ...place } as SentStatement));
+    process.stderr.write(
+      toLogLine({ text: config.text, name: config.name, values, ...place } as SentStatement),
+    );
     const result = query.apply(this, given);
-    if (result instanceof Promise) {
-      result.then(
-        () => answered++,
-        () => answered++,
-      );
-    }
+    const count = () => void answered++;
+    // Something to wait for, or something that tells by itself when it is over.
+    if (result instanceof Promise) result.then(count, count);
+    else if (result instanceof EventEmitter) result.once('end', count).once('error', count);
     return result;
   },
 });
