@@ -20,6 +20,10 @@ export function isRace(outcome: Outcome): outcome is RaceOutcome {
   return 'race' in outcome;
 }
 
+export function isReport(outcome: Outcome): outcome is ReportOutcome {
+  return 'report' in outcome;
+}
+
 export function summariseRace({ rounds }: RaceOutcome): RaceSummary {
   const median = (values: readonly number[]) => summarise(values).median;
   const perSecond = ({ requests, elapsedMs }: Shot) => (requests / elapsedMs) * 1000;
@@ -39,7 +43,7 @@ export function summariseRace({ rounds }: RaceOutcome): RaceSummary {
 
 export function toRaceTable(outcomes: readonly Outcome[]): string {
   const races = outcomes.filter(isRace);
-  const reports = outcomes.filter((outcome): outcome is ReportOutcome => !isRace(outcome));
+  const reports = outcomes.filter(isReport);
   const raceLines = [
     [
       'scenario',

@@ -3,7 +3,7 @@
 import { summarise } from '../scenario.ts';
 import type { describeMachine } from '../machine.ts';
 import type { Outcome, Race, RaceOutcome, Report, ReportOutcome } from './race.ts';
-import { isAimMet, isRace, marked, summariseRace, toNumber, toRatio } from './race-table.ts';
+import { isAimMet, isRace, isReport, marked, summariseRace, toNumber, toRatio } from './race-table.ts';
 import { nameOf } from './races.ts';
 
 export interface Circumstances {
@@ -17,8 +17,10 @@ export interface Circumstances {
 export function toResultsPage(runs: readonly (readonly Outcome[])[], around: Circumstances): string {
   const { machine, commit, date, minutes } = around;
   const byName = Map.groupBy(runs.flat(), nameOf);
-  const races = [...byName.values()].filter((outcomes) => outcomes.every(isRace)) as RaceOutcome[][];
-  const reports = [...byName.values()].filter((outcomes) => !outcomes.some(isRace)) as ReportOutcome[][];
+  const races = [...byName.values()].map((each) => each.filter(isRace)).filter(({ length }) => length > 0);
+  const reports = [...byName.values()]
+    .map((each) => each.filter(isReport))
+    .filter(({ length }) => length > 0);
   return `# Results
 
 Made by \`npm run bench:results\`: ${runs.length} runs one after the other, ${minutes.toFixed(0)} minutes in all, on ${date.toISOString().slice(0, 10)}.
