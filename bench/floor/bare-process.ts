@@ -9,6 +9,13 @@ export class BareProcess implements Target {
   readonly #child: Child;
   #url = '';
 
+  /** Without a URL: it works when it is asked to. */
+  static launch({ signal, pin }: Pick<Course, 'signal' | 'pin'>): BareProcess {
+    const bare = new BareProcess(signal);
+    pin(bare.pid);
+    return bare;
+  }
+
   static async start(
     input: BareInput,
     { signal, pin }: Pick<Course, 'signal' | 'pin'>,

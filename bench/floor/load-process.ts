@@ -2,7 +2,7 @@
 
 import { Child } from '../child.ts';
 import { treeCpuMicroseconds } from '../sizing-processes.ts';
-import type { Volley, VolleyResult } from './load.ts';
+import type { Volley, VolleyResult } from './volley.ts';
 import type { Contestant } from './race.ts';
 
 export class LoadProcess {

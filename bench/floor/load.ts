@@ -5,39 +5,8 @@
 
 import autocannon, { type Client, type Instance, type Options, type Request, type Result } from 'autocannon';
 import { answerParent } from '../parent.ts';
+import { numberMark, type TokenPair, type Volley, type VolleyResult } from './volley.ts';
 
-/** A request; what varies from one to the next is written by a template. */
-export interface Asked {
-  readonly method: 'POST' | 'GET';
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export interface Volley {
-  readonly url: string;
-  readonly asked: Asked;
-  readonly requests: number;
-  readonly connections: number;
-  /** `#########` in the body is another number in each request; never twice, and of the same length. */
-  readonly isNumbered?: boolean;
-  /** Each connection has tokens of its own, in place of `{authToken}` and `{refreshToken}`, and takes the next from each answer. */
-  readonly chain?: { readonly name: string; readonly pairs: readonly TokenPair[] };
-  readonly expected: { readonly status: number; readonly bytes: number; readonly body?: string };
-}
-
-export interface TokenPair {
-  readonly authToken: string;
-  readonly refreshToken: string;
-}
-
-export interface VolleyResult {
-  readonly elapsedMs: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
-const numberMark = '#########';
 const looksEveryMs = 20;
 const timeoutSeconds = 60;
 /** Where the chains of the volleys before have got to. */
@@ -71,7 +40,7 @@ async function fire(volley: Volley): Promise<VolleyResult> {
   // Its types do not know that it can be listened to while it is awaited.
   const running = autocannon(options) as Promise<Result> & Instance;
   void running.on('response', (_, status, bytes, milliseconds) => {
-    if (status !== expected.status || bytes !== expected.bytes) {
+    if (status !== expected.status || Math.abs(bytes - expected.bytes) > expected.slackBytes) {
       wrong ??= `${status} of ${bytes} bytes instead of ${expected.status} of ${expected.bytes}`;
     }
     times[answered++] = milliseconds;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApiClient, type Credentials } from '../../tests/api-client.ts';
 import { administrator, NodeProcess } from '../../tests/many-nodes/node-process.ts';
-import type { Asked, TokenPair } from './load.ts';
+import type { Asked, TokenPair } from './volley.ts';
 import type { Target } from './load-process.ts';
 import type { Course } from './race.ts';
 
@@ -16,6 +16,11 @@ export interface OurServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A module that is loaded before the program. */
   readonly preload?: string;
+}
+
+export interface GraphBody {
+  readonly query: string;
+  readonly variables?: Readonly<Record<string, unknown>>;
 }
 
 /** What is logged by default: refusals and troubles, and nothing of what goes well. */
@@ -90,8 +95,8 @@ export class OurServer implements Target {
   }
 
   /** A query as clients send it; the token lives for ten minutes. */
-  async graphRequest(query: string, credentials?: Credentials): Promise<Asked> {
-    return graphRequest(query, (await this.logIn(credentials)).authToken);
+  async graphRequest(body: GraphBody, credentials?: Credentials): Promise<Asked> {
+    return graphRequest(body, (await this.logIn(credentials)).authToken);
   }
 
   async stop(): Promise<void> {
@@ -100,12 +105,16 @@ export class OurServer implements Target {
   }
 }
 
-export function graphRequest(query: string, authToken: string): Asked {
+export function graphRequest(body: GraphBody, authToken: string): Asked {
+  return tokenRequest('/graphql', body, { authorization: `Bearer ${authToken}` });
+}
+
+export function tokenRequest(path: string, body: object, headers: Asked['headers'] = {}): Asked {
   return {
     method: 'POST',
-    path: '/graphql',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${authToken}` },
-    body: JSON.stringify({ query }),
+    path,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import { summarise, type Summary } from '../scenario.ts';
 import { alignLines } from '../table.ts';
-import type { Outcome, RaceOutcome, ReportOutcome, Shot } from './race.ts';
+import type { Outcome, RaceOutcome, Report, ReportOutcome, Shot } from './race.ts';
 
 export interface RaceSummary {
   /** The floor's CPU divided by ours, round by round. */
@@ -18,6 +18,10 @@ export interface RaceSummary {
 
 export function isRace(outcome: Outcome): outcome is RaceOutcome {
   return 'race' in outcome;
+}
+
+export function isReport(outcome: Outcome): outcome is ReportOutcome {
+  return 'report' in outcome;
 }
 
 export function summariseRace({ rounds }: RaceOutcome): RaceSummary {
@@ -39,7 +43,7 @@ export function summariseRace({ rounds }: RaceOutcome): RaceSummary {
 
 export function toRaceTable(outcomes: readonly Outcome[]): string {
   const races = outcomes.filter(isRace);
-  const reports = outcomes.filter((outcome): outcome is ReportOutcome => !isRace(outcome));
+  const reports = outcomes.filter(isReport);
   const raceLines = [
     [
       'scenario',
@@ -70,8 +74,8 @@ function raceLine(outcome: RaceOutcome): string[] {
     name,
     toNumber(oursCpu.median),
     toNumber(floorCpu.median),
-    ratio.median.toFixed(2),
-    `${ratio.least.toFixed(2)}–${ratio.most.toFixed(2)}`,
+    toRatio(ratio.median),
+    `${toRatio(ratio.least)}–${toRatio(ratio.most)}`,
     marked(atLeast, (atLeast ?? 0) <= ratio.median),
     marked(aim, (aim ?? 0) <= ratio.median),
     toNumber(oursPerSecond),
@@ -81,15 +85,30 @@ function raceLine(outcome: RaceOutcome): string[] {
   ];
 }
 
-function reportLine({ report: { name, aim, unit }, values }: ReportOutcome): string[] {
+function reportLine({ report, values }: ReportOutcome): string[] {
   const { median, least, most } = summarise(values);
-  const isMet = aim !== undefined && median <= aim;
-  return [name, toNumber(median), `${toNumber(least)}–${toNumber(most)}`, marked(aim, isMet), unit];
+  const { name, aim, unit } = report;
+  return [
+    name,
+    toNumber(median),
+    `${toNumber(least)}–${toNumber(most)}`,
+    marked(aim, isAimMet(report, median)),
+    unit,
+  ];
+}
+
+export function isAimMet({ aim = 0, isAimLeast }: Report, value: number): boolean {
+  return isAimLeast ? value >= aim : value <= aim;
 }
 
 /** A figure, and whether it is reached. */
 export function marked(target: number | undefined, isMet: boolean): string {
   return target === undefined ? '' : `${target} ${isMet ? '✓' : '✗'}`;
+}
+
+/** Never rounded up: what is short of a target does not look like it. */
+export function toRatio(value: number): string {
+  return (Math.floor(value * 100) / 100).toFixed(2);
 }
 
 export function toNumber(value: number): string {

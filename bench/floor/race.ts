@@ -18,8 +18,9 @@ export interface Report {
   readonly name: string;
   readonly about: string;
   readonly unit: string;
-  /** At most. */
+  /** At most, unless it is at least. */
   readonly aim?: number;
+  readonly isAimLeast?: boolean;
 }
 
 /** What one side did in one round. */
@@ -62,6 +63,8 @@ export interface Course {
   readonly note: (text: string) => void;
   /** To a core of its own, if there is one: the one that both sides run on by turns. */
   readonly pin: (pid: number) => void;
+  /** To the core of the load. */
+  readonly pinAside: (pid: number) => void;
 }
 
 /** Races that share what they need: it is started once, and gone when they are over. */

@@ -2,11 +2,29 @@
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { changeField } from './changes.ts';
+import { importField } from './import.ts';
 import { LoadProcess } from './load-process.ts';
+import { millionField } from './million.ts';
 import type { Course, Field, Outcome } from './race.ts';
+import { postgresField } from './postgres.ts';
 import { readField } from './reads.ts';
+import { startField } from './start.ts';
+import { tokenField } from './tokens.ts';
+import { uniqueField } from './unique.ts';
+import { workerField } from './workers.ts';
 
-export const fields: readonly Field[] = [readField];
+export const fields: readonly Field[] = [
+  readField,
+  tokenField,
+  changeField,
+  importField,
+  postgresField,
+  millionField,
+  uniqueField,
+  workerField,
+  startField,
+];
 
 export const raceNames: readonly string[] = fields.flatMap(({ entries }) => entries.map(({ name }) => name));
 
@@ -27,7 +45,12 @@ export async function runRaces(chosen: readonly string[], options: RaceOptions):
   const pinTo = findCores(options.note);
   const load = new LoadProcess(options.signal);
   pinTo(load.pid, loadCore);
-  const course: Course = { ...options, load, pin: (pid) => pinTo(pid, sidesCore) };
+  const course: Course = {
+    ...options,
+    load,
+    pin: (pid) => pinTo(pid, sidesCore),
+    pinAside: (pid) => pinTo(pid, loadCore),
+  };
   const outcomes: Outcome[] = [];
   try {
     for (const field of fields) {

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Asked } from './load.ts';
+import type { Asked } from './volley.ts';
 
 export interface RecordedAnswer {
   readonly status: number;
