@@ -53,15 +53,11 @@ function optional<Run>(column: Column<Run>): Column<Run> {
 
 function listColumn<Run>(items: Column<Run>): Column<Run> {
   return (lists, run) => {
-    const all: unknown[] = [];
-    for (const list of lists) {
-      if (!Array.isArray(list)) throw new Error('A list is none.');
-      for (const item of list) all.push(item);
-    }
-    return whenDone(whenAllAreThere(all), (there) =>
+    if (!areLists(lists)) throw new Error('A list is none.');
+    return whenDone(whenAllAreThere(lists.length === 1 ? lists[0]! : lists.flat()), (there) =>
       whenDone(items(there, run), (texts) => {
         let next = 0;
-        return (lists as readonly unknown[][]).map(({ length }) => {
+        return lists.map(({ length }) => {
           let text = '[';
           for (let place = 0; place < length; place++) text += (place > 0 ? ',' : '') + texts[next++]!;
           return text + ']';
@@ -73,18 +69,17 @@ function listColumn<Run>(items: Column<Run>): Column<Run> {
 
 export function objectColumn<Run>(fields: readonly FieldColumn<Run>[]): Column<Run> {
   const starts = fields.map(({ name }, place) => `${place > 0 ? ',' : '{'}${JSON.stringify(name)}:`);
-  return (objects, run) =>
-    whenDone(
-      whenAllAreThere(readAll(fields, ({ read }) => read(objects, run))),
-      // One of them at least: a selection may leave out all that it names.
-      (columns) =>
-        objects.map((_, place) => {
-          let text = columns.length === 0 ? '{' : '';
-          for (let field = 0; field < columns.length; field++)
-            text += starts[field]! + columns[field]![place]!;
-          return text + '}';
-        }),
+  return (objects, run) => {
+    for (const object of objects) if (object instanceof Error) throw object;
+    return whenDone(whenAllAreThere(readAll(fields, ({ read }) => read(objects, run))), (columns) =>
+      objects.map((_, place) => {
+        // Conditions may leave out all of the fields.
+        let text = columns.length === 0 ? '{' : '';
+        for (let field = 0; field < columns.length; field++) text += starts[field]! + columns[field]![place]!;
+        return text + '}';
+      }),
     );
+  };
 }
 
 /** Whatever the objects are. */
@@ -119,6 +114,10 @@ function whenAllAreThere<T>(values: readonly PromiseOrValue<T>[]): PromiseOrValu
   return values.some(isPromise) ? Promise.all(values) : (values as readonly T[]);
 }
 
+function areLists(values: readonly unknown[]): values is readonly unknown[][] {
+  return values.every(Array.isArray);
+}
+
 function isNothing(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
@@ -131,6 +130,7 @@ export function leafColumn<Run>(type: GraphQLLeafType): Column<Run> {
 /** What the types of graphql-js make of a value that is as it should be; everything else, they are asked. */
 function writerOf(type: GraphQLLeafType): (value: unknown) => string {
   const ask = (value: unknown) => {
+    if (value instanceof Error) throw value;
     const serialized: unknown = type.serialize(value);
     const text = isNothing(serialized) ? undefined : (JSON.stringify(serialized) as string | undefined);
     if (text === undefined) throw new Error('A value has no text.');
