@@ -15,7 +15,8 @@ export async function workUntilStopped(): Promise<void> {
   leaveSignals();
   const link = new PrimaryLink();
   const stopped = once(link.signal, 'abort');
-  const orders = await Promise.race([link.orders, stopped.then(() => process.exit(0))]);
+  const orders = await Promise.race([link.orders, stopped.then(() => undefined)]);
+  if (!orders) process.exit(0);
   const { settings, shownSettings, place } = orders;
   const log = pino({ level: settings.logLevel }, logDestination()).child({ worker: place });
   endOnBug(log);

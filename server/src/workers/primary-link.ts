@@ -25,6 +25,8 @@ export class PrimaryLink {
         else this.#hear(message, socket);
       });
     });
+    // Nothing else keeps a worker that has no connection.
+    process.channel?.ref();
     tell({ kind: 'here' });
   }
 
