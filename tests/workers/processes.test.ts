@@ -1,6 +1,7 @@
 /** The processes of a node with workers: how they end, together, and what they say when they cannot start. */
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
@@ -96,8 +97,8 @@ describe('signals to two workers on SQLite', () => {
     other.close();
     assert.equal(node.exitCode, 1);
     assert.equal(
-      node.log,
-      `espalier: Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_PORT or --port.\n`,
+      node.log.split('\n').at(-2),
+      `espalier: Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_PORT or --port.`,
     );
   });
 
@@ -105,8 +106,22 @@ describe('signals to two workers on SQLite', () => {
     node = NodeProcess.launch({ databaseUrl: 'sqlite:/dev/null/none.db', settings: { WORKERS: '2' } });
     await node.ended();
     assert.equal(node.exitCode, 1);
-    assert.match(node.log, /^espalier: The database file \/dev\/null\/none\.db cannot be opened: [^\n]+\n$/);
+    assert.match(node.log, /espalier: The database file \/dev\/null\/none\.db cannot be opened: [^\n]+\n$/);
   });
+});
+
+test('a node whose workers cannot be started any more on SQLite says so, and ends with 1', async () => {
+  const bed = await WorkersBed.start(sqlite, { LOG_LEVEL: 'debug' });
+  const { node, database } = bed;
+  await bed.connectToEach((await bed.logIn()).authToken);
+  await eventually(() => bed.processes.length === 2, 'both have logged something');
+  writeFileSync(database.url.slice('sqlite:'.length), 'no database any more'.repeat(1000));
+  for (const pid of bed.processes) process.kill(pid, 'SIGKILL');
+  await node.ended();
+  assert.equal(node.exitCode, 1);
+  assert.match(node.log, /"msg":"a worker has ended: another takes its place"/);
+  assert.match(node.log, /\nespalier: No worker can be started: the log says why\.\n$/);
+  await bed.stop();
 });
 
 async function connectionsTo(url: string): Promise<number> {

@@ -12,7 +12,12 @@ import { command } from './command.ts';
 import { consoleFolder } from './console-folder.ts';
 import { ExitError } from './failures.ts';
 import { logDestination } from './log-destination.ts';
-import { databaseLinkWarning, exposureWarning, unsealedWarning } from './settings-warnings.ts';
+import {
+  databaseLinkWarning,
+  exposureWarning,
+  tooManyWorkersWarning,
+  unsealedWarning,
+} from './settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
@@ -37,7 +42,12 @@ export const serve = command({
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
   const { settings, shown, warnings } = settingsOfProcess(flags);
-  [...warnings, exposureWarning(settings), databaseLinkWarning(settings)].forEach(warn);
+  [
+    ...warnings,
+    exposureWarning(settings),
+    databaseLinkWarning(settings),
+    tooManyWorkersWarning(settings),
+  ].forEach(warn);
   const log = pino({ level: settings.logLevel }, logDestination());
   endOnBug(log);
   let administrator: NewAdministrator | undefined;
@@ -61,8 +71,11 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
     console.log(howToTry(server, administrator));
-    await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
-    await server.close();
+    try {
+      await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
+    } finally {
+      await server.close();
+    }
   }
   console.log('Stopped.');
   // Whatever is still waited for has been left.

@@ -30,9 +30,9 @@ export async function workUntilStopped(): Promise<void> {
       consoleFolder: consoleFolder(),
       signal: link.signal,
       neighbours: link.neighbours(orders),
-      onNewAdministrator: (created) => link.tell({ kind: 'administrator', created }),
+      onNewAdministrator: (created) => void link.report({ kind: 'administrator', created }),
     });
-    link.tell({ kind: 'ready' });
+    void link.report({ kind: 'ready' });
     await stopped;
     await server.close();
   } catch (error) {
@@ -45,7 +45,7 @@ export async function workUntilStopped(): Promise<void> {
 /** The primary says it, and ends with this code if this was the start of all. */
 async function fail(link: PrimaryLink, error: unknown): Promise<never> {
   const { exitCode, message = '' } = describeFailure(error);
-  await link.tellLast({ kind: 'failed', exitCode, message });
+  await link.report({ kind: 'failed', exitCode, message });
   process.exit(exitCode);
 }
 

@@ -3,7 +3,7 @@
  * stops them together. It serves no request and never opens the database.
  */
 
-import cluster, { type Worker } from 'node:cluster';
+import cluster from 'node:cluster';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -12,7 +12,7 @@ import type { NewAdministrator } from '../first-start.ts';
 import { baseUrl } from '../http/address.ts';
 import type { ShownSetting } from '../shown-setting.ts';
 import { StartError } from '../start-error.ts';
-import type { ToPrimary, ToWorker } from './messages.ts';
+import type { Orders, Report, ToPrimary, ToWorker } from './messages.ts';
 import { SharedPort } from './shared-port.ts';
 import { SharedWork } from './shared-work.ts';
 
@@ -105,17 +105,16 @@ export class Crew {
     const others = Array.from({ length: settings.workers - 1 }, (_, place) => this.#hire(place + 2));
     await Promise.all(others.map(({ ready }) => ready));
     signal.throwIfAborted();
+    if (this.#members.size < settings.workers) throw new WorkerFailed(1, 'A worker ended during the start.');
     for (const member of this.#members) member.isNew = false;
   }
 
   #hire(place: number, pauseMs = firstPauseMs): Member {
     const { settings, shownSettings, log } = this.#options;
     const orders = { settings, shownSettings, place, count: settings.workers };
-    const member = new Member((message) => {
-      if (message.kind !== 'here') return this.#hear(member, message);
-      // It may have a password to hash before it serves.
-      this.#work.add(member);
-      member.tell(this.#isStopping ? { kind: 'stop' } : { kind: 'begin', orders });
+    const member = new Member(orders, (message) => {
+      if ('sharing' in message) this.#work.hear(member, message.sharing);
+      else this.#hear(member, message.report);
     });
     this.#members.add(member);
     void member.gone.then(({ code, signal }) => {
@@ -130,7 +129,7 @@ export class Crew {
         this.#broken.reject(new StartError('No worker can be started: the log says why.'));
         return;
       }
-      setTimeout(() => this.#replace(place, Math.min(2 * restartMs, longestPauseMs)), restartMs);
+      setTimeout(() => this.#replace(place, Math.min(2 * restartMs, longestPauseMs)), restartMs).unref();
     });
     return member;
   }
@@ -145,21 +144,24 @@ export class Crew {
     );
   }
 
-  #hear(member: Member, message: Exclude<ToPrimary, { kind: 'here' }>): void {
-    switch (message.kind) {
+  #hear(member: Member, report: Report): void {
+    switch (report.kind) {
+      case 'here':
+        // It may have a password to hash before it serves.
+        this.#work.add(member);
+        return member.tell(this.#isStopping ? { kind: 'stop' } : { kind: 'begin', orders: member.orders });
       case 'administrator':
-        return this.#options.onNewAdministrator(message.created);
+        return this.#options.onNewAdministrator(report.created);
       case 'ready':
         this.#failures = 0;
+        member.serve();
         return this.#port.add(member);
       case 'gone':
-        return this.#port.release(member, message.connections);
+        return this.#port.release(member, report.connections);
       case 'closing':
         return void this.#port.close().then(() => member.tell({ kind: 'closed' }));
       case 'failed':
-        return;
-      default:
-        return this.#work.hear(member, message);
+        return member.fail(new WorkerFailed(report.exitCode, report.message));
     }
   }
 }
@@ -171,30 +173,26 @@ interface End {
 
 /** One worker, from its start to its end. */
 class Member {
-  readonly #worker: Worker;
-  #servesSince: number | undefined;
+  readonly orders: Orders;
   /** Still part of the start of all: if it ends, it is not replaced. */
   isNew = true;
   /** Rejects with a `WorkerFailed` if it ends before. */
   readonly ready: Promise<void>;
   readonly gone: Promise<End>;
+  readonly #worker = cluster.fork();
+  readonly #ready = Promise.withResolvers<void>();
+  #servesSince: number | undefined;
 
-  constructor(onMessage: (message: ToPrimary) => void) {
-    this.#worker = cluster.fork();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.ready = promise;
+  constructor(orders: Orders, onMessage: (message: ToPrimary) => void) {
+    this.orders = orders;
+    this.ready = this.#ready.promise;
     this.ready.catch(() => undefined);
-    this.#worker.on('message', (message: ToPrimary) => {
-      if (message.kind === 'ready') this.#servesSince = performance.now();
-      if (message.kind === 'failed') reject(new WorkerFailed(message.exitCode, message.message));
-      onMessage(message);
-      if (message.kind === 'ready') resolve();
-    });
+    this.#worker.on('message', onMessage);
     // What could not be sent: its end tells the rest.
     this.#worker.on('error', () => undefined);
     this.gone = new Promise((leave) => {
       this.#worker.on('exit', (code, signal) => {
-        reject(new WorkerFailed(code || 1));
+        this.fail(new WorkerFailed(code || 1));
         leave({ code, signal });
       });
     });
@@ -206,6 +204,15 @@ class Member {
 
   get servedMs(): number {
     return this.#servesSince === undefined ? 0 : performance.now() - this.#servesSince;
+  }
+
+  serve(): void {
+    this.#servesSince = performance.now();
+    this.#ready.resolve();
+  }
+
+  fail(why: WorkerFailed): void {
+    this.#ready.reject(why);
   }
 
   tell(message: ToWorker): void {

@@ -2,13 +2,13 @@
 
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Listening } from '../http/listening.ts';
-import type { ToPrimary } from './messages.ts';
+import type { Report } from './messages.ts';
 
 /** Those that go within this time are told of together. */
 const tellGoneAfterMs = 10;
 
 export class HandedConnections {
-  readonly #tell: (message: ToPrimary) => void;
+  readonly #tell: (report: Report) => void;
   readonly #ended = Promise.withResolvers<void>();
   readonly #allGone = Promise.withResolvers<void>();
   #server: Server | undefined;
@@ -16,7 +16,7 @@ export class HandedConnections {
   #gone = 0;
   #hasEnded = false;
 
-  constructor(tell: (message: ToPrimary) => void) {
+  constructor(tell: (report: Report) => void) {
     this.#tell = tell;
   }
 

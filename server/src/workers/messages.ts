@@ -30,7 +30,8 @@ export type ToWorker =
   | { readonly kind: 'connections elsewhere'; readonly userId: string; readonly count: number }
   | { readonly kind: 'stop' };
 
-export type ToPrimary =
+/** About the worker itself. */
+export type Report =
   /** From now on it hears what it is told. */
   | { readonly kind: 'here' }
   /** The worker that came first prepares the database, and may have made an administrator. */
@@ -40,10 +41,15 @@ export type ToPrimary =
   | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
   /** So many connections are gone since it was said last. */
   | { readonly kind: 'gone'; readonly connections: number }
-  | { readonly kind: 'closing' }
+  | { readonly kind: 'closing' };
+
+/** About what workers share. */
+export type Sharing =
   | { readonly kind: 'committed' }
   | { readonly kind: 'join'; readonly attempt: number; readonly lines: readonly Line[] }
   | { readonly kind: 'leave'; readonly attempt: number }
   | { readonly kind: 'want place'; readonly ticket: number }
   | { readonly kind: 'give back'; readonly ticket: number }
   | { readonly kind: 'connections here'; readonly userId: string; readonly count: number };
+
+export type ToPrimary = { readonly report: Report } | { readonly sharing: Sharing };

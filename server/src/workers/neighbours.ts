@@ -15,6 +15,6 @@ export interface Neighbours {
   readonly lines: SharedLines;
   readonly places: Places;
   readonly connections: ConnectionsElsewhere;
-  tellCommitted(): void;
-  onCommitted(listener: () => void): void;
+  readonly tellCommitted: () => void;
+  readonly onCommitted: (listener: () => void) => void;
 }

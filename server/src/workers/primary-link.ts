@@ -5,12 +5,12 @@ import type { ConnectionsElsewhere } from '../http/live-connections.ts';
 import type { Places } from '../places.ts';
 import { tooManyInLine, type Attempt, type SharedLines } from '../sessions/attempt-lines.ts';
 import { HandedConnections } from './handed-connections.ts';
-import type { Orders, ToPrimary, ToWorker } from './messages.ts';
+import type { Orders, Report, Sharing, ToPrimary, ToWorker } from './messages.ts';
 import type { Neighbours } from './neighbours.ts';
 
 export class PrimaryLink {
   readonly #stopping = new AbortController();
-  readonly #handed = new HandedConnections(tell);
+  readonly #handed = new HandedConnections((said) => void report(said));
   readonly #lines = new LinesOfPrimary();
   readonly #places = new PlacesOfPrimary();
   readonly #connections = new ConnectionsOfOthers();
@@ -27,7 +27,7 @@ export class PrimaryLink {
     });
     // Nothing else keeps a worker that has no connection.
     process.channel?.ref();
-    tell({ kind: 'here' });
+    void report({ kind: 'here' });
   }
 
   /** Aborted when this worker is to stop. */
@@ -35,13 +35,9 @@ export class PrimaryLink {
     return this.#stopping.signal;
   }
 
-  tell(message: ToPrimary): void {
-    tell(message);
-  }
-
   /** Resolves when it has been said. */
-  tellLast(message: ToPrimary): Promise<void> {
-    return new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()));
+  report(said: Report): Promise<void> {
+    return report(said);
   }
 
   neighbours({ place, count }: Orders): Neighbours {
@@ -84,14 +80,23 @@ export class PrimaryLink {
     this.#isTelling = true;
     setImmediate(() => {
       this.#isTelling = false;
-      tell({ kind: 'committed' });
+      share({ kind: 'committed' });
     });
   }
 }
 
+function share(sharing: Sharing): void {
+  void send({ sharing });
+}
+
+function report(said: Report): Promise<void> {
+  return send({ report: said });
+}
+
 /** A primary that is gone hears nothing; then this worker ends as well. */
-function tell(message: ToPrimary): void {
-  if (process.connected) process.send!(message, undefined, undefined, () => undefined);
+function send(message: ToPrimary): Promise<void> {
+  if (!process.connected) return Promise.resolve();
+  return new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()));
 }
 
 interface Standing {
@@ -110,7 +115,7 @@ class LinesOfPrimary implements SharedLines {
     const standing: Standing = { ahead: [], joined: () => undefined, wake: () => undefined };
     this.#standing.set(number, standing);
     const isIn = new Promise<boolean>((resolve) => (standing.joined = resolve));
-    tell({ kind: 'join', attempt: number, lines: lines.map(({ key, atOnce }) => ({ key, atOnce })) });
+    share({ kind: 'join', attempt: number, lines: lines.map(({ key, atOnce }) => ({ key, atOnce })) });
     if (!(await isIn)) {
       this.#standing.delete(number);
       throw tooManyInLine();
@@ -120,7 +125,7 @@ class LinesOfPrimary implements SharedLines {
       moved: () => new Promise((resolve) => (standing.wake = resolve)),
       leave: () => {
         this.#standing.delete(number);
-        tell({ kind: 'leave', attempt: number });
+        share({ kind: 'leave', attempt: number });
       },
     };
   }
@@ -158,14 +163,14 @@ class PlacesOfPrimary implements Places {
     const ticket = ++this.#last;
     await new Promise<void>((resolve) => {
       this.#waiting.set(ticket, resolve);
-      tell({ kind: 'want place', ticket });
+      share({ kind: 'want place', ticket });
     });
     this.#taken++;
     try {
       return await work();
     } finally {
       this.#taken--;
-      tell({ kind: 'give back', ticket });
+      share({ kind: 'give back', ticket });
     }
   }
 
@@ -183,7 +188,7 @@ class ConnectionsOfOthers implements ConnectionsElsewhere {
   }
 
   tell(userId: string, count: number): void {
-    tell({ kind: 'connections here', userId, count });
+    share({ kind: 'connections here', userId, count });
   }
 
   set(userId: string, count: number): void {

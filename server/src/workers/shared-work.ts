@@ -6,7 +6,7 @@
 import { createPlaces, spareCores } from '../places.ts';
 import { Refusal } from '../refusal.ts';
 import { createAttemptLines, type Attempt } from '../sessions/attempt-lines.ts';
-import type { ToPrimary, ToWorker } from './messages.ts';
+import type { Sharing, ToWorker } from './messages.ts';
 
 /** A worker, as far as it can be told something. */
 export interface Told {
@@ -44,7 +44,7 @@ export class SharedWork {
     for (const userId of held.connections.keys()) this.#tellOthers(worker, userId);
   }
 
-  hear(worker: Told, message: ToPrimary): void {
+  hear(worker: Told, message: Sharing): void {
     const held = this.#held.get(worker);
     if (!held) return;
     switch (message.kind) {
@@ -70,15 +70,13 @@ export class SharedWork {
         else held.connections.delete(message.userId);
         this.#tellOthers(worker, message.userId);
         return;
-      default:
-        return;
     }
   }
 
   #join(
     worker: Told,
     { attempts }: Held,
-    { attempt: number, lines }: Extract<ToPrimary, { kind: 'join' }>,
+    { attempt: number, lines }: Extract<Sharing, { kind: 'join' }>,
   ): void {
     try {
       const attempt = this.#lines.join(lines);
