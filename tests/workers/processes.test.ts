@@ -1,7 +1,7 @@
 /** The processes of a node with workers: how they end, together, and what they say when they cannot start. */
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import pg from 'pg';
@@ -115,8 +115,10 @@ test('a node whose workers cannot be started any more on SQLite says so, and end
   const { node, database } = bed;
   await bed.connectToEach((await bed.logIn()).authToken);
   await eventually(() => bed.processes.length === 2, 'both have logged something');
-  writeFileSync(database.url.slice('sqlite:'.length), 'no database any more'.repeat(1000));
+  const file = database.url.slice('sqlite:'.length);
   for (const pid of bed.processes) process.kill(pid, 'SIGKILL');
+  rmSync(`${file}-wal`);
+  writeFileSync(file, 'no database any more'.repeat(1000));
   await node.ended();
   assert.equal(node.exitCode, 1);
   assert.match(node.log, /"msg":"a worker has ended: another takes its place"/);
