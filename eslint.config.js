@@ -43,7 +43,16 @@ const mayImport = {
   graph: [...ground, ...domain],
   http: [...ground, 'database/database.ts', 'graph', 'sessions'],
   'first-start.ts': [...ground, ...domain],
-  'server.ts': [...ground, 'config.ts', ...domain, 'graph', 'http', 'first-start.ts'],
+  workers: [...ground, 'config.ts', 'first-start.ts', 'http', 'sessions/attempt-lines.ts'],
+  'server.ts': [
+    ...ground,
+    'config.ts',
+    ...domain,
+    'graph',
+    'http',
+    'first-start.ts',
+    'workers/neighbours.ts',
+  ],
   cli: [
     ...ground,
     'config.ts',
@@ -54,6 +63,7 @@ const mayImport = {
     'backup',
     'first-start.ts',
     'server.ts',
+    'workers',
   ],
 };
 

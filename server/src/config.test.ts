@@ -29,6 +29,7 @@ test('without any setting, every one has its documented default, and none can be
   assert.deepEqual(settings, {
     host: '127.0.0.1',
     port: 8080,
+    workers: 1,
     basePath: '',
     databaseUrl: 'sqlite:./espalier-data/espalier.db',
     databaseConnections: 16,

@@ -1,5 +1,7 @@
 /** A number of places for work that would take too much of the machine at once; the rest waits in line. */
 
+import { availableParallelism } from 'node:os';
+
 export interface Places {
   /** How many wait. */
   readonly waiting: number;
@@ -36,4 +38,9 @@ export function createPlaces(count: number): Places {
       }
     },
   };
+}
+
+/** Of this machine: one is left to everything else. */
+export function spareCores(): number {
+  return Math.max(1, availableParallelism() - 1);
 }

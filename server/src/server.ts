@@ -1,6 +1,5 @@
 /** Wires the parts together, and nothing else. */
 
-import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { Activity } from './activity.ts';
@@ -14,6 +13,7 @@ import { createReadiness } from './database/readiness.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
+import { baseUrl, listenOrExplain } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import { pruneDone } from './journal/done-changes.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
@@ -27,7 +27,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
 import type { ShownSetting } from './shown-setting.ts';
-import { StartError } from './start-error.ts';
+import type { Neighbours } from './workers/neighbours.ts';
 
 export interface ServerOptions {
   readonly settings: Settings;
@@ -41,6 +41,8 @@ export interface ServerOptions {
   readonly onStatement?: DatabaseOptions['onStatement'];
   /** Where the built files of the console are; null if it has not been built. Without it, there is no console. */
   readonly consoleFolder?: string | null;
+  /** The other workers of this node; without any, it is alone and has a port of its own. */
+  readonly neighbours?: Neighbours;
   /** Ends the start before anything is listened for. */
   readonly signal?: AbortSignal;
   /** For tests: no timer does the housekeeping. */
@@ -58,21 +60,27 @@ export interface RunningServer {
 }
 
 const sweepEveryMs = 10_000;
+/** Passwords in line to be hashed. */
+const hashesWaiting = 500;
 /** How long the end may take once every request has been answered or cut. */
 const restWithinMs = 2_000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { settings, clock, log, version, onStatement } = options;
+  const { settings, clock, log, version, onStatement, neighbours } = options;
   const tls = readTlsFiles(settings);
   const database = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsOf(settings),
     onStatement,
+    onAnnounced: neighbours?.tellCommitted,
     tell: (severity, text) => log[severity](text),
   });
   let feed: JournalFeed | undefined;
   try {
     options.signal?.throwIfAborted();
-    const passwords = createPasswords({ cost: options.passwordCost });
+    const passwords = createPasswords({
+      cost: options.passwordCost,
+      ...(neighbours && { places: neighbours.places, waiting: share(hashesWaiting, neighbours) }),
+    });
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
@@ -88,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       database,
       onError: (err) => log.warn({ err }, 'the journal cannot be read'),
     });
+    neighbours?.onCommitted(feed.look);
     const ended = await watchEndedSessions({
       database,
       feed,
@@ -102,6 +111,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       installation: await storedIssuer(database),
       isOn: settings.loginThrottle,
+      lines: neighbours?.lines,
     });
     const sessions = createSessions({
       database,
@@ -130,7 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       server: {
         version,
         startedAt: clock.now(),
-        node: hostname(),
+        node: neighbours ? `${hostname()} (worker ${neighbours.place} of ${neighbours.count})` : hostname(),
         databaseKind: embeddedFile(settings.databaseUrl) === undefined ? 'POSTGRESQL' : 'SQLITE',
         settings: options.shownSettings ?? [],
         refreshTokenSeconds: settings.refreshTokenSeconds,
@@ -153,19 +163,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
       settings,
+      elsewhere: neighbours?.connections,
     });
     options.signal?.throwIfAborted();
-    const address = await listen(() => app.listen(settings), settings);
+    const address = await listenOrExplain(() => app.listen(settings, neighbours?.listen), settings);
 
     const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
-    const sweep = () =>
-      runEach([
-        () => sessions.sweep(),
-        sweepKeys,
-        () => sweepTrash(database, clock.now(), settings.trashDays),
-        () => pruneJournal(database, clock.now(), settings),
-        () => pruneDone(database, clock.now()),
-      ]);
+    const sweepStored = [
+      sweepKeys,
+      () => sweepTrash(database, clock.now(), settings.trashDays),
+      () => pruneJournal(database, clock.now(), settings),
+      () => pruneDone(database, clock.now()),
+    ];
+    // Of what is stored, one of several workers takes care; each has sessions in memory.
+    const isSweeper = !neighbours || neighbours.place === 1;
+    const sweep = () => runEach([() => sessions.sweep(), ...(isSweeper ? sweepStored : [])]);
     const repeated = options.isSweptByHand
       ? []
       : [
@@ -195,6 +207,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await database.close();
     throw database.explain(error);
   }
+}
+
+/** Of what one node may have, so much for each of its workers. */
+function share(whole: number, { count }: Neighbours): number {
+  return Math.ceil(whole / count);
 }
 
 /** All of them, also when one fails; rejects with what failed first. */
@@ -238,27 +255,4 @@ async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-async function listen<T>(start: () => Promise<T>, { host, port }: Settings): Promise<T> {
-  try {
-    return await start();
-  } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') {
-      throw new StartError(`Port ${port} on ${host} is taken. Choose another with ESPALIER_PORT or --port.`, {
-        cause,
-      });
-    }
-    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new StartError(`Cannot listen on ${host} port ${port}: ${message}.`, { cause });
-    }
-    throw cause;
-  }
-}
-
-function baseUrl({ host, basePath, tlsCertFile }: Settings, { port }: AddressInfo): string {
-  const isAnywhere = host === '0.0.0.0' || host === '::';
-  const shown = isAnywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `${tlsCertFile ? 'https' : 'http'}://${shown}:${port}${basePath}`;
 }

@@ -3,9 +3,8 @@
  * would starve every other request.
  */
 
-import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
-import { createPlaces } from '../places.ts';
+import { createPlaces, spareCores, type Places } from '../places.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface PasswordCost {
@@ -24,17 +23,19 @@ export interface Passwords {
 
 export interface PasswordOptions {
   readonly atOnce?: number;
+  /** Those of all workers of this node; unless given, this process has its own. */
+  readonly places?: Places | undefined;
   readonly waiting?: number;
   readonly cost?: PasswordCost | undefined;
 }
 
 export function createPasswords({
-  atOnce = Math.max(1, availableParallelism() - 1),
+  atOnce = spareCores(),
+  places = createPlaces(atOnce),
   waiting = 500,
   cost = settledCost,
 }: PasswordOptions = {}): Passwords {
   const nobodysHash = hashOfNothing(cost);
-  const places = createPlaces(atOnce);
   const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
     if (places.waiting < waiting || places.areFree) return places.use(task);
     throw new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {

@@ -1,18 +1,33 @@
 /** `espalier serve`: runs the server until it is told to stop, and says where everything is. */
 
+import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
-import { startServer, type RunningServer } from '../server.ts';
+import { Crew, WorkerFailed, type CrewOptions } from '../workers/crew.ts';
 import { command } from './command.ts';
 import { consoleFolder } from './console-folder.ts';
+import { ExitError } from './failures.ts';
 import { logDestination } from './log-destination.ts';
-import { databaseLinkWarning, exposureWarning, unsealedWarning } from './settings-warnings.ts';
+import {
+  databaseLinkWarning,
+  exposureWarning,
+  tooManyWorkersWarning,
+  unsealedWarning,
+} from './settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
+
+/** A server in this process, or workers around it. */
+interface Running {
+  readonly url: string;
+  /** Rejects if it cannot go on. */
+  readonly broken?: Promise<never>;
+  close(): Promise<void>;
+}
 
 const shortestPassword = 8;
 /** In a clone it is not in the path. */
@@ -21,23 +36,25 @@ const program = import.meta.url.endsWith('.ts') ? 'npx espalier' : 'espalier';
 export const serve = command({
   settings: Object.values(settingsTable),
   details: 'Every setting is a flag or an environment variable; a flag wins.',
-  run: ({ flags }) => serveUntilStopped(flags),
+  run: ({ flags }) => (cluster.isWorker ? work() : serveUntilStopped(flags)),
 });
 
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
   const { settings, shown, warnings } = settingsOfProcess(flags);
-  [...warnings, exposureWarning(settings), databaseLinkWarning(settings)].forEach(warn);
+  [
+    ...warnings,
+    exposureWarning(settings),
+    databaseLinkWarning(settings),
+    tooManyWorkersWarning(settings),
+  ].forEach(warn);
   const log = pino({ level: settings.logLevel }, logDestination());
   endOnBug(log);
   let administrator: NewAdministrator | undefined;
-  const starting = startServer({
+  const starting = start({
     settings,
     shownSettings: shown,
-    clock: systemClock,
     log,
-    version: version(),
-    consoleFolder: consoleFolder(),
     signal: stop.signal,
     onNewAdministrator: (created) => {
       administrator = created;
@@ -54,20 +71,50 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
     console.log(howToTry(server, administrator));
-    await stop.asked;
-    await server.close();
+    try {
+      await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
+    } finally {
+      await server.close();
+    }
   }
   console.log('Stopped.');
   // Whatever is still waited for has been left.
   process.exit(0);
 }
 
+/** What is not needed is not loaded: who only hands out connections stays small. */
+async function start(options: CrewOptions): Promise<Running> {
+  if (options.settings.workers > 1) return startCrew(options);
+  const { startServer } = await import('../server.ts');
+  return startServer({
+    ...options,
+    clock: systemClock,
+    version: version(),
+    consoleFolder: consoleFolder(),
+  });
+}
+
+/** Whatever stops a worker reads as if it had been the only one. */
+async function startCrew(options: CrewOptions): Promise<Running> {
+  try {
+    return await Crew.start(options);
+  } catch (error) {
+    if (error instanceof WorkerFailed) throw new ExitError(error.exitCode, error.message);
+    throw error;
+  }
+}
+
+async function work(): Promise<void> {
+  const { workUntilStopped } = await import('./worker.ts');
+  await workUntilStopped();
+}
+
 /** Undefined if a signal came first: the start is given up before it listens, and waited for only so long. */
 async function unlessStopped(
-  starting: Promise<RunningServer>,
+  starting: Promise<Running>,
   { signal, asked }: StopSignal,
   { stopSeconds }: Settings,
-): Promise<RunningServer | undefined> {
+): Promise<Running | undefined> {
   const isLate = asked.then(() => delay(stopSeconds * 1000, undefined));
   try {
     return await Promise.race([starting, isLate]);
@@ -90,7 +137,7 @@ First start: set up ${withoutPassword(databaseUrl)} and its administrator
   Password   ${password}`;
 }
 
-function addresses({ url }: RunningServer, { databaseUrl, demo, ...settings }: Settings): string {
+function addresses({ url }: Running, { databaseUrl, demo, ...settings }: Settings): string {
   return `
 Espalier ${version()} is running
 
@@ -101,7 +148,7 @@ Espalier ${version()} is running
   Database   ${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`;
 }
 
-function howToTry({ url }: RunningServer, administrator: NewAdministrator | undefined): string {
+function howToTry({ url }: Running, administrator: NewAdministrator | undefined): string {
   const json = `-H 'Content-Type: application/json'`;
   if (!administrator?.generatedPassword) {
     return `

@@ -1,6 +1,7 @@
 /** Settings that work, and that nobody should mean: told at each start, and by the doctor. */
 
 import { isIPv4 } from 'node:net';
+import { availableParallelism } from 'node:os';
 import type { Settings } from '../config.ts';
 
 /** Passwords and tokens would cross a network unprotected. */
@@ -22,6 +23,15 @@ export function databaseLinkWarning({ databaseUrl }: Settings): string | undefin
 export function unsealedWarning({ databaseUrl, masterKey }: Settings): string | undefined {
   if (masterKey !== undefined || databaseUrl.startsWith('sqlite:')) return undefined;
   return 'The private signing keys are stored unsealed: whoever can read the database or a backup of it can make tokens. Set ESPALIER_MASTER_KEY_FILE on every node; openssl rand -base64 32 makes a key.';
+}
+
+/** They would only wait for each other. */
+export function tooManyWorkersWarning(
+  { workers }: Settings,
+  cores = availableParallelism(),
+): string | undefined {
+  if (workers <= cores) return undefined;
+  return `ESPALIER_WORKERS is ${workers}, and this machine has ${cores} cores: more workers than cores cost memory and make nothing faster.`;
 }
 
 export function isLoopbackHost(host: string): boolean {

@@ -83,6 +83,8 @@ export interface DatabaseOptions {
   timeoutSeconds?: number;
   /** Told of each statement as it is run, without its values. */
   onStatement?: ((text: string) => void) | undefined;
+  /** Told when this process has committed something that was announced, where the database itself does not tell others. */
+  onAnnounced?: (() => void) | undefined;
   /** Told what the operator has to know of the database: once each, in words. */
   tell?: (severity: 'warn' | 'error', text: string) => void;
 }

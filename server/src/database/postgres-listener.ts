@@ -15,15 +15,18 @@ export interface ListenerOptions {
   readonly channel: string;
   /** Without sessions there is nothing to listen on: it is looked again and again. */
   readonly keepsSessions: boolean;
+  /** Told of what this process has committed, if others do not hear of it by listening. */
+  readonly onAnnounced?: (() => void) | undefined;
 }
 
 const lookEveryMs = 500;
 const firstPauseMs = 100;
 const longestPauseMs = 2_000;
 
-export function openListener({ config, channel, keepsSessions }: ListenerOptions): Listener {
+export function openListener(options: ListenerOptions): Listener {
+  const { config, channel, keepsSessions, onAnnounced } = options;
   const watching: (() => void)[] = [];
-  const tell = () => watching.forEach((onCommit) => onCommit());
+  const wake = () => watching.forEach((onCommit) => onCommit());
   const closing = new AbortController();
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -36,13 +39,13 @@ export function openListener({ config, channel, keepsSessions }: ListenerOptions
         client!.on('error', () => resolve());
         client!.on('end', () => resolve());
       });
-      client.on('notification', tell);
+      client.on('notification', wake);
       try {
         await client.connect();
         await client.query(`listen ${channel}`);
         pauseMs = firstPauseMs;
         // Something may have been committed before it listened.
-        tell();
+        wake();
         await isOver;
       } catch {
         // Whoever reads or writes meets the same trouble, and can tell.
@@ -54,12 +57,15 @@ export function openListener({ config, channel, keepsSessions }: ListenerOptions
   }
 
   return {
-    tell,
+    tell() {
+      wake();
+      if (!keepsSessions) onAnnounced?.();
+    },
     watch(onCommit) {
       watching.push(onCommit);
       if (watching.length > 1) return;
       if (keepsSessions) void listen();
-      else timer = setInterval(tell, lookEveryMs).unref();
+      else timer = setInterval(wake, lookEveryMs).unref();
     },
     async close() {
       watching.length = 0;

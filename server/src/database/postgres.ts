@@ -219,7 +219,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     }
   }
 
-  const listener = openListener({ config, channel, keepsSessions });
+  const listener = openListener({ config, channel, keepsSessions, onAnnounced: options.onAnnounced });
   try {
     await withClient(lanes.reading, (client) => checkServer((text) => send(client, text), tell));
   } catch (error) {

@@ -57,7 +57,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
       throw guard.toRefusal(error);
     }
   });
-  const commits = watchCommits(reader);
+  const commits = watchCommits(reader, options.onAnnounced);
 
   function inTransaction<T>(
     work: (transaction: Transaction) => PromiseOrValue<T>,
@@ -137,14 +137,14 @@ function transactionControl(writer: Connection) {
 }
 
 /** The file itself tells when another connection has changed it: https://www.sqlite.org/pragma.html#pragma_data_version */
-function watchCommits(reader: Connection) {
+function watchCommits(reader: Connection, onAnnounced: DatabaseOptions['onAnnounced']) {
   const watching: (() => void)[] = [];
-  const tell = () => watching.forEach((onCommit) => onCommit());
+  const wake = () => watching.forEach((onCommit) => onCommit());
   const readVersion = reader.prepare('pragma data_version').pluck();
   let version = readVersion.get();
   const look = () => {
     const now = readIfPossible();
-    if (now === undefined || now !== version) tell();
+    if (now === undefined || now !== version) wake();
     version = now;
   };
   const readIfPossible = () => {
@@ -157,7 +157,11 @@ function watchCommits(reader: Connection) {
   };
   let timer: NodeJS.Timeout | undefined;
   return {
-    tell,
+    /** This process has committed something itself. */
+    tell: () => {
+      wake();
+      onAnnounced?.();
+    },
     watch: (onCommit: () => void) => {
       watching.push(onCommit);
       timer ??= setInterval(look, lookEveryMs).unref();

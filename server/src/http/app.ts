@@ -21,7 +21,7 @@ import { serverOptions, usualTimes, type HttpTimes } from './http-times.ts';
 import { addIntrospection } from './introspection.ts';
 import { addKeySet } from './key-set.ts';
 import { listen, type Listening } from './listening.ts';
-import { LiveConnections, type LiveTimes } from './live-connections.ts';
+import { LiveConnections, type ConnectionsElsewhere, type LiveTimes } from './live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
 import { securedResponse } from './secured-response.ts';
@@ -54,6 +54,8 @@ export interface AppOptions {
     readonly maxConnections: number;
     readonly maxImportFolders: number;
   };
+  /** Of users with the other workers of this node. */
+  readonly elsewhere?: ConnectionsElsewhere | undefined;
   /** For tests that cannot wait. */
   readonly liveTimes?: LiveTimes;
   readonly stopTimes?: StopTimes;
@@ -64,7 +66,8 @@ export interface AppOptions {
 
 export interface App {
   readonly server: FastifyInstance['server'];
-  listen(at: { host: string; port: number }): Promise<Listening['address']>;
+  /** On a port of its own, unless connections come from somewhere else. */
+  listen(at: { host: string; port: number }, how?: typeof listen): Promise<Listening['address']>;
   stop(): Promise<void>;
 }
 
@@ -80,6 +83,7 @@ export async function createApp({
   consoleFolder,
   tls,
   settings,
+  elsewhere,
   liveTimes,
   httpTimes: times = usualTimes,
   stopTimes,
@@ -132,7 +136,13 @@ export async function createApp({
     });
   }
 
-  const live = new LiveConnections({ log, activity, maxConnections, ...(liveTimes && { times: liveTimes }) });
+  const live = new LiveConnections({
+    log,
+    activity,
+    maxConnections,
+    elsewhere,
+    ...(liveTimes && { times: liveTimes }),
+  });
   const connections = new OpenConnections(app.server, tls !== undefined);
   let listening: Listening | undefined;
   let isStopping = false;
@@ -160,8 +170,8 @@ export async function createApp({
   await app.ready();
   return {
     server: app.server,
-    async listen(at) {
-      listening = await listen(app.server, at);
+    async listen(at, how = listen) {
+      listening = await how(app.server, at);
       return listening.address;
     },
     async stop() {

@@ -2,7 +2,6 @@
 
 import { once } from 'node:events';
 import { lookup } from 'node:dns/promises';
-import type { Server } from 'node:http';
 import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
 
 export interface Listening {
@@ -13,7 +12,7 @@ export interface Listening {
 
 /** Rejects if the first address cannot be had; a second one that cannot be had is done without. */
 export async function listen(
-  server: Server,
+  server: Port,
   { host, port }: { readonly host: string; readonly port: number },
   findAddresses = addressesOf,
 ): Promise<Listening> {
@@ -23,8 +22,11 @@ export async function listen(
   const ports: Port[] = [server];
   for (const other of addresses.slice(1)) {
     // Its connections are the server's own: the same limits, and one place that knows all of them.
-    const { allowHalfOpen } = server as Server & { allowHalfOpen?: boolean };
-    const extra = createServer({ allowHalfOpen: allowHalfOpen ?? false, noDelay: true }, (socket: Socket) =>
+    const { allowHalfOpen = false, pauseOnConnect = false } = server as Port & {
+      allowHalfOpen?: boolean;
+      pauseOnConnect?: boolean;
+    };
+    const extra = createServer({ allowHalfOpen, pauseOnConnect, noDelay: true }, (socket: Socket) =>
       server.emit('connection', socket),
     );
     if (server.maxConnections) extra.maxConnections = server.maxConnections;

@@ -41,7 +41,15 @@ export interface LiveOptions {
   readonly activity: Activity;
   /** Of one user. */
   readonly maxConnections: number;
+  readonly elsewhere?: ConnectionsElsewhere | undefined;
   readonly times?: LiveTimes;
+}
+
+/** The connections of users to the other workers of this node. */
+export interface ConnectionsElsewhere {
+  of(userId: string): number;
+  /** So many are here from now on. */
+  tell(userId: string, count: number): void;
 }
 
 const usualTimes: LiveTimes = { lookEveryMs: 250, beatEveryMs: 12_000, endWithinMs: 2_000 };
@@ -55,15 +63,17 @@ export class LiveConnections {
   readonly #log: Logger;
   readonly #activity: Activity;
   readonly #maxConnections: number;
+  readonly #elsewhere: ConnectionsElsewhere | undefined;
   readonly #ofUsers = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #isClosing = false;
   #onEmpty: () => void = () => undefined;
 
-  constructor({ log, activity, maxConnections, times = usualTimes }: LiveOptions) {
+  constructor({ log, activity, maxConnections, elsewhere, times = usualTimes }: LiveOptions) {
     this.#log = log;
     this.#activity = activity;
     this.#maxConnections = maxConnections;
+    this.#elsewhere = elsewhere;
     this.#times = times;
     this.#timer = setInterval(() => this.#lookAtAll(), times.lookEveryMs);
     this.#timer.unref();
@@ -83,7 +93,8 @@ export class LiveConnections {
 
   /** Counts a connection of a user, or refuses one more. */
   enter(userId: string): void {
-    const count = this.#ofUsers.get(userId) ?? 0;
+    const here = this.#ofUsers.get(userId) ?? 0;
+    const count = here + (this.#elsewhere?.of(userId) ?? 0);
     if (count >= this.#maxConnections) {
       throw new Refusal(
         'UNAVAILABLE',
@@ -91,13 +102,15 @@ export class LiveConnections {
         { retryAfterSeconds: 5 },
       );
     }
-    this.#ofUsers.set(userId, count + 1);
+    this.#ofUsers.set(userId, here + 1);
+    this.#elsewhere?.tell(userId, here + 1);
   }
 
   leave(userId: string): void {
     const count = this.#ofUsers.get(userId)! - 1;
     if (count > 0) this.#ofUsers.set(userId, count);
     else this.#ofUsers.delete(userId);
+    this.#elsewhere?.tell(userId, count);
   }
 
   /** Resolves when all are gone. Those that take too long are ended, and those that do not go then are terminated. */

@@ -18,6 +18,8 @@ export interface JournalFeed {
   read(after: number): Promise<readonly JournalEntry[] | undefined>;
   /** Waits until there is an entry after that number, or the signal says to stop. */
   waitFor(after: number, signal: AbortSignal): Promise<void>;
+  /** There may be more: reads on at once, instead of when the database says so. */
+  readonly look: () => void;
   /** Called with each entry in order, from now on. Who waits for the entry waits for what the listener has to do, too. */
   onEntry(listener: (entry: JournalEntry) => void | Promise<void>): void;
   /** Called when entries were forgotten before this node has seen them: whatever they said is to be read elsewhere. */
@@ -156,6 +158,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         signal.addEventListener('abort', resume, { once: true });
       });
     },
+    look: lookAgain,
     onEntry(listener) {
       listeners.push(listener);
     },

@@ -1,8 +1,9 @@
 /**
- * The attempts under way on this node, in the order in which they came, by what they count against. An attempt knows
+ * The attempts under way in this process, in the order in which they came, by what they count against. An attempt knows
  * how many before it may yet turn out to be wrong: so it waits for them instead of slipping through beside them.
  */
 
+import type { PromiseOrValue } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface Line {
@@ -24,6 +25,11 @@ export interface AttemptLines {
   join(lines: readonly Line[]): Attempt;
 }
 
+/** The same lines, for attempts that may stand in them elsewhere: workers of one node share theirs. */
+export interface SharedLines {
+  join(lines: readonly Line[]): PromiseOrValue<Attempt>;
+}
+
 /** Who waits behind so many would give up before it is their turn. */
 const mostInLine = 500;
 
@@ -34,11 +40,7 @@ export function createAttemptLines(): AttemptLines {
     join(lines) {
       const attempt: Waiting = { wake: () => undefined };
       const joined = lines.map(({ key }) => waiting.get(key) ?? []);
-      if (joined.some(({ length }) => length >= mostInLine)) {
-        throw new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
-          retryAfterSeconds: 5,
-        });
-      }
+      if (joined.some(({ length }) => length >= mostInLine)) throw tooManyInLine();
       lines.forEach(({ key }, place) => {
         joined[place]!.push(attempt);
         waiting.set(key, joined[place]!);
@@ -56,6 +58,12 @@ export function createAttemptLines(): AttemptLines {
       };
     },
   };
+}
+
+export function tooManyInLine(): Refusal {
+  return new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
+    retryAfterSeconds: 5,
+  });
 }
 
 interface Waiting {

@@ -12,7 +12,7 @@ import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { addressRange } from './address-range.ts';
-import { createAttemptLines, type Attempt, type Line } from './attempt-lines.ts';
+import { createAttemptLines, type Attempt, type Line, type SharedLines } from './attempt-lines.ts';
 import {
   countFailures,
   countIfStill,
@@ -44,6 +44,8 @@ export interface LoginThrottleOptions {
   /** Makes the digests of one installation differ from those of any other. */
   readonly installation: string;
   readonly isOn: boolean;
+  /** Those of all workers of this node; unless given, this process has its own. */
+  readonly lines?: SharedLines | undefined;
 }
 
 interface Limit {
@@ -79,8 +81,7 @@ interface Entry {
 }
 
 export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottle {
-  const { database, clock, installation, isOn } = options;
-  const lines = createAttemptLines();
+  const { database, clock, installation, isOn, lines = createAttemptLines() } = options;
 
   const counter = (key: readonly string[], { failures, atOnce }: Limit): Counter => {
     const digest = createHmac('sha256', installation).update(JSON.stringify(key)).digest();
@@ -137,7 +138,7 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
     async attempt(guess, work) {
       if (!isOn) return work(() => Promise.resolve());
       const counters = countersOf(guess);
-      const attempt = lines.join(counters);
+      const attempt = await lines.join(counters);
       try {
         const { known, counted } = await enter(counters, attempt);
         const [own, ...others] = known as [Failures, ...Failures[]];

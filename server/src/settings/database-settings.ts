@@ -17,7 +17,8 @@ export const databaseSettings = {
   }),
   databaseConnections: setting({
     name: 'DATABASE_CONNECTIONS',
-    about: 'How many connections to PostgreSQL this node opens, at most.',
+    about:
+      'How many connections to PostgreSQL this node opens, at most; each of its workers, if it has several.',
     accepts: 'a whole number from 6 to 1000',
     default: '16',
     parse: wholeNumber(6, 1_000),

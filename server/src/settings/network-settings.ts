@@ -18,6 +18,14 @@ export const networkSettings = {
     default: '8080',
     parse: wholeNumber(0, 65_535),
   }),
+  workers: setting({
+    name: 'WORKERS',
+    about:
+      'How many processes serve that port, over the same database: about as many as the machine has cores to spare. More than one needs one more, which hands out the connections.',
+    accepts: 'a whole number from 1 to 64',
+    default: '1',
+    parse: wholeNumber(1, 64),
+  }),
   basePath: setting({
     name: 'BASE_PATH',
     about:

@@ -83,7 +83,7 @@ async function* checkPostgres({ settings, postgres }: Examined): Findings {
     );
   }
   yield* checkSyncing(facts);
-  yield* checkConnections(facts, settings.databaseConnections);
+  yield* checkConnections(facts, settings.databaseConnections * settings.workers);
   if (isTooOld || encoding !== 'UTF8' || isStandby) return;
   const database = await openAsItIs(settings.databaseUrl, databaseOptionsOf(settings));
   try {

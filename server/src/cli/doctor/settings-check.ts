@@ -5,6 +5,7 @@ import {
   databaseLinkWarning,
   exposureWarning,
   isLoopbackHost,
+  tooManyWorkersWarning,
   unsealedWarning,
 } from '../settings-warnings.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
@@ -16,6 +17,7 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
     exposureWarning(settings),
     databaseLinkWarning(settings),
     unsealedWarning(settings),
+    tooManyWorkersWarning(settings),
     trustProxy === true && !isLoopbackHost(host)
       ? `ESPALIER_TRUST_PROXY is true, and the server listens on ${host}: whoever reaches it there can claim any address. Name the proxies instead.`
       : undefined,

@@ -1,0 +1,37 @@
+/** Where the service listens, in words: for whoever starts it. */
+
+import type { AddressInfo } from 'node:net';
+import { StartError } from '../start-error.ts';
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** An address that cannot be had is for the operator to mend. */
+export async function listenOrExplain<T>(start: () => Promise<T>, { host, port }: Place): Promise<T> {
+  try {
+    return await start();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new StartError(`Port ${port} on ${host} is taken. Choose another with ESPALIER_PORT or --port.`, {
+        cause,
+      });
+    }
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(`Cannot listen on ${host} port ${port}: ${message}.`, { cause });
+    }
+    throw cause;
+  }
+}
+
+/** The API root, without a slash at its end. */
+export function baseUrl(
+  { host, basePath, tlsCertFile }: { host: string; basePath: string; tlsCertFile: string | undefined },
+  { port }: Pick<AddressInfo, 'port'>,
+): string {
+  const isAnywhere = host === '0.0.0.0' || host === '::';
+  const shown = isAnywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tlsCertFile ? 'https' : 'http'}://${shown}:${port}${basePath}`;
+}

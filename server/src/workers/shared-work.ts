@@ -1,0 +1,120 @@
+/**
+ * What workers must agree on, and the primary keeps for them: who is in line for a password, how many are hashed at a time,
+ * how many connections a user has. A worker that ends gives everything back.
+ */
+
+import { createPlaces, spareCores } from '../places.ts';
+import { Refusal } from '../refusal.ts';
+import { createAttemptLines, type Attempt } from '../sessions/attempt-lines.ts';
+import type { Sharing, ToWorker } from './messages.ts';
+
+/** A worker, as far as it can be told something. */
+export interface Told {
+  tell(message: ToWorker): void;
+}
+
+interface Held {
+  readonly attempts: Map<number, Attempt>;
+  /** What gives each place back, by its ticket; those in line have none yet. */
+  readonly places: Map<number, () => void>;
+  readonly connections: Map<string, number>;
+}
+
+export class SharedWork {
+  readonly #lines = createAttemptLines();
+  readonly #places;
+  readonly #held = new Map<Told, Held>();
+
+  constructor(hashesAtOnce = spareCores()) {
+    this.#places = createPlaces(hashesAtOnce);
+  }
+
+  add(worker: Told): void {
+    this.#held.set(worker, { attempts: new Map(), places: new Map(), connections: new Map() });
+    const users = new Set([...this.#held.values()].flatMap(({ connections }) => [...connections.keys()]));
+    for (const userId of users) this.#tellConnections(worker, userId);
+  }
+
+  remove(worker: Told): void {
+    const held = this.#held.get(worker);
+    if (!held) return;
+    this.#held.delete(worker);
+    for (const attempt of held.attempts.values()) attempt.leave();
+    for (const giveBack of held.places.values()) giveBack();
+    for (const userId of held.connections.keys()) this.#tellOthers(worker, userId);
+  }
+
+  hear(worker: Told, message: Sharing): void {
+    const held = this.#held.get(worker);
+    if (!held) return;
+    switch (message.kind) {
+      case 'committed':
+        for (const other of this.#others(worker)) other.tell({ kind: 'committed' });
+        return;
+      case 'join':
+        this.#join(worker, held, message);
+        return;
+      case 'leave':
+        held.attempts.get(message.attempt)?.leave();
+        held.attempts.delete(message.attempt);
+        return;
+      case 'want place':
+        void this.#places.use(() => this.#lend(worker, held, message.ticket));
+        return;
+      case 'give back':
+        held.places.get(message.ticket)?.();
+        held.places.delete(message.ticket);
+        return;
+      case 'connections here':
+        if (message.count > 0) held.connections.set(message.userId, message.count);
+        else held.connections.delete(message.userId);
+        this.#tellOthers(worker, message.userId);
+        return;
+    }
+  }
+
+  #join(
+    worker: Told,
+    { attempts }: Held,
+    { attempt: number, lines }: Extract<Sharing, { kind: 'join' }>,
+  ): void {
+    try {
+      const attempt = this.#lines.join(lines);
+      attempts.set(number, attempt);
+      const tell = () => {
+        if (attempts.get(number) !== attempt) return;
+        // Before it is told: whoever leaves from now on is told of again.
+        void attempt.moved().then(tell);
+        worker.tell({ kind: 'in line', attempt: number, ahead: attempt.ahead() });
+      };
+      tell();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      worker.tell({ kind: 'line is full', attempt: number });
+    }
+  }
+
+  /** Resolves when the place is given back. */
+  async #lend(worker: Told, { places }: Held, ticket: number): Promise<void> {
+    // It may have ended while it was in line.
+    if (!this.#held.has(worker)) return;
+    await new Promise<void>((giveBack) => {
+      places.set(ticket, giveBack);
+      worker.tell({ kind: 'take place', ticket });
+    });
+  }
+
+  #others(worker: Told): Told[] {
+    return [...this.#held.keys()].filter((other) => other !== worker);
+  }
+
+  #tellOthers(worker: Told, userId: string): void {
+    for (const other of this.#others(worker)) this.#tellConnections(other, userId);
+  }
+
+  #tellConnections(worker: Told, userId: string): void {
+    const counts = this.#others(worker).map((other) => this.#held.get(other)!.connections.get(userId) ?? 0);
+    const count = counts.reduce((sum, each) => sum + each, 0);
+    worker.tell({ kind: 'connections elsewhere', userId, count });
+  }
+}
