@@ -1,6 +1,13 @@
 /** The graph schema. Its text is kept in `contract/schema.graphql`, for clients and for review. */
 
-import type { GraphQLField, GraphQLFieldMap, GraphQLSchema } from 'graphql';
+import {
+  defaultFieldResolver,
+  isIntrospectionType,
+  isObjectType,
+  type GraphQLField,
+  type GraphQLFieldMap,
+  type GraphQLSchema,
+} from 'graphql';
 import { defineExplainAccess } from './tree/explain-query.ts';
 import { createBuilder, type GraphContext } from './builder.ts';
 import { defineFolderChange } from './journal/folder-change-type.ts';
@@ -53,7 +60,26 @@ export function createSchema(): GraphQLSchema {
   const schema = builder.toSchema({ sortSchema: false });
   const mutations = schema.getMutationType()!.getFields() as GraphQLFieldMap<unknown, GraphContext>;
   Object.values(mutations).forEach(knowWhatBegins);
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isObjectType(type) && !isIntrospectionType(type))
+      Object.values(type.getFields()).forEach(failWithAPromise);
+  }
   return schema;
+}
+
+/**
+ * Of a list in which one element fails at once, graphql-js forgets those that are not there yet. If they fail, too, nobody
+ * hears of it, and that ends the process. So nothing fails at once.
+ */
+function failWithAPromise(field: GraphQLField<unknown, GraphContext>): void {
+  const { resolve = defaultFieldResolver } = field;
+  field.resolve = (source, given, context, info) => {
+    try {
+      return resolve(source, given, context, info);
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  };
 }
 
 function knowWhatBegins(mutation: GraphQLField<unknown, GraphContext>): void {
