@@ -69,6 +69,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       return `(select value from ${eachOf(part.name, 'uuid')}) as each
         cross join lateral (select * from ${part.table} ${part.passesOver ? `where id in (select id from ${part.table} ${which})` : which}) as chosen`;
     }
+    if (part.kind === 'kept-from-others') return 'for update';
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}
       order by number limit ${parameter({ name: part.limit })}) as possible`;

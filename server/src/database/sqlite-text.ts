@@ -23,6 +23,8 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
       return `(select rowid as number from folder_trigrams
         where folder_trigrams match ? and rowid > ? order by rowid limit ?) as possible`;
     }
+    // There is one that writes at a time.
+    if (part.kind === 'kept-from-others') return '';
     order.push({ name: part.name, toValue: JSON.stringify });
     if (part.kind === 'list') return '(select key as place, value from json_each(?)) as each';
     const { table, which } = part;

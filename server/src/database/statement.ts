@@ -14,6 +14,7 @@ export type Part =
       readonly which: Statement;
       readonly passesOver: boolean;
     }
+  | { readonly kind: 'kept-from-others' }
   | {
       readonly kind: 'possible-matches';
       readonly text: string;
@@ -77,3 +78,6 @@ export function chosenForEach(
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };
 }
+
+/** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */
+export const keptFromOthers: Part = { kind: 'kept-from-others' };
