@@ -1,9 +1,16 @@
-/** Runs the scenarios that are named, or all, and prints one table. `npm run bench -- live --sockets 5000 --json` */
+/**
+ * Runs the races that are named, or all of them, and prints one table; studies run only by name.
+ * `npm run bench -- root levels --rounds 3`
+ */
 
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { consoleScenario } from './console.ts';
+import type { Outcome as RaceOutcome } from './floor/race.ts';
+import { fields, raceNames, racesNamed, runRaces } from './floor/races.ts';
+import { isRace, summariseRace, toRaceTable } from './floor/race-table.ts';
 import { live } from './live.ts';
+import { describeMachine } from './machine.ts';
 import { summarise, type Measure, type Scenario } from './scenario.ts';
 import { sizing } from './sizing.ts';
 import { storm } from './storm.ts';
@@ -15,11 +22,18 @@ interface Outcome {
   readonly measures: readonly Measure[];
 }
 
-const scenarios: readonly Scenario[] = [live, sizing, storm, consoleScenario];
+const studies: readonly Scenario[] = [live, sizing, storm, consoleScenario];
 const mostMinutes = 20;
 
-const usage =
-  'Usage: npm run bench -- [scenario …] [--sockets 5000] [--people 50] [--folders 1000000] [--rounds 7] [--json]';
+const usage = `Usage: npm run bench -- [scenario …] [--rounds 7] [--requests 1000] [--json FILE]
+                        [--sockets 5000] [--people 50] [--folders 1000000]
+
+Without a scenario: all races against the floor.
+${fields.map(({ name, entries }) => `  ${name}: ${entries.map((entry) => entry.name).join(', ')}`).join('\n')}
+The name of a line stands for all of it. Studies run only by name: ${studies.map(({ name }) => name).join(', ')}.
+
+--requests is the most of each side in a round, --json writes every round to a file. Sockets and people are of live,
+folders of console.`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -28,7 +42,8 @@ const { values, positionals } = parseArgs({
     people: { type: 'string', default: '50' },
     folders: { type: 'string', default: '1000000' },
     rounds: { type: 'string', default: '7' },
-    json: { type: 'boolean', default: false },
+    requests: { type: 'string', default: '1000000' },
+    json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -39,7 +54,10 @@ const options = {
   folders: wholeNumber('folders'),
   rounds: wholeNumber('rounds'),
 };
-const chosen = positionals.length === 0 ? scenarios : positionals.map(scenarioOf);
+const mostRequests = wholeNumber('requests');
+const chosenRaces =
+  positionals.length === 0 ? raceNames : positionals.flatMap((name) => racesNamed(name) ?? []);
+const chosenStudies = positionals.filter((name) => !racesNamed(name)).map(studyOf);
 
 const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -47,9 +65,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 }
 const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(mostMinutes * 60_000)]);
 
+const raced = await race();
 const outcomes: Outcome[] = [];
-for (const scenario of chosen) outcomes.push(await run(scenario));
-console.log(values.json ? toJson(outcomes) : tell(outcomes));
+for (const study of chosenStudies) outcomes.push(await run(study));
+console.log(tell());
+if (values.json) writeFileSync(values.json, toJson());
 for (const { scenario, measures } of outcomes) {
   for (const { name, unit, values: measured, below = Infinity } of measures) {
     if (measured.every((value) => value < below)) continue;
@@ -58,51 +78,52 @@ for (const { scenario, measures } of outcomes) {
   }
 }
 
-async function run(scenario: Scenario): Promise<Outcome> {
+async function race(): Promise<readonly RaceOutcome[]> {
+  if (chosenRaces.length === 0) return [];
+  const note = (text: string) => console.error(text);
+  return runRaces(chosenRaces, { rounds: options.rounds, mostRequests, note, signal });
+}
+
+async function run(study: Scenario): Promise<Outcome> {
   const notes: string[] = [];
   const note = (text: string) => {
     notes.push(text);
-    console.error(`${scenario.name}: ${text}`);
+    console.error(`${study.name}: ${text}`);
   };
-  const measures = await scenario.run({ ...options, note, signal });
-  return { scenario: scenario.name, notes, measures };
+  const measures = await study.run({ ...options, note, signal });
+  return { scenario: study.name, notes, measures };
 }
 
-function toJson(done: readonly Outcome[]): string {
-  const summarised = done.map(({ measures, ...outcome }) => ({
+function toJson(): string {
+  const races = raced.map((outcome) =>
+    isRace(outcome) ? { ...outcome, summary: summariseRace(outcome) } : outcome,
+  );
+  const summarised = outcomes.map(({ measures, ...outcome }) => ({
     ...outcome,
     measures: measures.map((measure) => ({ ...measure, ...summarise(measure.values) })),
   }));
-  return JSON.stringify({ machine: describeMachine(), outcomes: summarised }, null, 2);
+  return JSON.stringify({ machine: describeMachine(), races, outcomes: summarised }, null, 2);
 }
 
-function tell(done: readonly Outcome[]): string {
+function tell(): string {
   const { cores, processor, memoryGiB, node } = describeMachine();
+  const measured = outcomes.flatMap(({ scenario, measures }) =>
+    measures.map((measure) => ({ scenario, ...measure })),
+  );
   return [
     '',
     `${cores} cores (${processor}), ${memoryGiB} GiB, Node ${node}. Times are of this machine at this hour; see bench/README.md.`,
-    '',
-    toTable(done.flatMap(({ scenario, measures }) => measures.map((measure) => ({ scenario, ...measure })))),
+    ...(raced.length > 0 ? ['', toRaceTable(raced)] : []),
+    ...(measured.length > 0 ? ['', toTable(measured)] : []),
   ].join('\n');
 }
 
-function describeMachine() {
-  return {
-    cores: availableParallelism(),
-    processor: cpus()[0]?.model ?? 'unknown',
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    node: process.versions.node,
-  };
+function studyOf(name: string): Scenario {
+  const found = studies.find((study) => study.name === name);
+  return found ?? quit(`There is no scenario ${name}.\n${usage}`, 1);
 }
 
-function scenarioOf(name: string): Scenario {
-  const found = scenarios.find((scenario) => scenario.name === name);
-  if (found) return found;
-  const known = scenarios.map((scenario) => scenario.name).join(', ');
-  quit(`There is no scenario ${name}. There are: ${known}.\n${usage}`, 1);
-}
-
-function wholeNumber(name: 'sockets' | 'people' | 'folders' | 'rounds'): number {
+function wholeNumber(name: 'sockets' | 'people' | 'folders' | 'rounds' | 'requests'): number {
   const number = Number(values[name]);
   if (Number.isInteger(number) && number >= 1) return number;
   quit(`--${name} takes a whole number of at least 1.\n${usage}`, 1);

@@ -35,6 +35,10 @@ export class Child {
     this.#exited = once(this.#process, 'exit');
   }
 
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
   async ask<Answer = void>(name: string, input?: unknown): Promise<Answer> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#options.signal]);

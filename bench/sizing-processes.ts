@@ -17,6 +17,15 @@ export function familyCpuMicroseconds(pid: number): number {
   return living + (endedChildrenTicks * 1e6) / ticksPerSecond;
 }
 
+/** Of a process and of all that it started, and they, as far as they live; since their starts. */
+export function treeCpuMicroseconds(pid: number): number {
+  return [pid, ...descendantsOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0);
+}
+
+export function descendantsOf(pid: number): number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
 export function childrenOf(parent: number): number[] {
   return entriesOf('/proc')
     .map(Number)

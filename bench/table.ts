@@ -15,19 +15,25 @@ export function toTable(rows: readonly Row[]): string {
       return [scenario, name, toText(median), ...range, String(values.length), unit];
     }),
   ];
-  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)));
-  return cells.map((line) => toLine(line, widths)).join('\n');
+  return alignLines(cells, 2, 6);
 }
 
-function toLine(line: readonly string[], widths: readonly number[]): string {
-  const last = line.length - 1;
-  return line
-    .map((cell, column) => {
-      const isText = column < 2 || column === last;
-      return isText ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
-    })
-    .join('  ')
-    .trimEnd();
+/** Texts, which come first and may come last, to the left; numbers to the right. */
+export function alignLines(
+  lines: readonly (readonly string[])[],
+  texts: number,
+  lastText = Infinity,
+): string {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  const toLine = (line: readonly string[]) =>
+    line
+      .map((cell, column) => {
+        const isText = column < texts || column >= lastText;
+        return isText ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
+      })
+      .join('  ')
+      .trimEnd();
+  return lines.map(toLine).join('\n');
 }
 
 function toText(value: number): string {

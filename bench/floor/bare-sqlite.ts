@@ -1,0 +1,27 @@
+/** SQLite without anything around it: as durable as ours, with our schema. */
+
+// eslint-disable-next-line no-restricted-imports -- A floor is what the bare library costs.
+import BetterSqlite, { type Database } from 'better-sqlite3';
+
+export function openBareSqlite(file: string): Database {
+  const connection = new BetterSqlite(file);
+  connection.pragma('journal_mode = wal');
+  connection.pragma('synchronous = full');
+  return connection;
+}
+
+/** All that is committed, in a file of its own; whoever uses the database may go on. */
+export function copySqlite(file: string, to: string): void {
+  const connection = new BetterSqlite(file, { readonly: true });
+  connection.prepare('vacuum into ?').run(to);
+  connection.close();
+}
+
+export function readRows<Row>(file: string, query: string, ...values: unknown[]): Row[] {
+  const connection = new BetterSqlite(file, { readonly: true });
+  try {
+    return connection.prepare(query).all(...values) as Row[];
+  } finally {
+    connection.close();
+  }
+}

@@ -1,0 +1,97 @@
+/** What a race is: ours and a floor do the same work by turns, and what counts is the CPU that each used for it. */
+
+import type { LoadProcess } from './load-process.ts';
+
+export interface Race {
+  readonly name: string;
+  /** What is asked for. */
+  readonly about: string;
+  /** Who else does it. */
+  readonly floor: string;
+  /** Of the ratio: the floor's CPU divided by ours. */
+  readonly atLeast?: number;
+  readonly aim?: number;
+}
+
+/** Something that is measured and has nobody to race against. */
+export interface Report {
+  readonly name: string;
+  readonly about: string;
+  readonly unit: string;
+  /** At most. */
+  readonly aim?: number;
+}
+
+/** What one side did in one round. */
+export interface Shot {
+  readonly requests: number;
+  readonly cpuMicroseconds: number;
+  readonly elapsedMs: number;
+  /** Where single answers are waited for. */
+  readonly p50Ms?: number;
+  readonly p99Ms?: number;
+}
+
+export interface Round {
+  readonly ours: Shot;
+  readonly floor: Shot;
+}
+
+export interface RaceOutcome {
+  readonly race: Race;
+  readonly rounds: readonly Round[];
+}
+
+export interface ReportOutcome {
+  readonly report: Report;
+  readonly values: readonly number[];
+}
+
+export type Outcome = RaceOutcome | ReportOutcome;
+
+export interface Contestant {
+  fire(requests: number): Promise<Shot>;
+}
+
+export interface Course {
+  readonly rounds: number;
+  /** Fewer requests than usual in each round: to see that a race runs, not to learn anything from it. */
+  readonly mostRequests: number;
+  readonly load: LoadProcess;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+  /** To a core of its own, if there is one: the one that both sides run on by turns. */
+  readonly pin: (pid: number) => void;
+}
+
+/** Races that share what they need: it is started once, and gone when they are over. */
+export interface Field {
+  readonly name: string;
+  readonly entries: readonly (Race | Report)[];
+  run(chosen: readonly string[], course: Course): AsyncGenerator<Outcome>;
+}
+
+export interface Meeting {
+  readonly ours: Contestant;
+  readonly floor: Contestant;
+  /** Of each side in each round. */
+  readonly requests: number;
+  /** Of each side, before the first round. */
+  readonly warmUp: number;
+}
+
+export async function compete(race: Race, meeting: Meeting, course: Course): Promise<RaceOutcome> {
+  const { ours, floor } = meeting;
+  const few = (requests: number) => Math.min(requests, course.mostRequests);
+  if (meeting.warmUp > 0) {
+    await ours.fire(few(meeting.warmUp));
+    await floor.fire(few(meeting.warmUp));
+  }
+  const rounds: Round[] = [];
+  for (let round = 0; round < course.rounds; round++) {
+    course.signal.throwIfAborted();
+    const requests = few(meeting.requests);
+    rounds.push({ ours: await ours.fire(requests), floor: await floor.fire(requests) });
+  }
+  return { race, rounds };
+}

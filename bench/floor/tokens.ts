@@ -1,0 +1,109 @@
+/** Refreshes against a bare update and a signature, and logins against bare argon2. */
+
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { administrator } from '../../tests/many-nodes/node-process.ts';
+import { treeCpuMicroseconds } from '../sizing-processes.ts';
+import type { Guesses } from './bare.ts';
+import { BareProcess } from './bare-process.ts';
+import { copySqlite, readRows } from './bare-sqlite.ts';
+import type { TokenPair } from './volley.ts';
+import { askedBy } from './load-process.ts';
+import { connections, meet } from './meeting.ts';
+import { OurServer, temporaryFolder, tokenRequest } from './our-server.ts';
+import { compete, type Contestant, type Course, type Field, type Race, type RaceOutcome } from './race.ts';
+import { recordAnswer } from './recorded-answer.ts';
+
+const refresh: Race = {
+  name: 'refresh',
+  about: '/login/refresh, durable',
+  floor: 'raw node:http, one bare synced SQLite update, one Ed25519 signature',
+  atLeast: 0.6,
+  aim: 0.8,
+};
+const login: Race = {
+  name: 'login',
+  about: '/login',
+  floor: 'bare argon2id verify, without HTTP',
+  atLeast: 0.95,
+  aim: 0.98,
+};
+
+const refreshesInRound = 500;
+const loginsInRound = 20;
+const loginConnections = 4;
+const warmUpLogins = 20;
+/** Times in tokens have as many digits as they need. */
+const slackBytes = 16;
+
+export const tokenField: Field = {
+  name: 'tokens',
+  entries: [refresh, login],
+  async *run(chosen, course) {
+    const server = await OurServer.start(course);
+    const folder = temporaryFolder();
+    try {
+      if (chosen.includes(refresh.name)) yield await raceRefreshes(server, join(folder, 'copy.db'), course);
+      if (chosen.includes(login.name)) yield await raceLogins(server, course);
+    } finally {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Each connection has a session of its own. */
+async function raceRefreshes(server: OurServer, copy: string, course: Course): Promise<RaceOutcome> {
+  const pairs: TokenPair[] = [];
+  for (let place = 0; place < connections; place++) pairs.push(await server.logIn());
+  copySqlite(server.file, copy);
+  const first = refreshRequest(await server.logIn());
+  const asked = refreshRequest({ authToken: '{authToken}', refreshToken: '{refreshToken}' });
+  return meet(
+    refresh,
+    {
+      server,
+      asked,
+      first,
+      requests: refreshesInRound,
+      toFloor: (answer) => ({ kind: 'refresh', file: copy, answer }),
+      varied: { chain: { name: refresh.name, pairs }, slackBytes },
+    },
+    course,
+  );
+}
+
+function refreshRequest({ authToken, refreshToken }: TokenPair) {
+  return tokenRequest('/login/refresh', { refreshToken }, { authorization: `Bearer ${authToken}` });
+}
+
+/** As many hashes at once as the server makes. */
+async function raceLogins(server: OurServer, course: Course): Promise<RaceOutcome> {
+  const [user] = readRows<{ hash: string }>(server.file, 'select password_hash as hash from users');
+  const asked = tokenRequest('/login', administrator);
+  const { status, bytes } = await recordAnswer(server.url, asked);
+  const volley = { asked, connections: loginConnections, expected: { status, bytes, slackBytes } };
+  const ours = askedBy(course.load, server, volley);
+  const bare = BareProcess.launch(course);
+  const floor: Contestant = {
+    async fire(requests) {
+      const before = treeCpuMicroseconds(bare.pid);
+      const start = performance.now();
+      const guesses: Guesses = {
+        hash: user!.hash,
+        password: administrator.password,
+        count: requests,
+        atOnce: Math.max(1, availableParallelism() - 1),
+      };
+      await bare.ask('verifyPasswords', guesses);
+      const elapsedMs = performance.now() - start;
+      return { requests, elapsedMs, cpuMicroseconds: treeCpuMicroseconds(bare.pid) - before };
+    },
+  };
+  try {
+    return await compete(login, { ours, floor, requests: loginsInRound, warmUp: warmUpLogins }, course);
+  } finally {
+    await bare.stop();
+  }
+}
