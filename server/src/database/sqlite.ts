@@ -187,26 +187,41 @@ interface Surroundings {
 
 function statements(connection: Connection, { onStatement, toRefusal }: Surroundings) {
   const known = new Map<Statement, Ready>();
-  const using = <T>(statement: Statement, work: (ready: Ready) => T): T => {
+  const readyFor = (statement: Statement): Ready => {
     let found = known.get(statement);
-    try {
-      if (!found) known.set(statement, (found = prepare(connection, statement)));
-      onStatement?.(found.text);
-      return work(found);
-    } catch (error) {
-      throw toRefusal(error);
-    }
+    if (!found) known.set(statement, (found = prepare(connection, statement)));
+    onStatement?.(found.text);
+    return found;
   };
   return {
-    all: <P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]> =>
-      using(statement, ({ prepared, valuesOf }) => prepared.all(valuesOf(parameters)) as R[]),
-    get: <P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined> =>
-      using(statement, ({ prepared, valuesOf }) => prepared.get(valuesOf(parameters)) as R | undefined),
-    run: <P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> =>
-      using(statement, ({ prepared, valuesOf }) => prepared.run(valuesOf(parameters)).changes),
-    runEach: <P>(statement: Statement<P, never>, each: readonly P[]): void =>
-      using(statement, ({ prepared, valuesOf }) => {
-        for (const parameters of each) prepared.run(valuesOf(parameters));
-      }),
+    all<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]> {
+      try {
+        return readyFor(statement).all(parameters) as R[];
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    get<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined> {
+      try {
+        return readyFor(statement).get(parameters) as R | undefined;
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> {
+      try {
+        return readyFor(statement).run(parameters);
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    runEach<P>(statement: Statement<P, never>, each: readonly P[]): void {
+      try {
+        const { run } = readyFor(statement);
+        for (const parameters of each) run(parameters);
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
   };
 }
