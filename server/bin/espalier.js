@@ -20,6 +20,9 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   process.exit(1);
 }
 
+// Before anything is loaded: graphql-js checks in every other environment, with each value, whether there are two of it.
+process.env.NODE_ENV ??= 'production';
+
 if (isClone) {
   // What Node makes of the TypeScript is kept: it halves the time of a start.
   const { enableCompileCache } = await import('node:module');
