@@ -33,7 +33,9 @@ if (isClone && !process.execArgv.includes('--conditions=espalier-source')) {
   const { registerHooks } = await import('node:module');
   registerHooks({
     resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: [...context.conditions, 'espalier-source'] }),
+      /^@?espalier/.test(specifier)
+        ? next(specifier, { ...context, conditions: [...context.conditions, 'espalier-source'] })
+        : next(specifier, context),
   });
 }
 
