@@ -38,8 +38,8 @@ interface Done {
 }
 
 const busyPauseMs = 5;
-/** Nobody else begins after it: those who are done wait for the commit. */
-const mostTogetherMs = 5;
+/** The first of them waits until the last is done. */
+const mostTogether = 32;
 
 export function createLine(writer: Connection, guard: Guard, onCommit: () => void): Line {
   const control = {
@@ -116,7 +116,6 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
 
   async function runTogether(): Promise<void> {
     const done: Done[] = [];
-    const end = performance.now() + mostTogetherMs;
     do {
       const task = waiting.shift()!;
       const isFirst = done.length === 0;
@@ -138,7 +137,7 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
         done.push({ task, tell: () => task.fail(refusal) });
       }
       if (task.isAlone) break;
-    } while (waiting.length > 0 && !waiting[0]!.isAlone && performance.now() < end);
+    } while (waiting.length > 0 && !waiting[0]!.isAlone && done.length < mostTogether);
     commit(done);
   }
 

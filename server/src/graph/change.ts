@@ -2,7 +2,7 @@
 
 import type { Latest, Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
-import type { PromiseOrValue, Transaction } from '../database/database.ts';
+import type { ChangeOptions, PromiseOrValue, Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
 import type { DoneChange } from '../journal/done-changes.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
@@ -27,27 +27,36 @@ export type ChangeWork<T> = (transaction: Transaction, access: Access) => Promis
 /** Others hear of a change within that time. */
 const mostWaitMs = 1_000;
 
-/** Without a memory it is what may be done any number of times. `judge` is asked whether it was done before or not. */
+export interface ChangeSettings extends ChangeOptions {
+  /** Is asked whether it was done before or not. */
+  readonly judge?: (access: Access) => void;
+}
+
+/** Without a memory it is what may be done any number of times. */
 export async function change<T, Kept>(
   context: GraphContext,
   memory: Memory<T, Kept> | undefined,
   work: ChangeWork<T>,
-  judge?: (access: Access) => void,
+  { judge, ...options }: ChangeSettings = {},
 ): Promise<T> {
   const { database, accessBook, viewer, clock } = context;
   const once = memory && context.once;
   startReadingAnew(context);
-  const result = await changeInTurn(database, async (transaction, head) => {
-    const { access } = await accessBook.accessIn(transaction, viewer.userId, head);
-    judge?.(access);
-    const known = await once?.find(transaction);
-    if (known) return { known, place: known.place };
-    const done = await work(transaction, access);
-    // Nobody else gets in between: the last entry is this change's own.
-    const place = await readHead(transaction);
-    await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
-    return { done, place };
-  });
+  const result = await changeInTurn(
+    database,
+    async (transaction, head) => {
+      const { access } = await accessBook.accessIn(transaction, viewer.userId, head);
+      judge?.(access);
+      const known = await once?.find(transaction);
+      if (known) return { known, place: known.place };
+      const done = await work(transaction, access);
+      // Nobody else gets in between: the last entry is this change's own.
+      const place = await readHead(transaction);
+      await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
+      return { done, place };
+    },
+    options,
+  );
   // With a key it may be tried again.
   if (!context.once) context.isChanged = true;
   const { accessNumber } = await goOnFrom(context, result.place);
@@ -150,7 +159,7 @@ export async function changeAsAdministrator<T, Kept>(
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   requireAdministrator(context.access);
-  return change(context, memory, work, requireAdministrator);
+  return change(context, memory, work, { judge: requireAdministrator });
 }
 
 export function requireAdministrator(access: Access): void {
