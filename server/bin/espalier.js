@@ -20,6 +20,9 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   process.exit(1);
 }
 
+// Before anything is loaded: graphql-js checks in every other environment, with each value, whether there are two of it.
+process.env.NODE_ENV ??= 'production';
+
 if (isClone) {
   // What Node makes of the TypeScript is kept: it halves the time of a start.
   const { enableCompileCache } = await import('node:module');
@@ -30,7 +33,9 @@ if (isClone && !process.execArgv.includes('--conditions=espalier-source')) {
   const { registerHooks } = await import('node:module');
   registerHooks({
     resolve: (specifier, context, next) =>
-      next(specifier, { ...context, conditions: [...context.conditions, 'espalier-source'] }),
+      /^@?espalier/.test(specifier)
+        ? next(specifier, { ...context, conditions: [...context.conditions, 'espalier-source'] })
+        : next(specifier, context),
   });
 }
 

@@ -49,7 +49,11 @@ export function createMoodySchema(): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!(type instanceof GraphQLObjectType) || type.name.startsWith('__')) continue;
     for (const field of Object.values(type.getFields())) {
-      field.resolve = (source: Source | undefined, given, { seldom, isLate }: Moods) => {
+      field.resolve = (
+        source: Source | undefined,
+        given: Record<string, unknown>,
+        { seldom, isLate }: Moods,
+      ) => {
         const words = `${source?.place ?? 0} ${field.name} ${JSON.stringify(given)}`;
         const answer = () => usual(field.name, numberOf(`${words} value`), given);
         const resolve = () => inSomeMood(numberOf(words), seldom, answer);

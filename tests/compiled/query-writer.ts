@@ -129,13 +129,13 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
   }
 
   function valueOf(type: GraphQLInputType): unknown {
-    if (isNonNullType(type)) return presentOf(type.ofType as GraphQLInputType);
+    if (isNonNullType(type)) return presentOf(type.ofType);
     if (seldom() && seldom()) return null;
     return presentOf(type);
   }
 
   function presentOf(type: GraphQLInputType): unknown {
-    if (isNonNullType(type)) return presentOf(type.ofType as GraphQLInputType);
+    if (isNonNullType(type)) return presentOf(type.ofType);
     if (isListType(type)) return Array.from({ length: choose(3) }, () => presentOf(type.ofType));
     if (isEnumType(type)) return oneOf(type.getValues()).name;
     if (!isInputObjectType(type)) return oneOf(scalars[(type as { name: string }).name] ?? ['?']);
@@ -147,10 +147,10 @@ export function writeQuery(schema: GraphQLSchema, choose: Choose, options: Write
 }
 
 function write(value: unknown, type: GraphQLInputType): string {
-  if (isNonNullType(type)) return write(value, type.ofType as GraphQLInputType);
+  if (isNonNullType(type)) return write(value, type.ofType);
   if (value === null) return 'null';
   if (isListType(type)) return `[${(value as unknown[]).map((each) => write(each, type.ofType)).join(', ')}]`;
-  if (isEnumType(type)) return String(value);
+  if (isEnumType(type)) return value as string;
   if (!isInputObjectType(type)) return JSON.stringify(value);
   const fields = type.getFields();
   const written = Object.entries(value as object).map(

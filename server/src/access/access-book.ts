@@ -18,13 +18,14 @@ import { Ancestry } from './ancestry.ts';
 
 export interface AccessBook {
   /** What the user may see and do by now. Refuses, as the others do, a user who is disabled or gone. */
-  accessOf(userId: string): PromiseOrValue<Standing>;
+  accessOf(userId: string): PromiseOrValue<Latest>;
   /** For what one answer reads: of the same moment. */
-  accessFor(reading: Reading, userId: string): PromiseOrValue<Standing>;
+  accessFor(reading: Reading, userId: string): PromiseOrValue<Latest>;
   /**
    * Inside a transaction, before it changes any access: the state that the change is judged by. Or inside a snapshot.
+   * Whoever has read the head there need not do it again.
    */
-  accessIn(reader: Reader, userId: string): PromiseOrValue<Standing>;
+  accessIn(reader: Reader, userId: string, head?: JournalHead): PromiseOrValue<Standing>;
 }
 
 export interface Standing {
@@ -33,7 +34,7 @@ export interface Standing {
   readonly place: JournalPlace;
 }
 
-interface Latest extends Standing {
+export interface Latest extends Standing {
   readonly place: JournalHead;
 }
 
@@ -74,9 +75,9 @@ export function createAccessBook(database: Database): AccessBook {
         (place) => ifKnown(userId, place) ?? readAndKeep(reading, userId, place),
       );
     },
-    accessIn: (reader, userId) =>
+    accessIn: (reader, userId, head) =>
       whenDone(
-        readHead(reader),
+        head ?? readHead(reader),
         (place) =>
           ifKnown(userId, place) ??
           // What a transaction saw may never be committed: it is not kept.
@@ -84,11 +85,11 @@ export function createAccessBook(database: Database): AccessBook {
       ),
   };
 
-  function accessOf(userId: string): PromiseOrValue<Standing> {
+  function accessOf(userId: string): PromiseOrValue<Latest> {
     return whenDone(readHead(database), (place) => ifKnown(userId, place) ?? readLatest(userId, place));
   }
 
-  function ifKnown(userId: string, place: JournalHead): Standing | undefined {
+  function ifKnown(userId: string, place: JournalHead): Latest | undefined {
     const found = known.get(userId);
     return found?.number === place.accessNumber ? { access: found.access, place } : undefined;
   }

@@ -1,6 +1,6 @@
 /** How a command ends that cannot do what it was asked for: one line, and a code that scripts can tell apart. */
 
-import { EspalierError, type ErrorCode } from '@espalier/client';
+import type { EspalierError, ErrorCode } from '@espalier/client';
 import { Refusal } from '../refusal.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { shown } from './shown-text.ts';
@@ -38,8 +38,13 @@ export function describeFailure(error: unknown): { exitCode: number; message: st
   if (error instanceof UsageError) return { exitCode: exitCodes.usage.code, message: error.message };
   if (error instanceof StartError) return { exitCode: exitCodes.failed.code, message: error.message };
   if (error instanceof Refusal) return { exitCode: exitCodes.failed.code, message: error.message };
-  if (error instanceof EspalierError) return { exitCode: exitCodeOf(error), message: messageOf(error) };
+  if (isOfClient(error)) return { exitCode: exitCodeOf(error), message: messageOf(error) };
   throw error;
+}
+
+/** By its name: the server starts without the client, and every command comes through here. */
+function isOfClient(error: unknown): error is EspalierError {
+  return error instanceof Error && error.name === 'EspalierError';
 }
 
 export function exitCodeOf({ code }: EspalierError): number {

@@ -39,7 +39,7 @@ export interface Database extends Reader {
   /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */
-  change<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
+  change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
   /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
   alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** For what one answer reads; costs nothing until it is used. To be ended before a transaction is asked for. */
@@ -53,6 +53,11 @@ export interface Database extends Reader {
   /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
   explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;
+}
+
+export interface ChangeOptions {
+  /** More than some milliseconds: nobody who is done is kept waiting for it. */
+  readonly takesLong?: boolean;
 }
 
 export interface Dialect {

@@ -60,10 +60,8 @@ export interface StoredFile extends Reader, Pick<Transaction, 'tableNames'> {
 /** A file that nobody uses; it is only read. */
 export function openStored(file: string): StoredFile {
   const connection = new BetterSqlite(file, { readonly: true, fileMustExist: true, timeout: openTimeoutMs });
-  const ask = <P, R>(statement: Statement<P, R>, parameters: P): R[] => {
-    const { prepared, valuesOf } = prepare(connection, statement);
-    return prepared.all(valuesOf(parameters)) as R[];
-  };
+  const ask = <P, R>(statement: Statement<P, R>, parameters: P): R[] =>
+    prepare(connection, statement).all(parameters) as R[];
   try {
     return {
       applicationId: connection.pragma('application_id', { simple: true }) as number,

@@ -4,11 +4,16 @@ import type { Database as Connection, Statement as Prepared } from 'better-sqlit
 import type { Dialect } from './database.ts';
 import { rowsOfEach, type Part, type Statement } from './statement.ts';
 
+/** A statement as a connection has prepared it. */
 export interface Ready {
   readonly text: string;
-  readonly prepared: Prepared<unknown[]>;
-  readonly valuesOf: (parameters: unknown) => unknown[];
+  readonly all: (parameters: unknown) => unknown[];
+  readonly get: (parameters: unknown) => unknown;
+  /** How many rows were changed. */
+  readonly run: (parameters: unknown) => number;
 }
+
+type Row = Record<string, unknown>;
 
 export function prepare(connection: Connection, { parts }: Statement): Ready {
   const order: { name: string; toValue?: (given: never) => unknown }[] = [];
@@ -23,6 +28,8 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
       return `(select rowid as number from folder_trigrams
         where folder_trigrams match ? and rowid > ? order by rowid limit ?) as possible`;
     }
+    // There is one that writes at a time.
+    if (part.kind === 'kept-from-others') return '';
     if (part.kind === 'list') {
       order.push({ name: part.name, toValue: JSON.stringify });
       return '(select key as place, value from json_each(?)) as each';
@@ -34,14 +41,31 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
     return `select each.key as place, (select json_group_array(${row}) from (${rows})) as list from json_each(?) as each`;
   };
   const text = withBareLimits(parts.map(write).join(''));
+  const prepared: Prepared<unknown[]> = connection.prepare(text);
+  const valuesOf = (parameters: unknown) =>
+    order.map(({ name, toValue }) => {
+      const value = (parameters as Row)[name];
+      return toValue ? toValue(value as never) : value;
+    });
+  const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
+  return { text, run, ...readingOf(prepared, valuesOf) };
+}
+
+/** Rows come as lists: else a function that makes objects of them would be compiled anew with almost every call. */
+function readingOf(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown) => unknown[]) {
+  const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
+  if (prepared.reader) prepared.raw();
+  const toRow = (values: readonly unknown[]): Row => {
+    const row: Row = {};
+    for (let place = 0; place < names.length; place++) row[names[place]!] = values[place];
+    return row;
+  };
   return {
-    text,
-    prepared: connection.prepare(text),
-    valuesOf: (parameters) =>
-      order.map(({ name, toValue }) => {
-        const value = (parameters as Record<string, unknown>)[name];
-        return toValue ? toValue(value as never) : value;
-      }),
+    all: (parameters: unknown) => (prepared.all(valuesOf(parameters)) as unknown[][]).map(toRow),
+    get: (parameters: unknown) => {
+      const values = prepared.get(valuesOf(parameters)) as unknown[] | undefined;
+      return values && toRow(values);
+    },
   };
 }
 

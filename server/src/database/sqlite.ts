@@ -3,25 +3,23 @@
  * commit returns only when it is on the disk. Knows SQLite's dialect and nothing of what is stored.
  */
 
-import { setTimeout as delay } from 'node:timers/promises';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
 import { createPlaces } from '../places.ts';
 import {
-  isPromise,
   type Database,
   type DatabaseOptions,
   type PromiseOrValue,
   type Reader,
   type Transaction,
 } from './database.ts';
-import { codeOf, toStartError } from './sqlite-errors.ts';
+import { toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
 import { createGuard } from './sqlite-guard.ts';
+import { createLine, type LineOptions } from './sqlite-line.ts';
 import { prepare, sqliteDialect, type Ready } from './sqlite-text.ts';
 import type { Statement } from './statement.ts';
 
 const busyTimeoutMs = 20;
-const busyPauseMs = 5;
 const mostSnapshots = 16;
 /** How often it is looked whether another process has written. */
 const lookEveryMs = 200;
@@ -47,8 +45,6 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     tableNames: () =>
       writer.prepare(`select name from sqlite_schema where type = 'table'`).pluck().all() as string[],
   };
-  const control = transactionControl(writer);
-  const nextTurn = line();
   const snapshots = snapshotConnections(() => {
     try {
       const connection = connect(file, { readonly: true });
@@ -59,38 +55,27 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   });
   const commits = watchCommits(reader, options.onAnnounced);
 
-  function inTransaction<T>(
-    work: (transaction: Transaction) => PromiseOrValue<T>,
-    deadlineMs: number,
-  ): Promise<T> {
-    const deadline = performance.now() + deadlineMs;
-    return nextTurn(async () => {
-      guard.requireWhole();
-      try {
-        await begin(control, deadline);
-        guard.requireInPlace();
-        isAnnounced = false;
-        // Not awaited when it is already there: the whole transaction then happens in one go.
-        const pending = work(transaction);
-        const result = isPromise(pending) ? await pending : pending;
-        control.commit.run();
-        if (isAnnounced) commits.tell();
-        return result;
-      } catch (error) {
-        if (writer.inTransaction) control.rollback.run();
-        throw guard.toRefusal(error);
-      }
-    });
-  }
+  const line = createLine(writer, guard, () => {
+    if (isAnnounced) commits.tell();
+    isAnnounced = false;
+  });
+  const inTransaction = <T>(work: (transaction: Transaction) => PromiseOrValue<T>, options: LineOptions) =>
+    line.enter(() => work(transaction), options);
+
+  // The connection that writes knows what it wrote; the other one has to read it from the file, after each commit anew.
+  const committed: Reader = {
+    all: (statement, parameters) => (line.isOpen ? read : write).all(statement, parameters),
+    get: (statement, parameters) => (line.isOpen ? read : write).get(statement, parameters),
+  };
 
   return {
     dialect: sqliteDialect,
-    all: read.all,
-    get: read.get,
-    transaction: (work) => inTransaction(work, busyDeadlineMs),
-    change: (work) => inTransaction(work, busyDeadlineMs),
-    alone: (work) => inTransaction(work, aloneDeadlineMs),
-    reading: () => ({ isOfOneMoment: false, all: read.all, get: read.get, end: () => undefined }),
+    ...committed,
+    transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
+    change: (work, { takesLong = false } = {}) =>
+      inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
+    alone: (work) => inTransaction(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
+    reading: () => ({ isOfOneMoment: false, ...committed, end: () => undefined }),
     snapshot: snapshots.use,
     moment: snapshots.useBriefly,
     watch: commits.watch,
@@ -126,14 +111,6 @@ function claim(connection: Connection): void {
   const isNew = connection.pragma('page_count', { simple: true }) === 0;
   if (isNew) connection.pragma(`application_id = ${applicationId}`);
   connection.pragma('journal_mode = wal');
-}
-
-function transactionControl(writer: Connection) {
-  return {
-    begin: writer.prepare('begin immediate'),
-    commit: writer.prepare('commit'),
-    rollback: writer.prepare('rollback'),
-  };
 }
 
 /** The file itself tells when another connection has changed it: https://www.sqlite.org/pragma.html#pragma_data_version */
@@ -193,7 +170,7 @@ function snapshotConnections(open: () => Snapshot) {
     const used = free.pop() ?? openAnother();
     used.connection.exec('begin');
     try {
-      return await work({ all: used.read.all, get: used.read.get });
+      return await work(used.read);
     } finally {
       used.connection.exec('commit');
       free.push(used);
@@ -207,29 +184,6 @@ function snapshotConnections(open: () => Snapshot) {
   }
 }
 
-/** Another process may be writing: wait for it, and let other requests through in between. */
-async function begin(control: ReturnType<typeof transactionControl>, deadline: number): Promise<void> {
-  for (;;) {
-    try {
-      control.begin.run();
-      return;
-    } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() > deadline) throw error;
-      await delay(busyPauseMs);
-    }
-  }
-}
-
-/** Lets one task in at a time, in the order of asking. */
-function line(): <T>(task: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const turn = last.then(task);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
-}
-
 interface Surroundings {
   readonly onStatement: DatabaseOptions['onStatement'];
   readonly toRefusal: (error: unknown) => unknown;
@@ -237,26 +191,41 @@ interface Surroundings {
 
 function statements(connection: Connection, { onStatement, toRefusal }: Surroundings) {
   const known = new Map<Statement, Ready>();
-  const using = <T>(statement: Statement, work: (ready: Ready) => T): T => {
+  const readyFor = (statement: Statement): Ready => {
     let found = known.get(statement);
-    try {
-      if (!found) known.set(statement, (found = prepare(connection, statement)));
-      onStatement?.(found.text);
-      return work(found);
-    } catch (error) {
-      throw toRefusal(error);
-    }
+    if (!found) known.set(statement, (found = prepare(connection, statement)));
+    onStatement?.(found.text);
+    return found;
   };
   return {
-    all: <P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]> =>
-      using(statement, ({ prepared, valuesOf }) => prepared.all(valuesOf(parameters)) as R[]),
-    get: <P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined> =>
-      using(statement, ({ prepared, valuesOf }) => prepared.get(valuesOf(parameters)) as R | undefined),
-    run: <P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> =>
-      using(statement, ({ prepared, valuesOf }) => prepared.run(valuesOf(parameters)).changes),
-    runEach: <P>(statement: Statement<P, never>, each: readonly P[]): void =>
-      using(statement, ({ prepared, valuesOf }) => {
-        for (const parameters of each) prepared.run(valuesOf(parameters));
-      }),
+    all<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]> {
+      try {
+        return readyFor(statement).all(parameters) as R[];
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    get<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined> {
+      try {
+        return readyFor(statement).get(parameters) as R | undefined;
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> {
+      try {
+        return readyFor(statement).run(parameters);
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    runEach<P>(statement: Statement<P, never>, each: readonly P[]): void {
+      try {
+        const { run } = readyFor(statement);
+        for (const parameters of each) run(parameters);
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
   };
 }

@@ -8,6 +8,7 @@ export type Part =
   | { readonly kind: 'parameter'; readonly name: string }
   | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
   | ({ readonly kind: 'list-for-each'; readonly name: string } & ListForEach)
+  | { readonly kind: 'kept-from-others' }
   | {
       readonly kind: 'possible-matches';
       readonly text: string;
@@ -89,3 +90,6 @@ export function rowsOfEach(part: ListForEach, write: (statement: Statement) => s
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };
 }
+
+/** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */
+export const keptFromOthers: Part = { kind: 'kept-from-others' };

@@ -87,23 +87,23 @@ const detach = sql<{ id: string; now: number }>`
     detached_because = 'delete', version = version + 1, updated_at = ${'now'}
   where id = ${'id'}`;
 
-/** Answers with the new folder's id. */
 export async function createFolder(
   transaction: Transaction,
   access: Access,
   given: NewFolder,
   now: number,
-): Promise<string> {
+): Promise<Folder> {
   const name = toFolderName(given.name);
   const texts = toTexts(given);
   const view = viewTree(transaction, access);
   const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
   checkDepth(view, parent, 1);
-  await checkNameIsFree(transaction, parent.id, name);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
-  await insertRow(transaction, row);
+  if (!(await insertRow(transaction, row))) throw nameTaken(name);
   const parentWay = view.ancestry.wayTo(parent.id)!;
-  await addChildren(transaction, parentWay, { count: 1, levels: 1 });
+  // Where there is a level already, one more folder on it makes nothing higher.
+  if (parent.childCount > 0) await transaction.run(addToCount, { id: parent.id, by: 1 });
+  else await addChildren(transaction, parentWay, { count: 1, levels: 1 });
   await record(transaction, {
     kind: 'CREATE_FOLDER',
     at: now,
@@ -112,7 +112,9 @@ export async function createFolder(
     way: [...parentWay, row.id],
     after: { name },
   });
-  return row.id;
+  const { id, parentId, title, childCount } = row;
+  const { accessLevel } = parent;
+  return { id, parentId, name, title, childCount, version: 1, createdAt: now, updatedAt: now, accessLevel };
 }
 
 export async function updateFolder(
@@ -120,17 +122,18 @@ export async function updateFolder(
   access: Access,
   given: FolderUpdate,
   now: number,
-): Promise<void> {
+): Promise<Folder> {
   const view = viewTree(transaction, access);
   const changed = toTexts(given);
   const givenName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
-  const { id, parentId, name: oldName } = await writableFolder(view, given.id, given.expectedVersion);
+  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  const { id, parentId, name: oldName } = folder;
   const newName = givenName === oldName ? undefined : givenName;
   const before = (await transaction.get(findTexts, { id }))!;
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
-  if (isSame && newName === undefined) return;
+  if (isSame && newName === undefined) return folder;
   const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
   if (newName === undefined) {
     await transaction.run(updateTexts, parameters);
@@ -147,6 +150,8 @@ export async function updateFolder(
     way: view.ancestry.wayTo(id)!,
     ...differences({ name: oldName, ...before }, { name: newName ?? oldName, ...stored }),
   });
+  const { title } = stored;
+  return { ...folder, name: newName ?? oldName, title, version: folder.version + 1, updatedAt: now };
 }
 
 /** What of the texts is different, for the journal: the beginning of each. */
@@ -283,12 +288,12 @@ export async function checkNameIsFree(
   transaction: Transaction,
   parentId: string,
   name: string,
-  advice = 'Choose another name.',
+  advice?: string,
 ): Promise<void> {
   if (await transaction.get(findName, { parentId, name })) throw nameTaken(name, advice);
 }
 
-export function nameTaken(name: string, advice: string): Refusal {
+export function nameTaken(name: string, advice = 'Choose another name.'): Refusal {
   return new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`);
 }
 

@@ -20,13 +20,20 @@ export interface NewRow extends FolderTexts {
   readonly now: number;
 }
 
+const columns = sql`id, parent_id, name, sort_key, folded_name, title, folded_title, icon, description, properties,
+  child_count, height, number, version, created_at, updated_at`;
+const valuesBefore = sql`${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, ${'foldedName'}, ${'title'}, ${'foldedTitle'},
+  ${'icon'}, ${'description'}, ${'properties'}, ${'childCount'}, ${'height'}`;
+const valuesAfter = sql`1, ${'now'}, ${'now'}`;
+
 const insert = sql<NewRow & { number: number }>`
-  insert into folders (id, parent_id, name, sort_key, folded_name, title, folded_title, icon, description, properties,
-    child_count, height, number, version, created_at, updated_at)
-  values (${'id'}, ${'parentId'}, ${'name'}, ${'sortKey'}, ${'foldedName'}, ${'title'}, ${'foldedTitle'}, ${'icon'},
-    ${'description'}, ${'properties'}, ${'childCount'}, ${'height'}, ${'number'}, 1, ${'now'}, ${'now'})`;
+  insert into folders (${columns}) values (${valuesBefore}, ${'number'}, ${valuesAfter})`;
+const insertIfFree = sql<NewRow>`
+  insert into folders (${columns}) values (${valuesBefore}, (select last + 1 from folder_numbers), ${valuesAfter})
+  on conflict (parent_id, name) do nothing`;
 
 const findLastNumber = sql<object, { last: number }>`select last from folder_numbers`;
+const countNumber = sql<object>`update folder_numbers set last = last + 1`;
 const setLastNumber = sql<{ last: number }>`update folder_numbers set last = ${'last'}`;
 const findRoot = sql<object, { id: string }>`
   select id from folders where parent_id is null and detached_at is null`;
@@ -55,8 +62,11 @@ export function newRow(
   };
 }
 
-export async function insertRow(transaction: Transaction, row: NewRow): Promise<void> {
-  await insertRows(transaction, [row]);
+/** False if the name is not free. */
+export async function insertRow(transaction: Transaction, row: NewRow): Promise<boolean> {
+  if ((await transaction.run(insertIfFree, row)) === 0) return false;
+  await transaction.run(countNumber, {});
+  return true;
 }
 
 export async function insertRows(transaction: Transaction, rows: readonly NewRow[]): Promise<void> {

@@ -5,7 +5,7 @@
  */
 
 import type { Access } from '../access/access.ts';
-import type { Database, Transaction } from '../database/database.ts';
+import type { ChangeOptions, Database, Transaction } from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
 import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
@@ -30,6 +30,7 @@ export interface ImportOptions {
   /** Runs the change in its turn, unless the very same has been made meanwhile: then it answers what that came to. */
   readonly change: (
     work: (transaction: Transaction, access: Access) => Promise<Imported>,
+    options?: ChangeOptions,
   ) => Promise<Imported>;
   readonly now: number;
   readonly most: number;
@@ -63,12 +64,15 @@ export async function importFolders(options: ImportOptions, given: FolderImport)
   const { parent } = await checkDestination(database, access, given, plan);
   const imported = { parentId: parent.id, count: plan.rows.length };
   if (plan.rows.length > sliceRows) return importStaged(options, given, plan, imported);
-  return change(async (transaction, latest) => {
-    const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
-    await insertRows(transaction, plan.rows.map(under(to.id)));
-    await finishImport(transaction, { way, plan, byUserId: latest.userId, now: options.now });
-    return imported;
-  });
+  return change(
+    async (transaction, latest) => {
+      const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
+      await insertRows(transaction, plan.rows.map(under(to.id)));
+      await finishImport(transaction, { way, plan, byUserId: latest.userId, now: options.now });
+      return imported;
+    },
+    { takesLong: true },
+  );
 }
 
 async function importStaged(
@@ -85,24 +89,26 @@ async function importStaged(
   });
   try {
     for (const rows of slices(plan.rows)) {
-      await changeInTurn(database, async (transaction) => {
-        await insertRows(transaction, rows.map(under(stage.id)));
-      });
+      const write = (transaction: Transaction) => insertRows(transaction, rows.map(under(stage.id)));
+      await changeInTurn(database, write, { takesLong: true });
       await othersFirst();
     }
-    const made = await change(async (transaction, latest) => {
-      const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
-      for (const tops of slices(plan.tops)) {
-        await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
-        await othersFirst();
-      }
-      await finishImport(transaction, { way, plan, byUserId: latest.userId, now });
-      // If it took so long that it was given up for purging, a part of it may be gone.
-      if ((await transaction.run(unstage, { id: stage.id })) === 0) {
-        throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
-      }
-      return imported;
-    });
+    const made = await change(
+      async (transaction, latest) => {
+        const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
+        for (const tops of slices(plan.tops)) {
+          await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
+          await othersFirst();
+        }
+        await finishImport(transaction, { way, plan, byUserId: latest.userId, now });
+        // If it took so long that it was given up for purging, a part of it may be gone.
+        if ((await transaction.run(unstage, { id: stage.id })) === 0) {
+          throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
+        }
+        return imported;
+      },
+      { takesLong: true },
+    );
     // It was made by the other: what is staged here is of no use.
     if (made !== imported) await purge(database, [stage.id], { now });
     return made;

@@ -249,21 +249,25 @@ async function giveUpExpired(database: Database, expired: Expired, now: number):
   for (let count = 0; count < mostPerSweep; count += purgeBatch) {
     const search = { ...expired, limit: purgeBatch };
     if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;
-    await changeInTurn(database, async (transaction) => {
-      const tops = await transaction.all(findExpired, search);
-      await transaction.run(giveUp, { ids: tops.map(({ id }) => id) });
-      // What an import left behind was never there for anybody.
-      if (expired.because === 'import') return;
-      for (const { id: folderId, name } of tops) {
-        await record(transaction, {
-          kind: 'PURGE_FOLDER',
-          at: now,
-          byUserId: null,
-          folderId,
-          before: { name },
-        });
-      }
-    });
+    await changeInTurn(
+      database,
+      async (transaction) => {
+        const tops = await transaction.all(findExpired, search);
+        await transaction.run(giveUp, { ids: tops.map(({ id }) => id) });
+        // What an import left behind was never there for anybody.
+        if (expired.because === 'import') return;
+        for (const { id: folderId, name } of tops) {
+          await record(transaction, {
+            kind: 'PURGE_FOLDER',
+            at: now,
+            byUserId: null,
+            folderId,
+            before: { name },
+          });
+        }
+      },
+      { takesLong: true },
+    );
   }
 }
 
@@ -275,17 +279,21 @@ export async function purge(
 ): Promise<number> {
   let purged = 0;
   for (let isDone = false; !isDone && purged < most;) {
-    await changeInTurn(database, async (transaction) => {
-      let ids = topIds;
-      for (;;) {
-        const inside = await transaction.all(findInside, { ids, limit: purgeBatch });
-        if (inside.length === 0) break;
-        ids = inside.map(({ id }) => id);
-      }
-      await recordPurgedGrants(transaction, ids, now);
-      purged += await transaction.run(erase, { ids });
-      isDone = ids === topIds;
-    });
+    await changeInTurn(
+      database,
+      async (transaction) => {
+        let ids = topIds;
+        for (;;) {
+          const inside = await transaction.all(findInside, { ids, limit: purgeBatch });
+          if (inside.length === 0) break;
+          ids = inside.map(({ id }) => id);
+        }
+        await recordPurgedGrants(transaction, ids, now);
+        purged += await transaction.run(erase, { ids });
+        isDone = ids === topIds;
+      },
+      { takesLong: true },
+    );
     await new Promise(setImmediate);
   }
   return purged;

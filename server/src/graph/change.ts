@@ -1,12 +1,12 @@
 /** How every mutation changes something, in one transaction and in its turn, and how what takes long is read. */
 
-import type { Standing } from '../access/access-book.ts';
+import type { Latest, Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
-import type { PromiseOrValue, Transaction } from '../database/database.ts';
+import type { ChangeOptions, PromiseOrValue, Transaction } from '../database/database.ts';
 import { viewTree, type TreeView } from '../folders/folders.ts';
 import type { DoneChange } from '../journal/done-changes.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
-import { changeInTurn, readHead, type ChangedBy } from '../journal/journal.ts';
+import { changeInTurn, readHead, type ChangedBy, type JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
 
@@ -15,6 +15,8 @@ export interface Memory<T, Kept> {
   /** Ids and numbers; never a text of a folder, nor a secret. */
   readonly keep: (done: T) => Kept;
   readonly recall: (kept: Kept, context: GraphContext) => PromiseOrValue<T>;
+  /** When somebody has changed since where folders are, or who may see them; without it, it is told as it was done. */
+  readonly renew?: (done: T, context: GraphContext) => PromiseOrValue<T>;
 }
 
 export const noResult: Memory<void, null> = { keep: () => null, recall: () => undefined };
@@ -25,31 +27,42 @@ export type ChangeWork<T> = (transaction: Transaction, access: Access) => Promis
 /** Others hear of a change within that time. */
 const mostWaitMs = 1_000;
 
-/** Without a memory it is what may be done any number of times. `judge` is asked whether it was done before or not. */
+export interface ChangeSettings extends ChangeOptions {
+  /** Is asked whether it was done before or not. */
+  readonly judge?: (access: Access) => void;
+}
+
+/** Without a memory it is what may be done any number of times. */
 export async function change<T, Kept>(
   context: GraphContext,
   memory: Memory<T, Kept> | undefined,
   work: ChangeWork<T>,
-  judge?: (access: Access) => void,
+  { judge, ...options }: ChangeSettings = {},
 ): Promise<T> {
   const { database, accessBook, viewer, clock } = context;
   const once = memory && context.once;
   startReadingAnew(context);
-  const result = await changeInTurn(database, async (transaction) => {
-    const { access } = await accessBook.accessIn(transaction, viewer.userId);
-    judge?.(access);
-    const known = await once?.find(transaction);
-    if (known) return { known, place: known.place };
-    const done = await work(transaction, access);
-    // Nobody else gets in between: the last entry is this change's own.
-    const place = await readHead(transaction);
-    await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
-    return { done, place };
-  });
+  const result = await changeInTurn(
+    database,
+    async (transaction, head) => {
+      const { access } = await accessBook.accessIn(transaction, viewer.userId, head);
+      judge?.(access);
+      const known = await once?.find(transaction);
+      if (known) return { known, place: known.place };
+      const done = await work(transaction, access);
+      // Nobody else gets in between: the last entry is this change's own.
+      const place = await readHead(transaction);
+      await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
+      return { done, place };
+    },
+    options,
+  );
   // With a key it may be tried again.
   if (!context.once) context.isChanged = true;
-  await goOnFrom(context, result.place);
-  return result.known ? recall(context, memory!, result.known) : result.done;
+  const { accessNumber } = await goOnFrom(context, result.place);
+  if (result.known) return recall(context, memory!, result.known);
+  const { done, place } = result;
+  return memory?.renew && place.accessNumber !== accessNumber ? memory.renew(done, context) : done;
 }
 
 /** For what takes long before its turn: it is not begun if it was done before. The work ends with a `change`. */
@@ -93,16 +106,17 @@ function recall<T, Kept>(
   return memory.recall(result as Kept, context);
 }
 
-/** What the answer shows is what the viewer may see from now on. */
-async function goOnFrom(context: GraphContext, place: JournalPlace): Promise<void> {
-  const isKnownHere = context.feed.waitFor(place.number - 1, AbortSignal.timeout(mostWaitMs));
-  const { access } = await accessAfter(context);
+/** What the answer shows is what the viewer may see from now on. Answers with how far that is. */
+async function goOnFrom(context: GraphContext, place: JournalPlace): Promise<JournalHead> {
+  const { access, place: head } = await accessAfter(context);
   renew(context, { access, place });
   // Whoever was told that a session has ended does not find it alive.
-  await isKnownHere;
+  const { feed } = context;
+  if (feed.last < place.number) await feed.waitFor(place.number - 1, AbortSignal.timeout(mostWaitMs));
+  return head;
 }
 
-async function accessAfter({ accessBook, reader, viewer }: GraphContext): Promise<Standing> {
+async function accessAfter({ accessBook, reader, viewer }: GraphContext): Promise<Latest> {
   try {
     return await accessBook.accessFor(reader, viewer.userId);
   } catch (cause) {
@@ -145,7 +159,7 @@ export async function changeAsAdministrator<T, Kept>(
   work: (transaction: Transaction) => Promise<T>,
 ): Promise<T> {
   requireAdministrator(context.access);
-  return change(context, memory, work, requireAdministrator);
+  return change(context, memory, work, { judge: requireAdministrator });
 }
 
 export function requireAdministrator(access: Access): void {

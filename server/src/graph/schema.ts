@@ -77,7 +77,7 @@ function failWithAPromise(field: GraphQLField<unknown, GraphContext>): void {
     try {
       return resolve(source, given, context, info);
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
   };
 }

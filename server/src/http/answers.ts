@@ -1,6 +1,6 @@
 /** Turns a refusal into an answer: its status by the endpoint, its form by the endpoint, and never a stack. */
 
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   endpoints,
@@ -17,6 +17,7 @@ import type { Activity } from '../activity.ts';
 import { Refusal } from '../refusal.ts';
 import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { apiHeaderLines } from './secured-response.ts';
 
 declare module 'fastify' {

@@ -107,6 +107,8 @@ export async function createApp({
     // Only a bound for what slow-bodies.ts would have let pass.
     requestTimeout: times.headersMs + 2 * times.longestBodyMs,
     exposeHeadRoutes: false,
+    // No route has a schema of Fastify's: what would compile them is not even loaded.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     frameworkErrors: (error, request, reply) => answerError(error, request, reply, { log, activity }),
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
@@ -181,6 +183,10 @@ export async function createApp({
       await app.close();
     },
   };
+}
+
+function noCompiler(): never {
+  throw new Error('Bodies are judged and written without schemas: see json-body.ts.');
 }
 
 /** The route, never the URL: a query string may hold anything. */

@@ -3,7 +3,8 @@
  * answer for nothing else than what it says it is.
  */
 
-import { ServerResponse, type IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ServerResponse as NodeResponse } from './node-http.ts';
 
 /** What an answer of the API may do in a browser: nothing. */
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'";
@@ -27,13 +28,13 @@ export const apiHeaderLines = headerLines(apiPolicy, false);
 interface HeadWriter {
   readonly _storeHeader: (this: ServerResponse, firstLine: string, headers: unknown) => void;
 }
-const { _storeHeader: storeHead } = ServerResponse.prototype as unknown as HeadWriter;
+const { _storeHeader: storeHead } = NodeResponse.prototype as unknown as HeadWriter;
 
 /** A response with these headers; for the `ServerResponse` option of a server. */
 export function securedResponse(isTls: boolean): typeof ServerResponse {
   const apiLines = headerLines(apiPolicy, isTls);
 
-  class SecuredResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+  class SecuredResponse<Request extends IncomingMessage = IncomingMessage> extends NodeResponse<Request> {
     #lines = apiLines;
 
     /** A page may do what its own policy says. */

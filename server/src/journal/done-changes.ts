@@ -93,6 +93,8 @@ export function recordDone(
 export async function pruneDone(database: Database, now: number): Promise<void> {
   const before = now - keptMs;
   for (let count = 0; count < mostBatches && (await database.get(anyBefore, { before })); count++) {
-    await changeInTurn(database, (transaction) => transaction.run(forget, { before, batch }));
+    await changeInTurn(database, (transaction) => transaction.run(forget, { before, batch }), {
+      takesLong: true,
+    });
   }
 }

@@ -66,6 +66,12 @@ export const selectEntry = sql`
 const findAfter = sql<{ number: number; limit: number }, EntryRow>`
   ${selectEntry} where number > ${'number'} order by number limit ${'limit'}`;
 
+/** Only after the very entry that is meant. */
+const findNext = sql<JournalPlace & { limit: number }, EntryRow>`
+  ${selectEntry} where number > ${'number'}
+    and (select known.nonce from journal as known where known.number = ${'number'}) = ${'nonce'}
+  order by number limit ${'limit'}`;
+
 const findNonce = sql<{ number: number }, { nonce: number }>`
   select nonce from journal where number = ${'number'}`;
 
@@ -84,6 +90,15 @@ export function readEntries(
   limit: number,
 ): PromiseOrValue<readonly JournalEntry[]> {
   return whenDone(reader.all(findAfter, { number: after, limit }), (rows) => rows.map(toEntry));
+}
+
+/** The same after an entry that was read before; none, too, if that is not kept any more, or not the same. */
+export function readNext(
+  reader: Reader,
+  { number, nonce }: JournalPlace,
+  limit: number,
+): PromiseOrValue<readonly JournalEntry[]> {
+  return whenDone(reader.all(findNext, { number, nonce, limit }), (rows) => rows.map(toEntry));
 }
 
 /** The number of the oldest entry that is kept; undefined if there is none. */

@@ -5,7 +5,7 @@
 
 import type { Database } from '../database/database.ts';
 import { readHead } from './journal.ts';
-import { readEntries, type JournalEntry } from './journal-entry.ts';
+import { readEntries, readNext, type JournalEntry } from './journal-entry.ts';
 
 export interface JournalFeed {
   /** The number of the last entry that this node has seen. */
@@ -61,13 +61,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     try {
       while (isThereMore && !isClosed) {
         isThereMore = false;
-        // With the last one: it tells whether it is still the same journal.
-        const found = await readEntries(database, last - 1, batch + 1);
-        if (await isReplaced(found[0])) {
-          await beginAnew();
-          continue;
-        }
-        const entries = found[0]?.number === last ? found.slice(1) : found;
+        const entries = await readNewest();
         if (entries.length === 0) continue;
         const pending = entries.flatMap((entry) => listeners.map((listener) => listener(entry)));
         await Promise.allSettled(pending.filter((each) => each !== undefined));
@@ -83,6 +77,19 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     } finally {
       isReading = false;
     }
+  }
+
+  /** None, too, if the journal was replaced: then it is begun anew. */
+  async function readNewest(): Promise<readonly JournalEntry[]> {
+    const next = await readNext(database, { number: last, nonce: lastNonce }, batch);
+    if (next.length > 0) return next;
+    // With the last one: it tells whether it is still the same journal.
+    const found = await readEntries(database, last - 1, batch + 1);
+    if (await isReplaced(found[0])) {
+      await beginAnew();
+      return [];
+    }
+    return found[0]?.number === last ? found.slice(1) : found;
   }
 
   async function isReplaced(first: JournalEntry | undefined): Promise<boolean> {

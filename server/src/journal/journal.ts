@@ -8,12 +8,13 @@
 import { randomInt } from 'node:crypto';
 import {
   whenDone,
+  type ChangeOptions,
   type Database,
   type PromiseOrValue,
   type Reader,
   type Transaction,
 } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
+import { keptFromOthers, list, sql } from '../database/statement.ts';
 import type { JournalKind, JournalPlace } from './journal-entry.ts';
 
 export interface NewEntry {
@@ -56,8 +57,6 @@ export interface JournalHead extends JournalPlace {
 const mostNonce = 2 ** 32;
 const mostAccessStep = 2 ** 20;
 
-const standInLine = sql<object>`update journal_counter set number = number`;
-
 interface EntryValues {
   readonly at: number;
   readonly kind: string;
@@ -94,18 +93,23 @@ const insertEach = sql<EntryValues & { userIds: readonly string[]; by: number }>
 
 const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
+const standInLine = sql<object, JournalHead>`${selectHead} ${keptFromOthers}`;
 
-/** The first statement of every change: it waits until those before it are committed. */
-export function takeTurn(transaction: Transaction): PromiseOrValue<unknown> {
-  return transaction.run(standInLine, {});
+/** The first statement of every change: it waits until those before it are committed. Answers what they came to. */
+export function takeTurn(transaction: Transaction): PromiseOrValue<JournalHead> {
+  return whenDone(transaction.get(standInLine, {}), (head) => head!);
 }
 
 /** A change of its own: it takes its turn, and of two nodes that do the same, one comes after the other. */
 export function changeInTurn<T>(
   database: Database,
-  work: (transaction: Transaction) => PromiseOrValue<T>,
+  work: (transaction: Transaction, head: JournalHead) => PromiseOrValue<T>,
+  options?: ChangeOptions,
 ): Promise<T> {
-  return database.change((transaction) => whenDone(takeTurn(transaction), () => work(transaction)));
+  return database.change(
+    (transaction) => whenDone(takeTurn(transaction), (head) => work(transaction, head)),
+    options,
+  );
 }
 
 /** Part of every change, in its own transaction: what is not committed was never written down. */

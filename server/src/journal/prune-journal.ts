@@ -34,7 +34,9 @@ export async function pruneJournal(
     const kept = oldest.findIndex((entry) => !isOld(entry));
     const { number } = (kept < 0 ? oldest.at(-1) : oldest[kept - 1]) ?? {};
     if (number === undefined) break;
-    pruned += await changeInTurn(database, (transaction) => transaction.run(forget, { number }));
+    pruned += await changeInTurn(database, (transaction) => transaction.run(forget, { number }), {
+      takesLong: true,
+    });
     if (kept >= 0) break;
     await new Promise(setImmediate);
   }

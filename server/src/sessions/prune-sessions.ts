@@ -28,7 +28,9 @@ export async function pruneSessions(database: Database, now: number): Promise<vo
   const before = now - spentKeptMs;
   for (const { any, forget } of [ofExpired, ofRevoked]) {
     for (let count = 0; count < mostBatches && (await database.get(any, { before })); count++) {
-      await changeInTurn(database, (transaction) => transaction.run(forget, { before, batch }));
+      await changeInTurn(database, (transaction) => transaction.run(forget, { before, batch }), {
+        takesLong: true,
+      });
     }
   }
 }

@@ -82,7 +82,9 @@ export async function recordReplays(transaction: Transaction, replays: readonly 
 export async function sweepSpent(database: Database, now: number, retrySeconds: number): Promise<void> {
   const inBatches = async (any: typeof anySpentBefore, clear: typeof forget, before: number) => {
     while (await database.get(any, { before })) {
-      await changeInTurn(database, (transaction) => transaction.run(clear, { before, batch: sweepBatch }));
+      await changeInTurn(database, (transaction) => transaction.run(clear, { before, batch: sweepBatch }), {
+        takesLong: true,
+      });
     }
   };
   await inBatches(anySpentBefore, forget, now - spentKeptMs);

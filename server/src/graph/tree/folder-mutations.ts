@@ -4,13 +4,13 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { PromiseOrValue } from '../../database/database.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/count-descendants.ts';
-import { viewTree, type Folder, type TreeView, requireFolder } from '../../folders/folders.ts';
+import { readFolder, viewTree, type Folder, type TreeView } from '../../folders/folders.ts';
 import { beforeDeletion } from '../../folders/trash.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { change, readLong, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
-import type { FolderNode } from './folder-level.ts';
-import { aFolder, nodeNow } from './folder-queries.ts';
+import { levelOfOne, type FolderNode } from './folder-level.ts';
+import { aFolder } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =
@@ -31,6 +31,12 @@ interface Deleted {
   /** Counted once, however often it is asked for. */
   count?: Promise<number>;
 }
+
+/** As the change left it: what others have changed of it since comes after its cursor. */
+const aChangedFolder: Memory<Folder, string> = {
+  ...aFolder,
+  renew: async (changed, { view }) => (await readFolder(view, changed.id)) ?? changed,
+};
 
 const aDeletion: Memory<Deleted, readonly string[]> = {
   keep: ({ way }) => way,
@@ -73,11 +79,10 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
       },
       resolve: async (_, { input }, context) => {
         const now = context.clock.now();
-        const folder = await change(context, aFolder, async (transaction, access) => {
-          const id = await createFolder(transaction, access, input, now);
-          return requireFolder(viewTree(transaction, access), id);
-        });
-        return nodeNow(context, folder);
+        const folder = await change(context, aChangedFolder, (transaction, access) =>
+          createFolder(transaction, access, input, now),
+        );
+        return levelOfOne(context.view, folder);
       },
     }),
   );
@@ -105,11 +110,10 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
       },
       resolve: async (_, { input }, context) => {
         const now = context.clock.now();
-        const folder = await change(context, aFolder, async (transaction, access) => {
-          await updateFolder(transaction, access, input, now);
-          return requireFolder(viewTree(transaction, access), input.id);
-        });
-        return nodeNow(context, folder);
+        const folder = await change(context, aChangedFolder, (transaction, access) =>
+          updateFolder(transaction, access, input, now),
+        );
+        return levelOfOne(context.view, folder);
       },
     }),
   );

@@ -85,7 +85,7 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
             {
               database: context.database,
               access: context.access,
-              change: (work) => change(context, anImport, work),
+              change: (work, options) => change(context, anImport, work, options),
               now: context.clock.now(),
               most: context.limits.maxImportFolders,
             },
