@@ -22,17 +22,17 @@ export class FolderEdge {
   readonly node: FolderNode;
   /** How far below the folder that was asked; null where no folder was. */
   readonly depth: number | null;
-  readonly #makeCursor: () => string;
-  #cursor: string | undefined;
+  readonly #cursorOf: (node: FolderNode) => string;
 
-  constructor(node: FolderNode, depth: number | null, makeCursor: () => string) {
+  /** The same function for all edges of a list, where that is possible: there may be very many. */
+  constructor(node: FolderNode, depth: number | null, cursorOf: (node: FolderNode) => string) {
     this.node = node;
     this.depth = depth;
-    this.#makeCursor = makeCursor;
+    this.#cursorOf = cursorOf;
   }
 
   get cursor(): string {
-    return (this.#cursor ??= this.#makeCursor());
+    return this.#cursorOf(this.node);
   }
 }
 
@@ -93,7 +93,7 @@ export class ChildConnection implements FolderConnection, PageInfo {
 
   get edges(): PromiseOrValue<readonly FolderEdge[]> {
     return (this.#edges ??= whenDone(this.#children(), ({ nodes }) =>
-      nodes.map((node) => new FolderEdge(node, 1, () => this.#cursorOf(node))),
+      nodes.map((node) => new FolderEdge(node, 1, this.#cursorOf)),
     ));
   }
 
@@ -164,10 +164,10 @@ export class ChildConnection implements FolderConnection, PageInfo {
     });
   }
 
-  #cursorOf({ folder }: FolderNode): string {
+  readonly #cursorOf = ({ folder }: FolderNode): string => {
     const { order = byName } = this.#slice;
     return toCursor(this.#list(order), placeOf(folder, order.field));
-  }
+  };
 
   #list({ field }: FolderOrder = byName): string {
     return `children ${this.#parent.id} ${field}`;
@@ -197,10 +197,13 @@ export function pageSize(
   if (typeof first === 'number' && typeof last === 'number') {
     throw new Refusal('BAD_INPUT', 'Give `first` or `last`, not both.');
   }
-  for (const [name, size] of Object.entries({ first, last })) {
-    if (typeof size !== 'number') continue;
+  checkSize(first, 'first');
+  checkSize(last, 'last');
+  return { limit: first ?? last ?? undefined, isFromEnd: typeof last === 'number' };
+
+  function checkSize(size: number | null | undefined, name: string): void {
+    if (typeof size !== 'number') return;
     if (size < 0) throw new Refusal('BAD_INPUT', `\`${name}\` must not be negative.`);
     budget.checkPage(size, name, info);
   }
-  return { limit: first ?? last ?? undefined, isFromEnd: typeof last === 'number' };
 }

@@ -56,11 +56,12 @@ interface GivenFilter {
 
 /** Undefined if it leaves nothing out. */
 export function toFilter(given: GivenFilter | null | undefined): FolderFilter | undefined {
+  if (!given) return undefined;
   const filter = {
-    nameContains: toPartOfName(given?.nameContains, 'nameContains'),
-    nameStartsWith: toPartOfName(given?.nameStartsWith, 'nameStartsWith'),
-    hasChildren: given?.hasChildren ?? undefined,
-    updatedSince: given?.updatedSince ?? undefined,
+    nameContains: toPartOfName(given.nameContains, 'nameContains'),
+    nameStartsWith: toPartOfName(given.nameStartsWith, 'nameStartsWith'),
+    hasChildren: given.hasChildren ?? undefined,
+    updatedSince: given.updatedSince ?? undefined,
   };
   return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
 }

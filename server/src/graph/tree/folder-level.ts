@@ -96,7 +96,7 @@ export class FolderLevel {
     };
     const children = isOwn
       ? read([folder])
-      : remembered(this.#children, JSON.stringify(slice), () => read(this.#folders));
+      : remembered(this.#children, kindOf(slice), () => read(this.#folders));
     return whenDone(children, (found) => found.get(folder.id)!);
   }
 
@@ -186,6 +186,13 @@ function remembered<T>(known: Map<string, ByFolder<T>>, kind: string, read: () =
   let found = known.get(kind);
   if (!found) known.set(kind, (found = read()));
   return found;
+}
+
+/** A slice without places in words: most are nothing but a page from the start, and are not worth being written as JSON. */
+function kindOf(slice: Slice): string {
+  const { limit, isFromEnd, skip, isInclusive, order, filter, columns } = slice;
+  const rest = order || filter ? JSON.stringify([order, filter]) : '';
+  return `${limit} ${isFromEnd} ${skip} ${isInclusive} ${columns} ${rest}`;
 }
 
 /** Those of the folders that the viewer may see, as one level. */
