@@ -166,7 +166,7 @@ function snapshotConnections(open: () => Snapshot) {
     const used = free.pop() ?? openAnother();
     used.connection.exec('begin');
     try {
-      return await work({ all: used.read.all, get: used.read.get });
+      return await work(used.read);
     } finally {
       used.connection.exec('commit');
       free.push(used);
