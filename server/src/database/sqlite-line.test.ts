@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
- 
 import BetterSqlite from 'better-sqlite3';
 import type { Database } from './database.ts';
 import { openSqlite } from './sqlite.ts';
