@@ -126,7 +126,10 @@ export async function createApp({
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  // The usual one by its name: for each other, Fastify looks anew for who takes it.
+  for (const mediaType of ['application/json', '*']) {
+    app.addContentTypeParser(mediaType, { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+  }
 
   if (corsOrigins.length > 0) {
     await app.register(cors, {
