@@ -26,25 +26,25 @@ const width = 10;
 const inside = (selection: string) => `folders{edges{node{${selection}}}}`;
 
 export const reads: readonly Read[] = [
-  { name: 'root', about: '{folder{name}}', query: () => '{folder{name}}', requests: 3_000 },
+  { name: 'root', about: '{folder{name}}', query: () => '{folder{name}}', requests: 5_000 },
   {
     name: 'children',
     about: 'a folder and its 10 sub-folders by name',
     query: () => `{folder{name ${inside('name')}}}`,
-    requests: 3_000,
+    requests: 5_000,
   },
   {
     name: 'levels',
     about: '111 folders on three levels by name',
     query: () => `{folder{name ${inside(`name ${inside('name')}`)}}}`,
-    requests: 1_000,
+    requests: 1_500,
   },
   {
     name: 'page',
     about: 'the first 50 of 10,000 sub-folders, with id, name, title and totalCount',
     query: ({ pageFolderId }) =>
       `{folder(id:"${pageFolderId}"){folders(first:50){totalCount edges{node{id name title}}}}}`,
-    requests: 1_000,
+    requests: 1_500,
   },
 ];
 
