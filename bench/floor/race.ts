@@ -77,24 +77,41 @@ export interface Field {
 export interface Meeting {
   readonly ours: Contestant;
   readonly floor: Contestant;
-  /** Of each side in each round. */
+  /** Of each side in each round, at most. */
   readonly requests: number;
-  /** Of each side, before the first round. */
+  /** Of each side, before the first round, at most. */
   readonly warmUp: number;
 }
 
+/** Longer ones tell no more. */
+const longestRoundMs = 700;
+const longestWarmUpMs = 3_000;
+const warmUpParts = 8;
+const fewestRequests = 20;
+
 export async function compete(race: Race, meeting: Meeting, course: Course): Promise<RaceOutcome> {
   const { ours, floor } = meeting;
-  const few = (requests: number) => Math.min(requests, course.mostRequests);
-  if (meeting.warmUp > 0) {
-    await ours.fire(few(meeting.warmUp));
-    await floor.fire(few(meeting.warmUp));
-  }
+  const perRequestMs = await warmUp(meeting, course);
+  const inTime = Math.max(fewestRequests, Math.floor(longestRoundMs / perRequestMs));
+  const requests = Math.min(meeting.requests, inTime, course.mostRequests);
   const rounds: Round[] = [];
   for (let round = 0; round < course.rounds; round++) {
     course.signal.throwIfAborted();
-    const requests = few(meeting.requests);
     rounds.push({ ours: await ours.fire(requests), floor: await floor.fire(requests) });
   }
   return { race, rounds };
+}
+
+/** Answers with how long ours took for a request at the end of it; nothing if there is no warming up. */
+async function warmUp({ ours, floor, warmUp: total }: Meeting, course: Course): Promise<number> {
+  const requests = Math.min(Math.ceil(total / warmUpParts), course.mostRequests);
+  const start = performance.now();
+  let perRequestMs = 0;
+  for (let part = 0; part < warmUpParts && performance.now() - start < longestWarmUpMs; part++) {
+    if (requests === 0) break;
+    course.signal.throwIfAborted();
+    perRequestMs = (await ours.fire(requests)).elapsedMs / requests;
+    await floor.fire(requests);
+  }
+  return perRequestMs;
 }

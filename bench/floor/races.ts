@@ -55,9 +55,13 @@ export async function runRaces(chosen: readonly string[], options: RaceOptions):
   try {
     for (const field of fields) {
       if (!field.entries.some(({ name }) => chosen.includes(name))) continue;
+      let start = performance.now();
       for await (const outcome of field.run(chosen, course)) {
         outcomes.push(outcome);
-        options.note(`${nameOf(outcome)} is over`);
+        options.note(
+          `${nameOf(outcome)} is over, after ${((performance.now() - start) / 1000).toFixed(0)} s`,
+        );
+        start = performance.now();
       }
     }
   } finally {
