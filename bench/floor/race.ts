@@ -83,16 +83,16 @@ export interface Meeting {
   readonly warmUp: number;
 }
 
-/** Longer ones tell no more. */
-const longestRoundMs = 700;
-const longestWarmUpMs = 3_000;
+/** Of ours: longer ones tell no more. By its CPU, so that a machine with other work does not make them shorter. */
+const longestRoundMicroseconds = 700_000;
+const longestWarmUpMicroseconds = 3_000_000;
 const warmUpParts = 8;
 const fewestRequests = 20;
 
 export async function compete(race: Race, meeting: Meeting, course: Course): Promise<RaceOutcome> {
   const { ours, floor } = meeting;
-  const perRequestMs = await warmUp(meeting, course);
-  const inTime = Math.max(fewestRequests, Math.floor(longestRoundMs / perRequestMs));
+  const perRequest = meeting.warmUp > 0 ? await warmUp(meeting, course) : 0;
+  const inTime = Math.max(fewestRequests, Math.floor(longestRoundMicroseconds / perRequest));
   const requests = Math.min(meeting.requests, inTime, course.mostRequests);
   const rounds: Round[] = [];
   for (let round = 0; round < course.rounds; round++) {
@@ -102,16 +102,16 @@ export async function compete(race: Race, meeting: Meeting, course: Course): Pro
   return { race, rounds };
 }
 
-/** Answers with how long ours took for a request at the end of it; nothing if there is no warming up. */
+/** Answers with how many microseconds ours took for a request at the end of it. */
 async function warmUp({ ours, floor, warmUp: total }: Meeting, course: Course): Promise<number> {
   const requests = Math.min(Math.ceil(total / warmUpParts), course.mostRequests);
-  const start = performance.now();
-  let perRequestMs = 0;
-  for (let part = 0; part < warmUpParts && performance.now() - start < longestWarmUpMs; part++) {
-    if (requests === 0) break;
+  let used = 0;
+  let last = 0;
+  for (let part = 0; part < warmUpParts && used < longestWarmUpMicroseconds; part++) {
     course.signal.throwIfAborted();
-    perRequestMs = (await ours.fire(requests)).elapsedMs / requests;
+    last = (await ours.fire(requests)).cpuMicroseconds;
+    used += last;
     await floor.fire(requests);
   }
-  return perRequestMs;
+  return last / requests;
 }
