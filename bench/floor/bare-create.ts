@@ -1,6 +1,7 @@
 /** What a new folder takes at the least: one synced transaction with the rows that ours writes, and no check at all. */
 
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
+import { newFolderId } from '../../server/src/folders/folder-id.ts';
 import type { Respond } from './bare.ts';
 import { openBareSqlite } from './bare-sqlite.ts';
 
@@ -35,8 +36,9 @@ export function respondToCreate({ file, parentId, userId, way }: CreateInput, re
   return (body) => {
     const { variables } = JSON.parse(body.toString()) as { variables: { input: { name: string } } };
     const { name } = variables.input;
-    const id = randomUUID();
     const now = Date.now();
+    // Of the same kind: others would be written to other places of the indexes.
+    const id = newFolderId(now);
     begin.run();
     advance.run(randomInt(1, 2 ** 32));
     insert.run(id, parentId, name, Buffer.from(name), name.toLowerCase(), ++last, now, now);

@@ -47,7 +47,7 @@ async function raceCreations(server: OurServer, copy: string, course: Course): P
   );
   const way = [...folder.ancestors.map(({ id }) => id), parentId];
   const bare: CreateInput = { file: copy, parentId, userId: user!.id, way };
-  return meet(
+  const outcome = await meet(
     create,
     {
       server,
@@ -58,4 +58,16 @@ async function raceCreations(server: OurServer, copy: string, course: Course): P
     },
     course,
   );
+  requireSameRows(server.file, copy);
+  return outcome;
+}
+
+/** One folder more is of ours: that whose answer was recorded. */
+function requireSameRows(ours: string, floor: string): void {
+  for (const table of ['folders', 'journal', 'folder_trigrams_docsize']) {
+    const query = `select count(*) as count from ${table}`;
+    const [mine, other] = [ours, floor].map((file) => readRows<{ count: number }>(file, query)[0]!.count);
+    if (mine !== other! + 1)
+      throw new Error(`create: ours has ${mine} rows in ${table}, the floor ${other}.`);
+  }
 }

@@ -1,6 +1,7 @@
 /** The same reads on PostgreSQL, against the statements that they send, by bare `pg` behind raw node:http. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { PostgresServer } from '../../tests/postgres/postgres-server.ts';
 import { childrenOf, descendantsOf } from '../sizing-processes.ts';
 import { plantEstate, racesOf } from './estate.ts';
@@ -34,7 +35,7 @@ export const postgresField: Field = {
       const databaseUrl = postgres.superuserUrl;
       const seen = await OurServer.start(course, {
         databaseUrl,
-        preload: new URL('record-statements.ts', import.meta.url).pathname,
+        preload: fileURLToPath(new URL('record-statements.ts', import.meta.url)),
       });
       const running = races.filter(({ name }) => chosen.includes(name));
       const estate = await plantEstate(seen, levelCount);

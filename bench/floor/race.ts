@@ -77,24 +77,41 @@ export interface Field {
 export interface Meeting {
   readonly ours: Contestant;
   readonly floor: Contestant;
-  /** Of each side in each round. */
+  /** Of each side in each round, at most. */
   readonly requests: number;
-  /** Of each side, before the first round. */
+  /** Of each side, before the first round, at most. */
   readonly warmUp: number;
 }
 
+/** Of ours: longer ones tell no more. By its CPU, so that a machine with other work does not make them shorter. */
+const longestRoundMicroseconds = 700_000;
+const longestWarmUpMicroseconds = 3_000_000;
+const warmUpParts = 8;
+const fewestRequests = 20;
+
 export async function compete(race: Race, meeting: Meeting, course: Course): Promise<RaceOutcome> {
   const { ours, floor } = meeting;
-  const few = (requests: number) => Math.min(requests, course.mostRequests);
-  if (meeting.warmUp > 0) {
-    await ours.fire(few(meeting.warmUp));
-    await floor.fire(few(meeting.warmUp));
-  }
+  const perRequest = meeting.warmUp > 0 ? await warmUp(meeting, course) : 0;
+  const inTime = Math.max(fewestRequests, Math.floor(longestRoundMicroseconds / perRequest));
+  const requests = Math.min(meeting.requests, inTime, course.mostRequests);
   const rounds: Round[] = [];
   for (let round = 0; round < course.rounds; round++) {
     course.signal.throwIfAborted();
-    const requests = few(meeting.requests);
     rounds.push({ ours: await ours.fire(requests), floor: await floor.fire(requests) });
   }
   return { race, rounds };
+}
+
+/** Answers with how many microseconds ours took for a request at the end of it. */
+async function warmUp({ ours, floor, warmUp: total }: Meeting, course: Course): Promise<number> {
+  const requests = Math.min(Math.ceil(total / warmUpParts), course.mostRequests);
+  let used = 0;
+  let last = 0;
+  for (let part = 0; part < warmUpParts && used < longestWarmUpMicroseconds; part++) {
+    course.signal.throwIfAborted();
+    last = (await ours.fire(requests)).cpuMicroseconds;
+    used += last;
+    await floor.fire(requests);
+  }
+  return last / requests;
 }

@@ -1,7 +1,7 @@
 /** All races, and how those that are chosen are run: one after the other, each side on the same core. */
 
 import { execFileSync } from 'node:child_process';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { changeField } from './changes.ts';
 import { importField } from './import.ts';
 import { LoadProcess } from './load-process.ts';
@@ -42,6 +42,9 @@ export interface RaceOptions {
 }
 
 export async function runRaces(chosen: readonly string[], options: RaceOptions): Promise<Outcome[]> {
+  const [busy = 0] = loadavg();
+  if (busy > 1)
+    options.note(`this machine has other work (load ${busy.toFixed(1)}): the ratios are less certain`);
   const pinTo = findCores(options.note);
   const load = new LoadProcess(options.signal);
   pinTo(load.pid, loadCore);
@@ -55,9 +58,13 @@ export async function runRaces(chosen: readonly string[], options: RaceOptions):
   try {
     for (const field of fields) {
       if (!field.entries.some(({ name }) => chosen.includes(name))) continue;
+      let start = performance.now();
       for await (const outcome of field.run(chosen, course)) {
         outcomes.push(outcome);
-        options.note(`${nameOf(outcome)} is over`);
+        options.note(
+          `${nameOf(outcome)} is over, after ${((performance.now() - start) / 1000).toFixed(0)} s`,
+        );
+        start = performance.now();
       }
     }
   } finally {

@@ -1,6 +1,6 @@
 /** Reads of the tree on SQLite, and the check of a token, against raw node:http that answers the same bytes. */
 
-import { plantEstate, racesOf } from './estate.ts';
+import { inviteReader, plantEstate, racesOf } from './estate.ts';
 import { meet } from './meeting.ts';
 import { OurServer, tokenRequest } from './our-server.ts';
 import type { Field, Race } from './race.ts';
@@ -19,6 +19,11 @@ const races = racesOf({
     page: { atLeast: 0.33, aim: 0.5 },
   },
 });
+const readerRaces = racesOf({
+  prefix: 'reader-',
+  where: ', by somebody with a grant for all of it',
+  floor: 'raw node:http',
+});
 const verify: Race = {
   name: 'verify',
   about: '/login/verify',
@@ -29,14 +34,16 @@ const verify: Race = {
 
 export const readField: Field = {
   name: 'reads',
-  entries: [...races, verify],
+  entries: [...races, ...readerRaces, verify],
   async *run(chosen, course) {
     const server = await OurServer.start(course);
     try {
       const estate = await plantEstate(server, levelCount);
-      for (const race of races.filter(({ name }) => chosen.includes(name))) {
+      const reader = await inviteReader(server);
+      for (const race of [...races, ...readerRaces].filter(({ name }) => chosen.includes(name))) {
         const { query, requests } = race.read;
-        const asked = await server.graphRequest({ query: query(estate) });
+        const person = readerRaces.includes(race) ? reader : undefined;
+        const asked = await server.graphRequest({ query: query(estate) }, person);
         yield await meet(race, { server, asked, requests }, course);
       }
       if (chosen.includes(verify.name)) {

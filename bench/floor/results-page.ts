@@ -1,6 +1,6 @@
 /** The outcomes of several runs as a page: every run's median, the range over all rounds, and what is reached. */
 
-import { summarise } from '../scenario.ts';
+import { summarise, type Summary } from '../scenario.ts';
 import type { describeMachine } from '../machine.ts';
 import type { Outcome, Race, RaceOutcome, Report, ReportOutcome } from './race.ts';
 import { isAimMet, isRace, isReport, marked, summariseRace, toNumber, toRatio } from './race-table.ts';
@@ -9,13 +9,15 @@ import { nameOf } from './races.ts';
 export interface Circumstances {
   readonly machine: ReturnType<typeof describeMachine>;
   readonly commit: string;
+  /** How many processes wanted to run, on average, before the first. */
+  readonly load: number;
   readonly date: Date;
   readonly minutes: number;
 }
 
 /** The outcomes of each run; every run has the same scenarios. */
 export function toResultsPage(runs: readonly (readonly Outcome[])[], around: Circumstances): string {
-  const { machine, commit, date, minutes } = around;
+  const { machine, commit, load, date, minutes } = around;
   const byName = Map.groupBy(runs.flat(), nameOf);
   const races = [...byName.values()].map((each) => each.filter(isRace)).filter(({ length }) => length > 0);
   const reports = [...byName.values()]
@@ -29,6 +31,7 @@ Made by \`npm run bench:results\`: ${runs.length} runs one after the other, ${mi
 - Commit: ${commit}
 - Machine: ${machine.cores} cores (${machine.processor}), ${machine.memoryGiB} GiB of memory, ${machine.kernel}
 - Node ${machine.node}
+- Load of the machine before the first run: ${load.toFixed(1)}
 
 ${toTable(
   [
@@ -36,8 +39,7 @@ ${toTable(
     'ours µs',
     'floor µs',
     'ratio',
-    'of each run',
-    'range of rounds',
+    'of each run, with its range',
     'at least',
     'aim',
     'ours/s',
@@ -47,7 +49,7 @@ ${toTable(
   races.map(raceLine),
 )}
 
-${toTable(['scenario', 'median', 'of each run', 'range', 'aim', 'unit'], reports.map(reportLine))}
+${toTable(['scenario', 'median', 'of each run, with its range', 'aim', 'unit'], reports.map(reportLine))}
 
 ## What is raced
 
@@ -69,15 +71,13 @@ function raceLine(outcomes: readonly RaceOutcome[]): string[] {
   const summaries = outcomes.map(summariseRace);
   const median = (of: (summary: (typeof summaries)[number]) => number) => summarise(summaries.map(of)).median;
   const ratio = median((each) => each.ratio.median);
-  const all = summaries.flatMap((each) => [each.ratio.least, each.ratio.most]);
   const isWaitedFor = summaries.every(({ p50Ms }) => p50Ms !== undefined);
   return [
     name,
     toNumber(median((each) => each.oursCpu.median)),
     toNumber(median((each) => each.floorCpu.median)),
     toRatio(ratio),
-    summaries.map((each) => toRatio(each.ratio.median)).join(', '),
-    `${toRatio(Math.min(...all))} to ${toRatio(Math.max(...all))}`,
+    summaries.map((each) => withRange(each.ratio, toRatio)).join(', '),
     marked(atLeast, (atLeast ?? 0) <= ratio),
     marked(aim, (aim ?? 0) <= ratio),
     toNumber(median((each) => each.oursPerSecond)),
@@ -88,17 +88,19 @@ function raceLine(outcomes: readonly RaceOutcome[]): string[] {
 
 function reportLine(outcomes: readonly ReportOutcome[]): string[] {
   const { report } = outcomes[0]!;
-  const medians = outcomes.map(({ values }) => summarise(values).median);
-  const { least, most } = summarise(outcomes.flatMap(({ values }) => values));
-  const { median } = summarise(medians);
+  const summaries = outcomes.map(({ values }) => summarise(values));
+  const { median } = summarise(summaries.map((each) => each.median));
   return [
     report.name,
     toNumber(median),
-    medians.map(toNumber).join(', '),
-    `${toNumber(least)} to ${toNumber(most)}`,
+    summaries.map((each) => withRange(each, toNumber)).join(', '),
     marked(report.aim, isAimMet(report, median)),
     report.unit,
   ];
+}
+
+function withRange({ median, least, most }: Summary, toText: (value: number) => string): string {
+  return `${toText(median)} (${toText(least)} to ${toText(most)})`;
 }
 
 function describeRace({ name, about, floor }: Race): string[] {
@@ -110,6 +112,7 @@ function describeReport({ name, about }: Report): string[] {
 }
 
 function toTable(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  if (lines.length === 0) return '';
   const toLine = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [toLine(head), toLine(head.map(() => '---')), ...lines.map(toLine)].join('\n');
 }

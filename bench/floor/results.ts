@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
@@ -27,6 +28,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
 }
 const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(mostMinutes * 60_000)]);
 const start = performance.now();
+const [load = 0] = loadavg();
 const done: Outcome[][] = [];
 for (let run = 1; run <= runs; run++) {
   const note = (text: string) => console.error(`run ${run} of ${runs}: ${text}`);
@@ -36,6 +38,7 @@ for (let run = 1; run <= runs; run++) {
 const page = toResultsPage(done, {
   machine: describeMachine(),
   commit: commit(),
+  load,
   date: new Date(Date.now()),
   minutes: (performance.now() - start) / 60_000,
 });
