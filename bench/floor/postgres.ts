@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { PostgresServer } from '../../tests/postgres/postgres-server.ts';
-import { childrenOf, descendantsOf } from '../sizing-processes.ts';
+import { childrenOf } from '../sizing-processes.ts';
 import { plantEstate, racesOf } from './estate.ts';
 import { meet } from './meeting.ts';
 import { OurServer } from './our-server.ts';
@@ -66,8 +66,7 @@ async function startAside({ pinAside }: Course): Promise<PostgresServer> {
   const before = childrenOf(process.pid);
   const postgres = await PostgresServer.start({ isDurable: true });
   for (const pid of childrenOf(process.pid)) {
-    if (before.includes(pid)) continue;
-    for (const each of [pid, ...descendantsOf(pid)]) pinAside(each);
+    if (!before.includes(pid)) pinAside(pid);
   }
   return postgres;
 }

@@ -61,7 +61,7 @@ export interface Course {
   readonly load: LoadProcess;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
-  /** To a core of its own, if there is one: the one that both sides run on by turns. */
+  /** With all that it has started, to a core of its own, if there is one: that on which both sides run by turns. */
   readonly pin: (pid: number) => void;
   /** To the core of the load. */
   readonly pinAside: (pid: number) => void;

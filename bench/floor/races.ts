@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, loadavg } from 'node:os';
+import { descendantsOf } from '../sizing-processes.ts';
 import { changeField } from './changes.ts';
 import { importField } from './import.ts';
 import { LoadProcess } from './load-process.ts';
@@ -82,7 +83,7 @@ const loadCore = 1;
 
 /** https://man7.org/linux/man-pages/man1/taskset.1.html; with all threads, and those that come later are of the same. */
 function findCores(note: (text: string) => void): (pid: number, core: number) => void {
-  const pin = (pid: number, core: number) =>
+  const pinOne = (pid: number, core: number) =>
     void execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', String(core), String(pid)], {
       stdio: 'ignore',
     });
@@ -93,7 +94,7 @@ function findCores(note: (text: string) => void): (pid: number, core: number) =>
   if (availableParallelism() < 2) return cannot('there is one core only');
   try {
     execFileSync('taskset', ['--cpu-list', '--pid', String(process.pid)], { stdio: 'ignore' });
-    return pin;
+    return (pid, core) => [pid, ...descendantsOf(pid)].forEach((each) => pinOne(each, core));
   } catch {
     return cannot('there is no taskset');
   }

@@ -1,4 +1,7 @@
-/** Two workers on one port against one: what a request costs, and whether both do their share. */
+/**
+ * Two workers on one port against one: what a request costs, and whether both do their share. On the same core, so that
+ * neither shares one with the load: what is compared is the work, not the place for it.
+ */
 
 import { cpuMicroseconds, descendantsOf } from '../sizing-processes.ts';
 import { plantEstate, reads } from './estate.ts';
@@ -23,7 +26,8 @@ const share: Report = {
 };
 
 const requests = 4_000;
-const warmUpRounds = 3;
+/** Each of the two gets half of it. */
+const warmUpRounds = 8;
 /** Enough for chance to give each worker its share. */
 const connections = 40;
 
@@ -31,12 +35,10 @@ export const workerField: Field = {
   name: 'two workers',
   entries: [workers, share],
   async *run(_, course) {
-    // With the cores as they come: more of them is what workers are for.
-    const free: Course = { ...course, pin: () => undefined };
-    const one = await OurServer.start(free, { settings: { WORKERS: '1' } });
+    const one = await OurServer.start(course, { settings: { WORKERS: '1' } });
     let two: OurServer | undefined;
     try {
-      two = await OurServer.start(free, { settings: { WORKERS: '2' } });
+      two = await OurServer.start(course, { settings: { WORKERS: '2' } });
       if (two.log.includes('WORKERS is not a setting')) {
         course.note('workers: this server has no such setting');
         return;
@@ -56,7 +58,7 @@ export const workerField: Field = {
       const outcome = await compete(
         workers,
         { ours: watched, floor, requests, warmUp: warmUpRounds * requests },
-        free,
+        course,
       );
       yield outcome;
       yield { report: share, values: shares.slice(-outcome.rounds.length) };
