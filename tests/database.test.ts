@@ -129,7 +129,7 @@ for (const kind of databaseKinds) {
       };
       type Chosen = { place: number; list: string | null };
       const chosen = sql<{ books: string[]; after: string; limit: number }, Chosen>`
-        ${listForEach('books', { ...which, columns: ['id'], limit: sql`${'limit'}` })}`;
+        ${listForEach('books', { ...which, columns: ['leaves.id'], limit: sql`${'limit'}` })}`;
       const choose = async (books: string, after: string, limit: number) => {
         const found = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
         const inOrder = found.toSorted((one, other) => one.place - other.place);
@@ -142,7 +142,7 @@ for (const kind of databaseKinds) {
       const passing = sql<{ books: string[]; after: string; skip: number }, Chosen>`
         ${listForEach('books', {
           ...which,
-          columns: ['book_id', 'id'],
+          columns: ['leaves.book_id', 'leaves.id'],
           limit: sql`9 offset ${'skip'}`,
           passesOver: true,
         })}`;

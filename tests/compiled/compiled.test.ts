@@ -71,7 +71,8 @@ for (const kind of databaseKinds) {
       bed = await MirrorBed.start(kind);
       const administrator = await bed.administratorId();
       const ask = <Data>(query: string, variables = {}) => bed.run<Data>(administrator, query, variables);
-      const towns = Array.from({ length: 4 }, (_, place) => ({ name: `Town ${place}` }));
+      const names = ['Town 0', 'Town 1', 'a",', 'b\\', 'Tö"wn', '🌳 \u2028'];
+      const towns = names.map((name) => ({ name, title: `To "${name}"` }));
       const tree = ['a', 'b'].map((name) => ({ name, title: `The ${name}`, folders: towns }));
       await ask('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', {
         tree,
@@ -94,6 +95,20 @@ for (const kind of databaseKinds) {
       viewers = [administrator, guest];
     });
     after(() => bed.stop());
+
+    test('show every letter of a list as it is', async () => {
+      const times = {
+        'items{name}': 1,
+        'edges{node{title id name}}': 2,
+        'a:items{t:title} totalCount items{name}': 2,
+      };
+      for (const [selection, count] of Object.entries(times)) {
+        const query = `{folder(path:"/a"){folders{${selection}}}}`;
+        const first = await bed.runText(viewers[0]!, query);
+        assert.equal(first.match(/Tö\\"wn/g)?.length, count, first);
+        assert.equal(await bed.runText(viewers[0]!, query), first);
+      }
+    });
 
     test('are answered as they were the first time', async () => {
       let good = 0;

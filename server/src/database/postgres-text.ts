@@ -1,6 +1,6 @@
 /** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
 
-import { rowsOfEach, type Part, type Statement } from './statement.ts';
+import { columnEnd, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
@@ -68,7 +68,11 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       const rows = rowsOfEach(part, ({ parts: inner }) => inner.map(writePart).join(''));
       const values = part.columns.map((_, place) => `c${place}`);
       const row = values.length === 1 ? values[0]! : `json_build_array(${values.join(', ')})`;
-      return `select each.place, (select json_agg(${row})::text from (${rows}) as chosen) as list
+      const byColumn = values.map((value) => `array_to_json(array_agg(${value}))::text`);
+      const list = part.isByColumn
+        ? byColumn.join(` || chr(${columnEnd.charCodeAt(0)}) || `)
+        : `json_agg(${row})::text`;
+      return `select each.place, (select ${list} from (${rows}) as chosen) as list
         from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
     }
     if (part.kind === 'kept-from-others') return 'for update';

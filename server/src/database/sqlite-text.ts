@@ -2,7 +2,7 @@
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Dialect } from './database.ts';
-import { rowsOfEach, type Part, type Statement } from './statement.ts';
+import { columnEnd, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 /** A statement as a connection has prepared it. */
 export interface Ready {
@@ -38,7 +38,11 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
     order.push({ name: part.name, toValue: JSON.stringify });
     const values = part.columns.map((_, place) => `c${place}`);
     const row = values.length === 1 ? values[0]! : `json_array(${values.join(', ')})`;
-    return `select each.key as place, (select json_group_array(${row}) from (${rows})) as list from json_each(?) as each`;
+    const byColumn = values.map((value) => `json_group_array(${value})`);
+    const list = part.isByColumn
+      ? byColumn.join(` || char(${columnEnd.charCodeAt(0)}) || `)
+      : `json_group_array(${row})`;
+    return `select each.key as place, (select ${list} from (${rows})) as list from json_each(?) as each`;
   };
   const text = withBareLimits(parts.map(write).join(''));
   const prepared: Prepared<unknown[]> = connection.prepare(text);

@@ -19,12 +19,15 @@ export type Part =
 /** Which rows of a table, which has a primary key `id`, and what of them. */
 export interface ListForEach {
   readonly table: string;
+  /** What is selected of a row, as SQL. */
   readonly columns: readonly string[];
   /** Refers to the id of the list parameter as `each.value`. */
   readonly where: Statement;
   readonly orderBy: Statement;
   /** What follows `limit`. */
   readonly limit: Statement;
+  /** Not row by row: for each column, which must be a text, a JSON array without spaces, and `columnEnd` between them. */
+  readonly isByColumn?: boolean;
   /** It passes over many: an index tells which they are, and no row of theirs is read. */
   readonly passesOver?: boolean;
 }
@@ -63,6 +66,9 @@ export function textList(name: string): Part {
   return { kind: 'list', name, of: 'texts' };
 }
 
+/** A control character, which no JSON has in it. */
+export const columnEnd = '\u001e';
+
 /**
  * A whole statement: for each id of a list parameter a row with its `place` there and a `list` of rows, which is JSON and
  * null if there are none. Each row is an array of the columns, or of a single one its value. So many small rows cost a
@@ -75,7 +81,7 @@ export function listForEach(name: string, list: ListForEach): Part {
 /** The inner part of it, which the dialects have in common: the rows, with their columns as `c0`, `c1` and so on. */
 export function rowsOfEach(part: ListForEach, write: (statement: Statement) => string): string {
   const { table, columns, where, orderBy, limit, passesOver } = part;
-  const selected = columns.map((column, place) => `${table}.${column} as c${place}`).join(', ');
+  const selected = columns.map((column, place) => `${column} as c${place}`).join(', ');
   const bounded = (what: string) =>
     `select ${what} from ${table} where ${write(where)} order by ${write(orderBy)} limit ${write(limit)}`;
   if (!passesOver) return bounded(selected);

@@ -47,13 +47,13 @@ export interface ListRow {
   readonly list: string | null;
 }
 
-const mainColumns = ['name', 'id', 'title'];
-const countedColumns = [...mainColumns, 'child_count'];
+const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
+const countedColumns = [...mainColumns, 'folders.child_count'];
 const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
-  name: ['name'],
+  name: ['folders.name'],
   main: mainColumns,
   counted: countedColumns,
-  all: [...countedColumns, 'version', 'created_at', 'updated_at'],
+  all: [...countedColumns, 'folders.version', 'folders.created_at', 'folders.updated_at'],
 };
 
 /** What `columnsFor` reads of a folder, as it comes out of JSON. */
@@ -68,6 +68,25 @@ export type ListedFolder =
       createdAt: number,
       updatedAt: number,
     ];
+
+/** Of each folder the name, or the name, the id and what it is called. */
+export type TextColumns = 'name' | 'main';
+
+const textStatement = (columns: readonly string[]) =>
+  sql<{ parentIds: readonly string[]; limit: number }, ListRow>`${listForEach('parentIds', {
+    table: 'folders',
+    columns,
+    where: sql`parent_id = each.value`,
+    orderBy: orderBy(byName, 'none'),
+    limit: sql`${'limit'}`,
+    isByColumn: true,
+  })}`;
+
+/** Lists in the natural order, of which nothing is hidden, by column. */
+export const textStatements: Readonly<Record<TextColumns, ReturnType<typeof textStatement>>> = {
+  name: textStatement(['folders.name']),
+  main: textStatement(['folders.name', 'folders.id', 'coalesce(folders.title, folders.name)']),
+};
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
 

@@ -108,6 +108,11 @@ export function restrictionOf({ access }: TreeView): Restriction {
   return access.hiddenIds.length > 0 ? 'hidden' : 'none';
 }
 
+/** Of the others there is nothing to read. */
+export function isInhabited({ childCount }: Pick<Folder, 'childCount'>): boolean {
+  return childCount > 0;
+}
+
 /** How many folders a slice has at least, as far as the numbers of children tell. */
 function sliceSize(view: TreeView, open: readonly Folder[], slice: Slice): number {
   const { limit = Infinity, skip = 0, after, before, filter } = slice;
@@ -131,13 +136,13 @@ function readOpen(
   slice: Slice,
   most: number,
 ): PromiseOrValue<ListOfOne[]> {
-  if (open.length === 0) return [];
-  const nearer = fromNearerEnd(view, open, slice);
+  const inhabited = open.filter(isInhabited);
+  const nearer = inhabited.length > 0 && fromNearerEnd(view, inhabited, slice);
   if (!nearer) return [];
   const { limit = Infinity, isFromEnd } = nearer;
   const parameters = {
     ...parametersOf(view.access, nearer),
-    parentIds: open.map(({ id }) => id),
+    parentIds: inhabited.map(({ id }) => id),
     // One more than asked for tells whether there is more.
     limit: Math.min(limit, most, mostRows) + 1,
   };
@@ -145,7 +150,7 @@ function readOpen(
     const lists: ListOfOne[] = [];
     for (const { place, list } of rows) {
       if (list === null || list === '[]') continue;
-      const parent = open[place]!;
+      const parent = inhabited[place]!;
       const listed = JSON.parse(list) as readonly ListedFolder[];
       const folders = listed.map((each) => toFolder(view, parent, each));
       lists.push({ parentId: parent.id, folders: isFromEnd ? folders.reverse() : folders });

@@ -6,6 +6,7 @@ import {
   getNamedType,
   isAbstractType,
   isLeafType,
+  isObjectType,
   Kind,
   visit,
   type DocumentNode,
@@ -17,6 +18,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
+import type { PromiseOrValue } from '../../database/database.ts';
 import { collectFields, collectSubfields } from 'graphql/execution/collectFields.js';
 import {
   columnOf,
@@ -41,6 +43,29 @@ export interface Plan {
   readonly data: Column<Run>;
   /** What it holds, counted in fields. */
   readonly size: number;
+}
+
+/** A field of the query, as far as it is known beforehand. */
+export interface PlannedField {
+  /** By which the answer has it. */
+  readonly key: string;
+  readonly name: string;
+  /** Its text, where that is always the same. */
+  readonly constant?: string;
+  readonly info: GraphQLResolveInfo;
+  readonly selected: readonly PlannedField[];
+}
+
+/** The texts of a field of several objects, all at once; undefined if it has to be resolved after all. */
+export type MakeText = (
+  objects: readonly unknown[],
+  given: Readonly<Record<string, unknown>>,
+  context: unknown,
+) => PromiseOrValue<readonly string[]> | undefined;
+
+/** Of a field: what may be done instead of resolving it, if it selects the right things. */
+export interface PlanExtensions {
+  readonly planText?: (field: PlannedField) => MakeText | undefined;
 }
 
 /** Thrown for what is left to graphql-js. */
@@ -75,18 +100,62 @@ export function planQuery(
     prev: GraphQLResolveInfo['path'] | undefined,
   ): FieldColumn<Run> {
     size++;
+    const info = infoOf(parentType, name, fieldNodes, prev);
+    if (!info) return { name, read: constantColumn(JSON.stringify(parentType.name)) };
+    const field = parentType.getFields()[info.fieldName]!;
+    const { givenIn, resolverOf } = callsOf(field, info);
+    const resolved = resolvedColumn(resolverOf, columnOf(field.type, namedOf(info)));
+    const { planText } = field.extensions as PlanExtensions;
+    const makeText = planText?.(plannedField(name, info));
+    if (!makeText) return { name, read: resolved };
+    return {
+      name,
+      read: (objects, run) => makeText(objects, givenIn(run), run.context) ?? resolved(objects, run),
+    };
+  }
+
+  function plannedField(key: string, info: GraphQLResolveInfo): PlannedField {
+    const type = getNamedType(info.returnType);
+    const selected = isObjectType(type)
+      ? [...collectSubfields(schema, fragments, variables, type, info.fieldNodes)]
+      : [];
+    return {
+      key,
+      name: info.fieldName,
+      info,
+      selected: selected.map(([name, nodes]) => plannedInside(type as GraphQLObjectType, name, nodes, info)),
+    };
+  }
+
+  function plannedInside(
+    type: GraphQLObjectType,
+    key: string,
+    fieldNodes: readonly FieldNode[],
+    outer: GraphQLResolveInfo,
+  ): PlannedField {
+    const info = infoOf(type, key, fieldNodes, outer.path);
+    if (info) return plannedField(key, info);
+    return { key, name: '__typename', constant: JSON.stringify(type.name), info: outer, selected: [] };
+  }
+
+  /** Undefined for the name of the type, which needs none. */
+  function infoOf(
+    parentType: GraphQLObjectType,
+    key: string,
+    fieldNodes: readonly FieldNode[],
+    prev: GraphQLResolveInfo['path'] | undefined,
+  ): GraphQLResolveInfo | undefined {
     const fieldName = fieldNodes[0]!.name.value;
-    if (fieldName === '__typename') return { name, read: constantColumn(JSON.stringify(parentType.name)) };
+    if (fieldName === '__typename') return undefined;
     const field = parentType.getFields()[fieldName];
     // Introspection, which nobody asks for often.
     if (!field) throw new Unplanned();
-    const path = { prev, key: name, typename: parentType.name };
-    const info: GraphQLResolveInfo = {
+    return {
       fieldName,
       fieldNodes,
       returnType: field.type,
       parentType,
-      path,
+      path: { prev, key, typename: parentType.name },
       schema,
       fragments,
       rootValue: undefined,
@@ -94,7 +163,6 @@ export function planQuery(
       // Resolvers are handed their arguments: none asks for them here.
       variableValues: {},
     };
-    return { name, read: resolvedColumn(resolverOf(field, info), columnOf(field.type, namedOf(info))) };
   }
 
   function namedOf({ returnType, fieldNodes, path }: GraphQLResolveInfo): Column<Run> {
@@ -115,20 +183,21 @@ function fragmentsOf({ definitions }: DocumentNode): Record<string, FragmentDefi
   return fragments;
 }
 
-/** Arguments without variables are the same every time. */
-function resolverOf(field: GraphQLField<unknown, unknown>, info: GraphQLResolveInfo) {
+function callsOf(field: GraphQLField<unknown, unknown>, info: GraphQLResolveInfo) {
   const { resolve = defaultFieldResolver } = field;
-  const node = info.fieldNodes[0]!;
-  if (!hasVariables(node)) {
-    const constant = Object.freeze(getArgumentValues(field, node));
-    return ({ context }: Run) =>
-      (object: unknown) =>
-        resolve(object, constant, context, info);
-  }
-  return ({ context, variables }: Run) => {
-    const given = getArgumentValues(field, node, variables);
-    return (object: unknown) => resolve(object, given, context, info);
+  const givenIn = argumentsOf(field, info.fieldNodes[0]!);
+  const resolverOf = (run: Run) => {
+    const given = givenIn(run);
+    return (object: unknown) => resolve(object, given, run.context, info);
   };
+  return { givenIn, resolverOf };
+}
+
+/** Arguments without variables are the same every time. */
+function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): (run: Run) => Variables {
+  if (hasVariables(node)) return ({ variables }) => getArgumentValues(field, node, variables);
+  const constant = Object.freeze(getArgumentValues(field, node));
+  return () => constant;
 }
 
 function hasVariables({ arguments: given = [] }: FieldNode): boolean {

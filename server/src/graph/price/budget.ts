@@ -38,10 +38,16 @@ export class Budget {
 
   /** Passes a list on, unless it is too long together with what the answer holds already. */
   spend<T>(list: readonly T[], info: Place & Selected): readonly T[] {
+    this.spendFolders(list.length, info);
+    return list;
+  }
+
+  /** The same for so many folders. */
+  spendFolders(count: number, info: Place & Selected): void {
     const { maxFolders, maxValues } = this.#limits;
-    this.#folders += list.length;
+    this.#folders += count;
     if (this.#folders > maxFolders) throw this.#tooManyFolders(this.#folders, info);
-    if (list.length > 0) this.#values += list.length * this.#elementFields.count(info);
+    if (count > 0) this.#values += count * this.#elementFields.count(info);
     if (this.#values > maxValues) {
       const field = fieldNames(info);
       throw tooExpensive(
@@ -49,7 +55,6 @@ export class Budget {
         { field, price: this.#values, budget: maxValues },
       );
     }
-    return list;
   }
 
   /** Passes an export on: it has a budget of its own, for its folders and for what is selected of each. */
@@ -93,9 +98,14 @@ export class Budget {
 
   /** Passes a text of any length on, unless the answer holds too much text already. */
   spendText<T extends string | null | undefined>(text: T, info: Place): T {
-    if (typeof text !== 'string') return text;
+    if (typeof text === 'string') this.spendTextBytes(Buffer.byteLength(text), info);
+    return text;
+  }
+
+  /** The same for so many bytes. */
+  spendTextBytes(count: number, info: Place): void {
     const { maxTextBytes } = this.#limits;
-    this.#textBytes += Buffer.byteLength(text);
+    this.#textBytes += count;
     if (this.#textBytes > maxTextBytes) {
       const field = fieldNames(info);
       throw tooExpensive(
@@ -103,7 +113,6 @@ export class Budget {
         { field, price: this.#textBytes, budget: maxTextBytes },
       );
     }
-    return text;
   }
 
   /** Refuses a page that is larger than any may be, however few folders there are. */
