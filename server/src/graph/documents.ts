@@ -18,6 +18,7 @@ import { checkPrice } from './price/price.ts';
 import { measureSchema } from './price/schema-sizes.ts';
 import { unconditionalSubscriptionRoot } from './subscription-root.ts';
 import { tooExpensive, toFieldPath } from './price/too-expensive.ts';
+import { rulesFor } from './validation-rules.ts';
 
 export type Checked =
   | { readonly document: DocumentNode; readonly errors?: undefined }
@@ -58,7 +59,7 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
       const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
       checkPrice(schema, sizes, document, { fields, depth, schemaValues });
       checkComparisons(document);
-      const errors = validateAll(schema, document);
+      const errors = validateAll(schema, document, query);
       if (errors.length === 0) return { document };
       const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
       return { errors: withLocations(shown, query) };
@@ -72,9 +73,11 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
 }
 
 /** The root of a subscription first: the rules of graphql would stumble over a condition there. */
-function validateAll(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
-  const ofRoot = validate(schema, document, [unconditionalSubscriptionRoot], { maxErrors: mostErrors });
-  return ofRoot.length > 0 ? ofRoot : validate(schema, document, undefined, { maxErrors: mostErrors });
+function validateAll(schema: GraphQLSchema, document: DocumentNode, query: string): readonly GraphQLError[] {
+  const ofRoot = query.includes('subscription')
+    ? validate(schema, document, [unconditionalSubscriptionRoot], { maxErrors: mostErrors })
+    : [];
+  return ofRoot.length > 0 ? ofRoot : validate(schema, document, rulesFor(query), { maxErrors: mostErrors });
 }
 
 function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): DocumentNode {
