@@ -1,6 +1,5 @@
 /** What a read takes at the least on PostgreSQL: the statements that ours was seen to send, by bare `pg`. */
 
-// eslint-disable-next-line no-restricted-imports -- A floor is what the bare library costs.
 import pg from 'pg';
 import type { Respond } from './bare.ts';
 import type { SentStatement } from './sent-statement.ts';

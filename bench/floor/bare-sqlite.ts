@@ -1,6 +1,5 @@
 /** SQLite without anything around it: as durable as ours, with our schema. */
 
-// eslint-disable-next-line no-restricted-imports -- A floor is what the bare library costs.
 import BetterSqlite, { type Database } from 'better-sqlite3';
 
 export function openBareSqlite(file: string): Database {

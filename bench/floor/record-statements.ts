@@ -1,7 +1,6 @@
 /** Loaded into a server before its program: writes each statement that it sends to PostgreSQL to its log. */
 
 import { EventEmitter } from 'node:events';
-// eslint-disable-next-line no-restricted-imports -- What is sent is seen only here.
 import pg from 'pg';
 import { toLogLine, type SentStatement } from './sent-statement.ts';
 
