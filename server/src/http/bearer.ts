@@ -33,6 +33,6 @@ function parseBearer(authorization: string): string {
 
 /** Whose auth token this is; refused if it is not good. */
 export function viewerOf(authToken: string, sessions: Sessions): Viewer {
-  const { expiresAt, ...token } = sessions.authenticate(authToken);
-  return { ...token, tokenExpiresAt: expiresAt };
+  const { userId, sessionId, keyId, expiresAt } = sessions.authenticate(authToken);
+  return { userId, sessionId, keyId, tokenExpiresAt: expiresAt };
 }
