@@ -8,7 +8,7 @@ import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import type { GraphLimits, GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
-import { requiredBearer, viewerOf } from './bearer.ts';
+import { BearerReader, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { answerEvents } from './event-stream.ts';
 import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
@@ -58,6 +58,7 @@ export function addGraphRoute(
     values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
     names: mostNames,
   };
+  const bearers = new BearerReader();
   app.decorateRequest('viewer', null);
 
   const answer = (reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType) => {
@@ -123,7 +124,7 @@ export function addGraphRoute(
     {
       // Before the body is read: a stranger cannot make the service take in 32 MiB.
       onRequest: (request, reply, done) => {
-        request.viewer = viewerOf(requiredBearer(request), sessions);
+        request.viewer = viewerOf(bearers.required(request), sessions);
         pressure.checkGraph(request.viewer.userId);
         if (takesEvents(request)) done();
         else runQuickly(request, reply, done);
