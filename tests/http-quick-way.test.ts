@@ -134,6 +134,26 @@ describe('a short JSON body', () => {
     connection.close();
   });
 
+  test('is asked by whom its own token names, whoever used the connection before', async () => {
+    app.open = (_, { userId }) => dataOf({ userId });
+    const connection = await RawConnection.open(app.url);
+    const ask = async (authorization: string) => {
+      const request = head(query.length).replace(/Authorization: .*/, authorization) + query;
+      const answer = await connection.exchange(request);
+      return answer?.status === 200 ? answer.body : answer?.status;
+    };
+    const ann = `Authorization: Bearer ${app.token('ann', 60)}`;
+    assert.equal(await ask(ann), '{"data":{"userId":"ann"}}');
+    assert.equal(await ask(ann), '{"data":{"userId":"ann"}}');
+    assert.equal(await ask(`Authorization: Bearer ${app.token('bob')}`), '{"data":{"userId":"bob"}}');
+    assert.equal(await ask(ann), '{"data":{"userId":"ann"}}');
+    assert.equal(await ask('X-Nothing: x'), 401);
+    assert.equal(await ask(`${ann}\r\n${ann}`), 401);
+    app.clock.advanceSeconds(61);
+    assert.equal(await ask(ann), 401);
+    connection.close();
+  });
+
   test('that breaks off is never answered, and is no failure', async () => {
     app.logLines.length = 0;
     const connection = await RawConnection.open(app.url);
