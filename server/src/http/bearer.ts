@@ -1,5 +1,6 @@
 /** Reads auth tokens as clients write them (RFC 6750; the scheme word in any case, then exactly one space). */
 
+import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
@@ -15,6 +16,23 @@ export function requiredBearer(request: FastifyRequest): string {
   const token = optionalBearer(request);
   if (token) return token;
   throw new Refusal('INVALID_AUTH_TOKEN', 'This request needs an auth token: Authorization: Bearer <token>.');
+}
+
+/**
+ * For requests by the thousand: the same header over the same connection is not taken apart again, and its token is the
+ * same string again, which is found much faster among those that are known. Says nothing of whether it is still good.
+ */
+export class BearerReader {
+  readonly #latest = new WeakMap<Socket, { readonly header: string; readonly token: string }>();
+
+  required(request: FastifyRequest): string {
+    const { socket, headers } = request.raw;
+    const latest = this.#latest.get(socket);
+    if (latest !== undefined && latest.header === headers.authorization) return latest.token;
+    const token = requiredBearer(request);
+    this.#latest.set(socket, { header: headers.authorization!, token });
+    return token;
+  }
 }
 
 /** In the payload of a message, where the key may be in any case; undefined if it is not there. */
@@ -33,6 +51,6 @@ function parseBearer(authorization: string): string {
 
 /** Whose auth token this is; refused if it is not good. */
 export function viewerOf(authToken: string, sessions: Sessions): Viewer {
-  const { expiresAt, ...token } = sessions.authenticate(authToken);
-  return { ...token, tokenExpiresAt: expiresAt };
+  const { userId, sessionId, keyId, expiresAt } = sessions.authenticate(authToken);
+  return { userId, sessionId, keyId, tokenExpiresAt: expiresAt };
 }

@@ -3,12 +3,12 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { endpoints, type GraphRequest } from '@espalier/contract';
-import type { FastifyInstance, FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
-import type { GraphResult } from '../graph/graph.ts';
+import type { GraphLimits, GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
-import { requiredBearer, viewerOf } from './bearer.ts';
+import { BearerReader, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { answerEvents } from './event-stream.ts';
 import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
@@ -18,6 +18,16 @@ import { holdAsItComes, isLargeBody } from './large-bodies.ts';
 import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
+import {
+  answerHead,
+  jsonHead,
+  quickWay,
+  sendUsually,
+  usualWay,
+  type Answer,
+  type AnswerHead,
+  type AnswerTo,
+} from './quick-way.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -48,18 +58,8 @@ export function addGraphRoute(
     values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
     names: mostNames,
   };
+  const bearers = new BearerReader();
   app.decorateRequest('viewer', null);
-
-  // Before the body is read: a stranger cannot make the service take in 32 MiB.
-  const onRequest = (request: FastifyRequest, _: FastifyReply, done: () => void) => {
-    request.viewer = viewerOf(requiredBearer(request), sessions);
-    pressure.checkGraph(request.viewer.userId);
-    done();
-  };
-  const preParsing: preParsingHookHandler = (request, reply, payload, done) =>
-    isLargeBody(request)
-      ? done(null, holdAsItComes(request, reply, payload as Readable, pressure))
-      : done(null, payload);
 
   const answer = (reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType) => {
     const { length } = result.text;
@@ -67,7 +67,7 @@ export function addGraphRoute(
       limitStall(reply.raw, times.stalledAnswerMs);
       reply.raw.once('close', pressure.keep(reply.request.viewer!.userId, length));
     }
-    return answerResult(reply, result, mediaType);
+    return toAnswer(result, mediaType);
   };
 
   const readRequest = (request: FastifyRequest): PromiseOrValue<GraphRequest> => {
@@ -77,57 +77,82 @@ export function addGraphRoute(
     return body && body.length > smallBodyBytes ? graph.inTurn(request.viewer!, read) : read();
   };
 
+  const limitsOf = ({ method, headers, raw }: FastifyRequest, { userId }: Viewer): GraphLimits => ({
+    queriesOnly: method === 'GET',
+    idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
+    mayBegin: () => {
+      if (raw.socket.destroyed) throw new Refusal('UNAVAILABLE', 'Nobody waits for the answer.');
+      pressure.checkTurn(userId);
+    },
+  });
+
+  const run: AnswerTo = (request, reply) => {
+    const mediaType = acceptedMediaType(request.headers.accept);
+    if (!mediaType) {
+      throw new Refusal(
+        'NOT_ACCEPTABLE',
+        'Accept must allow application/json, application/graphql-response+json or text/event-stream.',
+      );
+    }
+    const viewer = request.viewer!;
+    const limits = limitsOf(request, viewer);
+    const result = whenDone(readRequest(request), (given) => graph.run(given, viewer, limits));
+    return whenDone(pressure.count(viewer.userId, result), (done) => answer(reply, done, mediaType));
+  };
+
+  /** Whoever takes an answer too gets events only from a subscription. */
+  const open = (request: FastifyRequest, reply: FastifyReply) => {
+    const mediaType = acceptedMediaType(request.headers.accept);
+    const viewer = request.viewer!;
+    const limits = limitsOf(request, viewer);
+    const opening = whenDone(readRequest(request), (given) => graph.open(given, viewer, limits));
+    return whenDone(pressure.count(viewer.userId, opening), (opened) =>
+      mediaType && !('next' in opened)
+        ? sendUsually(reply, answer(reply, opened, mediaType))
+        : answerEvents(reply, opened, viewer, services),
+    );
+  };
+
+  const runUsually = usualWay(run);
+  const runQuickly = quickWay(endpoints.graph, run);
   addEndpoint(
     app,
     endpoints.graph,
-    (request, reply) => {
-      const mediaType = acceptedMediaType(request.headers.accept);
-      const takesEvents = acceptsEventStream(request.headers.accept);
-      if (!mediaType && !takesEvents) {
-        throw new Refusal(
-          'NOT_ACCEPTABLE',
-          'Accept must allow application/json, application/graphql-response+json or text/event-stream.',
-        );
-      }
-      const viewer = request.viewer!;
-      const limits = {
-        queriesOnly: request.method === 'GET',
-        idempotencyKey:
-          request.method === 'POST' ? toIdempotencyKey(request.headers['idempotency-key']) : undefined,
-        mayBegin: () => {
-          if (request.raw.socket.destroyed) throw new Refusal('UNAVAILABLE', 'Nobody waits for the answer.');
-          pressure.checkTurn(viewer.userId);
-        },
-      };
-      if (!takesEvents) {
-        const result = whenDone(readRequest(request), (given) => graph.run(given, viewer, limits));
-        return whenDone(pressure.count(viewer.userId, result), (done) => answer(reply, done, mediaType!));
-      }
-      const opening = whenDone(readRequest(request), (given) => graph.open(given, viewer, limits));
-      // Whoever takes both gets events only from a subscription.
-      return whenDone(pressure.count(viewer.userId, opening), (opened) =>
-        mediaType && !('next' in opened)
-          ? answer(reply, opened, mediaType)
-          : answerEvents(reply, opened, viewer, services),
-      );
+    function (request, reply) {
+      return takesEvents(request) ? open(request, reply) : runUsually.call(this, request, reply);
     },
-    { onRequest, preParsing },
+    {
+      // Before the body is read: a stranger cannot make the service take in 32 MiB.
+      onRequest: (request, reply, done) => {
+        request.viewer = viewerOf(bearers.required(request), sessions);
+        pressure.checkGraph(request.viewer.userId);
+        if (takesEvents(request)) done();
+        else runQuickly(request, reply, done);
+      },
+      preParsing: (request, reply, payload, done) =>
+        isLargeBody(request)
+          ? done(null, holdAsItComes(request, reply, payload as Readable, pressure))
+          : done(null, payload),
+    },
   );
 }
 
-function answerResult(
-  reply: FastifyReply,
-  { isExecuted, text, retryAfterSeconds }: GraphResult,
-  mediaType: GraphMediaType,
-): FastifyReply {
-  const isUnavailable = retryAfterSeconds !== undefined;
-  if (isUnavailable) reply.header('retry-after', String(retryAfterSeconds));
-  const usual = isExecuted || mediaType === 'application/json' ? 200 : 400;
-  return reply
-    .code(isUnavailable ? 503 : usual)
-    .header('content-type', `${mediaType}; charset=utf-8`)
-    .header('cache-control', 'no-store')
-    .send(text);
+function takesEvents({ headers }: FastifyRequest): boolean {
+  return acceptsEventStream(headers.accept);
+}
+
+const heads: Readonly<Record<GraphMediaType, AnswerHead>> = {
+  'application/json': jsonHead('application/json'),
+  'application/graphql-response+json': jsonHead('application/graphql-response+json'),
+};
+
+function toAnswer({ isExecuted, text, retryAfterSeconds }: GraphResult, mediaType: GraphMediaType): Answer {
+  const head = heads[mediaType];
+  if (retryAfterSeconds !== undefined) {
+    const retryAfter = { 'retry-after': String(retryAfterSeconds) };
+    return { status: 503, head: answerHead({ ...retryAfter, ...head.headers }), text };
+  }
+  return { status: isExecuted || mediaType === 'application/json' ? 200 : 400, head, text };
 }
 
 /** Nobody may make the service keep what they do not read. */

@@ -7,11 +7,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export function limitPipelining(server: Server, most: number): void {
-  const unanswered = new WeakMap<Socket, number>();
+  const lines = new WeakMap<Socket, Line>();
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const count = (unanswered.get(socket) ?? 0) + 1;
-    unanswered.set(socket, count);
-    response.once('close', () => unanswered.set(socket, unanswered.get(socket)! - 1));
-    if (count > most) socket.destroy();
+    let line = lines.get(socket);
+    if (!line) lines.set(socket, (line = new Line()));
+    if (++line.unanswered > most) socket.destroy();
+    response.on('close', line.onAnswered);
   });
+}
+
+/** One for each connection, so that a request makes nothing new. */
+class Line {
+  unanswered = 0;
+  readonly onAnswered = () => void this.unanswered--;
 }

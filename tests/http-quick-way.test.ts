@@ -1,0 +1,188 @@
+/** Short JSON bodies are answered a quicker way. Nobody can tell from the answer, or from the log. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Refusal } from '../server/src/refusal.ts';
+import { eventually } from './eventually.ts';
+import { dataOf, StagedApp } from './live/staged-app.ts';
+import { RawConnection } from './raw-connection.ts';
+
+const json = 'Content-Type: application/json';
+const query = '{"query":"{x}"}';
+
+for (const corsOrigins of [[], ['https://app.example.com'], ['*']]) {
+  describe(`the quick way and the usual one, for browsers of ${corsOrigins.join() || 'no other origin'}`, () => {
+    let app: StagedApp;
+    before(async () => (app = await StagedApp.start({ settings: { corsOrigins } })));
+    after(() => app.stop());
+
+    /** Chunks are taken the usual way. */
+    const bothWays = async (path: string, headers: readonly string[], body: string) => {
+      const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
+      const head = [`POST ${path} HTTP/1.1`, 'Host: x', ...headers].join('\r\n');
+      return {
+        quick: await told(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+        usual: await told(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`),
+      };
+    };
+    const told = async (request: string) => {
+      app.logLines.length = 0;
+      const connection = await RawConnection.open(app.url);
+      const answer = await connection.exchange(request);
+      connection.close();
+      assert.ok(answer);
+      await eventually(() => app.logLines.some((line) => line.includes('"msg":"request"')), 'it is logged');
+      // The number in a request's id may be one digit longer than the one before.
+      const idLength = /"requestId":"([^"]*)"/.exec(answer.body)?.[1]?.length ?? 0;
+      return {
+        head: answer.head
+          .replace(/Date: .*/, 'Date')
+          .replace(/(?<=content-length: )\d+/, (length) => String(Number(length) - idLength)),
+        body: answer.body.replace(/"requestId":"[^"]*"/, 'id'),
+        log: app.logLines.map((line) =>
+          line.replace(/"(time|pid|ms|port)":[\d.e-]+/g, '$1').replace(/"requestId":"[^"]*"/, 'id'),
+        ),
+      };
+    };
+
+    const bearer = () => `Authorization: Bearer ${app.token('ann')}`;
+    const given: Readonly<Record<string, () => ReturnType<StagedApp['open']>>> = {
+      'an answer': () => dataOf({ name: 'Root' }),
+      'an answer beyond ASCII': () => dataOf({ name: 'Größe 🌳' }),
+      'a long answer': () => dataOf({ name: 'ö'.repeat(70_000) }),
+      'an answer that takes its time': () => Promise.resolve(dataOf({ name: 'Root' })),
+      'a query that was not executed': () => ({ isExecuted: false, text: '{"errors":[]}' }),
+      'an answer to come back for': () => ({ ...dataOf({}), retryAfterSeconds: 3 }),
+      'a refusal': () => {
+        throw new Refusal('BAD_INPUT', 'No.');
+      },
+      'a refusal that takes its time': () =>
+        Promise.reject(new Refusal('UNAVAILABLE', 'Not now.', { retryAfterSeconds: 2 })),
+      'a bug': () => Promise.reject(new TypeError('a bug')),
+    };
+    for (const [what, open] of Object.entries(given)) {
+      for (const accept of ['*/*', 'application/graphql-response+json', 'image/png']) {
+        test(`give ${what} in the same bytes to who accepts ${accept}`, async () => {
+          app.open = open;
+          const headers = [json, bearer(), `Accept: ${accept}`, 'Origin: https://app.example.com'];
+          const { quick, usual } = await bothWays('/graphql', headers, query);
+          assert.deepEqual(quick, { ...usual, log: quick.log });
+          // Where the bug was thrown is not the same.
+          if (what !== 'a bug') assert.deepEqual(quick.log, usual.log);
+        });
+      }
+    }
+
+    for (const [what, headers, body] of [
+      ['JSON of a charset', [`${json}; charset=utf-8`], '{"authToken":"t"}'],
+      ['what is not JSON', [json], 'rubbish'],
+      ['what is not UTF-8', [json], '["ö"]'],
+      ['an encoded body', [json, 'Content-Encoding: gzip'], '{"authToken":"t"}'],
+      ['a missing field', [json], '{}'],
+      ['a connection that ends', [json, 'Connection: close'], '{"authToken":"t"}'],
+      ['another media type', ['Content-Type: text/plain'], '{"authToken":"t"}'],
+    ] as const) {
+      test(`answer alike to ${what}`, async () => {
+        for (const path of ['/login/verify', '/login/refresh', '/graphql']) {
+          const withToken = path === '/login/verify' ? headers : [...headers, bearer()];
+          const sent = path === '/login/verify' ? body.replace('"t"', `"${app.token('ann')}"`) : body;
+          const { quick, usual } = await bothWays(path, withToken, sent);
+          assert.deepEqual(quick, usual, path);
+        }
+      });
+    }
+
+    test('answer alike to a good token', async () => {
+      const verified = await bothWays('/login/verify', [json], `{"authToken":"${app.token('ann')}"}`);
+      assert.match(verified.quick.head, /^HTTP\/1\.1 204 /);
+      assert.deepEqual(verified.quick, verified.usual);
+    });
+  });
+}
+
+describe('a short JSON body', () => {
+  let app: StagedApp;
+  before(async () => {
+    app = await StagedApp.start();
+    app.open = ({ query }) => dataOf({ query });
+  });
+  after(() => app.stop());
+
+  const head = (length: number) =>
+    `POST /graphql HTTP/1.1\r\nHost: x\r\n${json}\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${length}\r\n\r\n`;
+  const isLogged = (text: string) => app.logLines.some((line) => line.includes(text));
+
+  test('may come byte by byte', async () => {
+    const connection = await RawConnection.open(app.url);
+    connection.send(head(query.length));
+    for (const byte of query) {
+      connection.send(byte);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal((await connection.read())?.body, '{"data":{"query":"{x}"}}');
+    connection.close();
+  });
+
+  test('ends where it was said to end: what follows is the next request', async () => {
+    const connection = await RawConnection.open(app.url);
+    const request = head(query.length) + query;
+    connection.send(request + request.replace('{x}', '{y}') + request.slice(0, -1));
+    assert.equal((await connection.read())?.body, '{"data":{"query":"{x}"}}');
+    assert.equal((await connection.read())?.body, '{"data":{"query":"{y}"}}');
+    connection.send('}');
+    assert.equal((await connection.read())?.body, '{"data":{"query":"{x}"}}');
+    connection.close();
+  });
+
+  test('is asked by whom its own token names, whoever used the connection before', async () => {
+    app.open = (_, { userId }) => dataOf({ userId });
+    const connection = await RawConnection.open(app.url);
+    const ask = async (authorization: string) => {
+      const request = head(query.length).replace(/Authorization: .*/, authorization) + query;
+      const answer = await connection.exchange(request);
+      return answer?.status === 200 ? answer.body : answer?.status;
+    };
+    const ann = `Authorization: Bearer ${app.token('ann', 60)}`;
+    assert.equal(await ask(ann), '{"data":{"userId":"ann"}}');
+    assert.equal(await ask(ann), '{"data":{"userId":"ann"}}');
+    assert.equal(await ask(`Authorization: Bearer ${app.token('bob')}`), '{"data":{"userId":"bob"}}');
+    assert.equal(await ask(ann), '{"data":{"userId":"ann"}}');
+    assert.equal(await ask('X-Nothing: x'), 401);
+    assert.equal(await ask(`${ann}\r\n${ann}`), 401);
+    app.clock.advanceSeconds(61);
+    assert.equal(await ask(ann), 401);
+    connection.close();
+  });
+
+  test('that breaks off is never answered, and is no failure', async () => {
+    app.logLines.length = 0;
+    const connection = await RawConnection.open(app.url);
+    connection.send(head(query.length) + query.slice(0, -1));
+    await eventually(() => app.openConnections === 1, 'it is open');
+    connection.close();
+    await eventually(() => isLogged('the client left'), 'it is noticed');
+    assert.deepEqual(
+      app.logLines.filter((line) => (JSON.parse(line) as { level: number }).level > 20),
+      [],
+    );
+  });
+
+  test('whose sender hangs up before the answer is worked on, and nobody is told', async () => {
+    app.logLines.length = 0;
+    const work = Promise.withResolvers<ReturnType<typeof dataOf>>();
+    let isAsked = false;
+    app.open = () => {
+      isAsked = true;
+      return work.promise;
+    };
+    const connection = await RawConnection.open(app.url);
+    connection.send(head(query.length) + query);
+    await eventually(() => isAsked, 'it is asked');
+    connection.close();
+    await eventually(() => app.openConnections === 0, 'it is gone');
+    work.resolve(dataOf({}));
+    await work.promise;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(!isLogged('the client left') && !isLogged('request failed'));
+  });
+});
