@@ -39,7 +39,10 @@ export class MirrorBed {
   /** What should not have happened, whoever was told of it. */
   readonly bugs: unknown[];
 
-  static async start(kind: DatabaseKind, limits: { maxBacklog?: number; maxTextBytes?: number } = {}): Promise<MirrorBed> {
+  static async start(
+    kind: DatabaseKind,
+    limits: { maxBacklog?: number; maxTextBytes?: number } = {},
+  ): Promise<MirrorBed> {
     const stored = await kind.createForServer();
     const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
     const { settings } = readSettings({ environment });

@@ -124,6 +124,8 @@ describe('a node that loses its database on PostgreSQL', () => {
     await ask(`select pg_terminate_backend(pid) from pg_stat_activity where ${isNode}`);
     isUnavailable(await waiting);
     await blocker.end();
+    // That its other connections are gone it may learn only now.
+    await readyWithin(5_000);
     assert.equal((await names()).includes('before'), true);
   });
 
