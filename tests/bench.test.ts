@@ -16,9 +16,8 @@ function bench(...args: string[]): Promise<{ stdout: string; stderr: string }> {
 }
 
 test('the bench races ours against the floor, and prints a line for each scenario', async () => {
-  const { stdout } = await bench('root', 'verify', '--rounds', '1', '--requests', '20');
-  for (const name of ['root', 'verify'])
-    assert.match(stdout, new RegExp(`^${name} +[\\d.,]+ +[\\d.,]+ +\\d`, 'm'));
+  const { stdout } = await bench('verify', '--rounds', '1', '--requests', '20');
+  assert.match(stdout, /^verify +[\d.,]+ +[\d.,]+ +\d/m);
 });
 
 test('the bench names its scenarios to whoever asks for one that is not there', async () => {

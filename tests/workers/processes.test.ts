@@ -51,6 +51,30 @@ for (const kind of databaseKinds) {
   });
 }
 
+test('connections on their way to a worker that is killed are served by the other on SQLite', async () => {
+  const bed = await WorkersBed.start(sqlite, { LOG_LEVEL: 'debug' });
+  try {
+    const { authToken } = await bed.logIn();
+    await bed.connectToEach(authToken);
+    await eventually(() => bed.processes.length === 2, 'both have logged something');
+    const [stuck] = bed.processes;
+    process.kill(stuck!, 'SIGSTOP');
+    const connections = await Promise.all(Array.from({ length: 12 }, () => bed.connect()));
+    const answers: unknown[] = [];
+    for (const connection of connections) {
+      void connection.exchange('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n').then((answer) => {
+        if (answer?.status === 200) answers.push(answer);
+      });
+    }
+    await eventually(() => answers.length === 6, 'the other one has served its half');
+    process.kill(stuck!, 'SIGKILL');
+    // One was sent already, and is lost with whoever was to get it.
+    await eventually(() => answers.length >= 11, 'the other one has served those of the one that is gone');
+  } finally {
+    await bed.stop();
+  }
+});
+
 describe('signals to two workers on SQLite', () => {
   let database: TestDatabase;
   let node: NodeProcess;

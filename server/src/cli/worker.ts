@@ -11,11 +11,15 @@ import { logDestination } from './log-destination.ts';
 import { endOnBug } from './signals.ts';
 import { version } from './version.ts';
 
+const ordersWithinMs = 30_000;
+
 export async function workUntilStopped(): Promise<void> {
   leaveSignals();
   const link = new PrimaryLink();
   const stopped = once(link.signal, 'abort');
+  const late = setTimeout(giveUp, ordersWithinMs);
   const orders = await Promise.race([link.orders, stopped.then(() => undefined)]);
+  clearTimeout(late);
   if (!orders) process.exit(0);
   const { settings, shownSettings, place } = orders;
   const log = pino({ level: settings.logLevel }, logDestination()).child({ worker: place });
@@ -40,6 +44,14 @@ export async function workUntilStopped(): Promise<void> {
   }
   // Whatever is still waited for has been left.
   process.exit(0);
+}
+
+/** Our primary gives its orders at once; the one of a process manager never does. */
+function giveUp(): never {
+  console.error(
+    'espalier: serve was started as a worker by another program. Start it by itself, with ESPALIER_WORKERS.',
+  );
+  process.exit(1);
 }
 
 /** The primary says it, and ends with this code if this was the start of all. */

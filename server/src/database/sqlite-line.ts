@@ -125,6 +125,8 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
         // Not awaited when it is already there: the whole transaction then happens in one go.
         const pending = task.work();
         const result = isPromise(pending) ? await pending : pending;
+        // It may have been told of a full disk, and gone on: with that, SQLite has undone everything.
+        if (!writer.inTransaction) throw new Error('The transaction was over before its work was.');
         if (!isFirst) control.keep.run();
         done.push({ task, tell: () => task.succeed(result) });
       } catch (error) {
@@ -173,7 +175,12 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
   }
 
   function rollBack(): void {
-    if (writer.inTransaction) control.rollback.run();
-    isOpen = false;
+    try {
+      if (writer.inTransaction) control.rollback.run();
+    } catch {
+      // Whoever begins next meets the same trouble, and is told.
+    } finally {
+      isOpen = false;
+    }
   }
 }

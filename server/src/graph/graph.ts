@@ -127,15 +127,18 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
 
   function runQuery({ query, viewer, request, mayBegin }: Operation): PromiseOrValue<GraphResult> {
     const standing = (reading: Reading) => services.accessBook.accessFor(reading, viewer.userId);
+    const execution = (contextValue: GraphContext) =>
+      whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query));
     return fairTurns.take(viewer.userId, () => {
       mayBegin?.();
-      return withContext({ viewer }, standing, (context) =>
+      const answered = withContext({ viewer }, standing, (context) =>
         whenDone(compiled.answer(request, context), (text) => {
-          if (text !== undefined) return { isExecuted: true, text };
-          const contextValue = contextOf({ viewer }, context, context.reader);
-          return whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query));
+          if (text === undefined) return execution(context);
+          return text === null ? null : { isExecuted: true, text };
         }),
       );
+      // Read anew: what was in the plan's way may have ended its reading.
+      return whenDone(answered, (result) => result ?? withContext({ viewer }, standing, execution));
     });
   }
 

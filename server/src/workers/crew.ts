@@ -41,6 +41,8 @@ const longestPauseMs = 30_000;
 const steadyMs = 60_000;
 /** So many starts in a row may fail while nobody serves. */
 const mostFailures = 5;
+/** To one worker: whatever else it is told stands in line behind them. */
+const mostOnTheWay = 256;
 /** Beyond what a worker gives itself to stop. */
 const killAfterMs = 5_000;
 
@@ -121,6 +123,8 @@ export class Crew {
       this.#members.delete(member);
       this.#port.remove(member);
       this.#work.remove(member);
+      // Nothing of them has been read: another one can serve them.
+      for (const socket of member.takeBack()) this.#port.handOut(socket);
       if (this.#isStopping || member.isNew) return;
       const restartMs = member.servedMs > steadyMs ? firstPauseMs : pauseMs;
       log.error({ worker: place, code, signal, restartMs }, 'a worker has ended: another takes its place');
@@ -180,6 +184,8 @@ class Member {
   readonly ready: Promise<void>;
   readonly gone: Promise<End>;
   readonly #worker = cluster.fork();
+  /** Handed out, and not sent yet: Node sends one when the one before has come. */
+  readonly #onTheWay = new Set<Socket>();
   readonly #ready = Promise.withResolvers<void>();
   #servesSince: number | undefined;
 
@@ -219,11 +225,23 @@ class Member {
     if (this.#worker.isConnected()) this.#worker.send(message, undefined, () => undefined);
   }
 
+  get isReachable(): boolean {
+    return this.#worker.isConnected();
+  }
+
   hand(socket: Socket): boolean {
-    if (!this.#worker.isConnected()) return false;
+    if (!this.isReachable || this.#onTheWay.size >= mostOnTheWay) return false;
     const message: ToWorker = { kind: 'connection' };
-    this.#worker.send(message, socket, () => undefined);
+    this.#onTheWay.add(socket);
+    this.#worker.send(message, socket, () => void this.#onTheWay.delete(socket));
     return true;
+  }
+
+  /** Connections that never came to it, when it is gone. */
+  takeBack(): readonly Socket[] {
+    const left = [...this.#onTheWay].filter(({ destroyed }) => !destroyed);
+    this.#onTheWay.clear();
+    return left;
   }
 
   kill(): void {

@@ -6,13 +6,14 @@ import { SharedPort, type Receiver } from './shared-port.ts';
 
 class Taker implements Receiver {
   readonly taken: Socket[] = [];
-  isThere = true;
+  isReachable = true;
+  isBehind = false;
   #wake: () => void = () => undefined;
 
   hand(socket: Socket): boolean {
-    if (this.isThere) this.taken.push(socket);
+    if (!this.isBehind) this.taken.push(socket);
     this.#wake();
-    return this.isThere;
+    return !this.isBehind;
   }
 
   async has(count: number): Promise<void> {
@@ -37,7 +38,7 @@ describe('a port of several workers', () => {
       for (const socket of [...clients, ...takers.flatMap(({ taken }) => taken)]) socket.destroy();
       await port.close();
     };
-    return { port, come, close };
+    return { number, port, come, close };
   };
 
   test('a connection goes to whoever has fewest, by turns among equals', async () => {
@@ -52,16 +53,31 @@ describe('a port of several workers', () => {
     await close();
   });
 
-  test('who cannot be reached is passed over, and gets nothing more until it is added again', async () => {
+  test('who cannot be reached, or is behind, is passed over', async () => {
     const [one, other] = [new Taker(), new Taker()];
     const { come, close } = await open([one, other]);
-    one.isThere = false;
+    one.isReachable = false;
     await come(2);
     await other.has(2);
-    one.isThere = true;
+    one.isReachable = true;
+    one.isBehind = true;
     await come(1);
     await other.has(3);
     assert.equal(one.taken.length, 0);
+    await close();
+  });
+
+  test('when all are behind, a connection is ended', async () => {
+    const taker = new Taker();
+    const { number, come, close } = await open([taker]);
+    taker.isBehind = true;
+    const client = connect(number, '127.0.0.1')
+      .resume()
+      .on('error', () => undefined);
+    await once(client, 'close');
+    taker.isBehind = false;
+    await come(1);
+    await taker.has(1);
     await close();
   });
 

@@ -9,7 +9,8 @@ import { listenOrExplain } from '../http/address.ts';
 import { listen, type Listening } from '../http/listening.ts';
 
 export interface Receiver {
-  /** Answers whether it can be reached. */
+  readonly isReachable: boolean;
+  /** Answers whether it takes it: one that has too many on their way takes no more. */
   hand(socket: Socket): boolean;
 }
 
@@ -25,7 +26,7 @@ export class SharedPort {
   #closing: Promise<void> | undefined;
 
   constructor() {
-    this.#port.on('connection', (socket) => this.#handOut(socket));
+    this.#port.on('connection', (socket) => this.handOut(socket));
   }
 
   async listen(at: { readonly host: string; readonly port: number }): Promise<AddressInfo> {
@@ -37,7 +38,7 @@ export class SharedPort {
     this.#open.set(receiver, 0);
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const socket of waiting) this.#handOut(socket);
+    for (const socket of waiting) this.handOut(socket);
   }
 
   remove(receiver: Receiver): void {
@@ -64,16 +65,20 @@ export class SharedPort {
     this.#waiting = [];
   }
 
-  #handOut(socket: Socket): void {
-    const least = Math.min(...this.#open.values());
-    const receiver = [...this.#open.keys()].find((each) => this.#open.get(each) === least);
-    if (!receiver) {
-      if (this.#waiting.length < mostWaiting) this.#waiting.push(socket);
+  handOut(socket: Socket): void {
+    const reachable = [...this.#open].filter(([{ isReachable }]) => isReachable);
+    if (reachable.length === 0) {
+      if (this.#closing === undefined && this.#waiting.length < mostWaiting) this.#waiting.push(socket);
       else socket.destroy();
       return;
     }
-    this.#open.delete(receiver);
-    if (receiver.hand(socket)) this.#open.set(receiver, least + 1);
-    else this.#handOut(socket);
+    for (const [receiver, open] of reachable.toSorted(([, one], [, other]) => one - other)) {
+      if (!receiver.hand(socket)) continue;
+      this.#open.delete(receiver);
+      this.#open.set(receiver, open + 1);
+      return;
+    }
+    // All of them are behind: as a single server does that has as many as it can take.
+    socket.destroy();
   }
 }

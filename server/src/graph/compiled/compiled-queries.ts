@@ -19,56 +19,65 @@ import { isPromise, type PromiseOrValue } from '../../database/database.ts';
 import { planQuery, Unplanned, type Plan, type Variables } from './plan.ts';
 
 export interface CompiledQueries {
-  /** The text of the whole answer; undefined if graphql-js has to be asked. */
+  /** The text of the whole answer; undefined if there is no plan, null if it came to nothing: graphql-js is to be asked. */
   answer(
     request: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>,
     context: unknown,
-  ): PromiseOrValue<string | undefined>;
+  ): PromiseOrValue<string | null | undefined>;
+  /** What all plans take, counted in fields. */
+  readonly size: number;
 }
 
-const mostDocuments = 2_000;
-/** Of all plans together: a field takes about a kilobyte. */
+/** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps. */
 const mostFields = 20_000;
-/** Of one document: for each choice of the conditions in it. */
+const tokensOfAField = 4;
+/** Of one operation: for each choice of the conditions in its document. */
 const mostPlans = 8;
-/** From then on it is not tried any more. */
+/** From then on it is tried only now and then: what was in the way may be over. */
 const mostFailures = 4;
+const triesOfMany = 100;
 
+/** As long as its document is kept. */
 interface Known {
   readonly operations: Map<string | null, Operation>;
-  size: number;
   /** Successes make up for them. */
   failures: number;
+  passedOver: number;
 }
 
 interface Operation {
   readonly node: OperationDefinitionNode;
   /** The variables that decide which fields are selected. */
   readonly conditions: readonly string[];
-  /** Null for what cannot be planned. */
-  readonly plans: Map<string, Plan | null>;
+  /** By the choice of the conditions, under which name there is a plan, or was one. */
+  readonly plans: Map<string, symbol>;
+}
+
+/** Null for what cannot be planned. */
+interface Kept {
+  readonly plan: Plan | null;
 }
 
 export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
-  const known = new LRUCache<DocumentNode, Known>({
-    max: mostDocuments,
-    maxSize: mostFields,
-    sizeCalculation: ({ size }) => 1 + size,
-  });
+  const known = new WeakMap<DocumentNode, Known>();
+  const plans = new LRUCache<symbol, Kept>({ maxSize: mostFields });
 
   return {
     answer({ document, operationName, variableValues }, context) {
       const found = known.get(document);
       if (!found) {
-        known.set(document, { operations: new Map(), size: 0, failures: 0 });
+        known.set(document, { operations: new Map(), failures: 0, passedOver: 0 });
         return undefined;
       }
-      if (found.failures >= mostFailures) return undefined;
+      if (found.failures >= mostFailures && ++found.passedOver % triesOfMany !== 0) return undefined;
       const operation = operationOf(document, operationName, found);
       if (!operation) return undefined;
       const variables = variablesOf(operation.node, variableValues);
-      const plan = variables && planFor(document, operation, variables, found);
+      const plan = variables && planFor(document, operation, variables);
       return plan ? follow(plan, { context, variables }, found) : undefined;
+    },
+    get size() {
+      return plans.calculatedSize;
     },
   };
 
@@ -82,7 +91,7 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
     if (found) return found;
     const node = getOperationAST(document, name);
     if (node?.operation !== OperationTypeNode.QUERY) return undefined;
-    const operation = { node, conditions: conditionsIn(document), plans: new Map<string, Plan | null>() };
+    const operation = { node, conditions: conditionsIn(document), plans: new Map<string, symbol>() };
     operations.set(name, operation);
     return operation;
   }
@@ -97,18 +106,17 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
 
   function planFor(
     document: DocumentNode,
-    { node, conditions, plans }: Operation,
+    { node, conditions, plans: names }: Operation,
     variables: Variables,
-    whole: Known,
   ): Plan | null {
     const choice = conditions.length === 0 ? '' : conditions.map((name) => String(variables[name])).join();
-    let plan = plans.get(choice);
-    if (plan !== undefined) return plan;
-    if (plans.size >= mostPlans) return null;
-    plan = tryToPlan(document, node, variables);
-    plans.set(choice, plan);
-    whole.size += plan?.size ?? 0;
-    known.set(document, whole);
+    let name = names.get(choice);
+    const kept = name && plans.get(name);
+    if (kept) return kept.plan;
+    if (!name && names.size >= mostPlans) return null;
+    const plan = tryToPlan(document, node, variables);
+    names.set(choice, (name ??= Symbol(choice)));
+    plans.set(name, { plan }, { size: plan ? sizeOf(plan, document) : 1 });
     return plan;
   }
 
@@ -129,12 +137,15 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
 const noVariables: Variables = Object.freeze({});
 const nothing = [undefined];
 
+function sizeOf({ size }: Plan, { tokenCount = 0 }: DocumentNode): number {
+  return 1 + size + Math.ceil(tokenCount / tokensOfAField);
+}
+
 function follow(
   { data }: Plan,
   run: Parameters<Plan['data']>[1],
   known: Known,
-): PromiseOrValue<string | undefined> {
-  const fail = () => void known.failures++;
+): PromiseOrValue<string | null> {
   try {
     const texts = data(nothing, run);
     return isPromise(texts) ? texts.then(whole, fail) : whole(texts);
@@ -145,6 +156,11 @@ function follow(
   function whole([text]: readonly string[]): string {
     if (known.failures > 0) known.failures--;
     return `{"data":${text!}}`;
+  }
+
+  function fail(): null {
+    if (known.failures < mostFailures) known.failures++;
+    return null;
   }
 }
 
