@@ -1,15 +1,7 @@
 /** Runs graph queries for a viewer. Knows nothing of HTTP, tokens or sockets. */
 
-import {
-  createSourceEventStream,
-  execute,
-  GraphQLError,
-  OperationTypeNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  type GraphQLFormattedError,
-} from 'graphql';
-import { toGraphCode, type GraphRequest } from '@espalier/contract';
+import { createSourceEventStream, execute, OperationTypeNode, type ExecutionArgs } from 'graphql';
+import type { GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue, type Reading } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
@@ -22,23 +14,25 @@ import type { GraphContext, GraphServices } from './builder.ts';
 import { createCompiledQueries } from './compiled/compiled-queries.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
-import { inOrderOfFields } from './error-order.ts';
 import { createFairTurns } from './fair-turns.ts';
-import { coded } from './graph-error.ts';
 import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
+import {
+  cannotStream,
+  createResults,
+  nestedTooDeeply,
+  notExecuted,
+  troubleIn,
+  tryExecute,
+  tryRequest,
+  type ResultOptions,
+} from './graph-results.ts';
 import { createLongReads, takesLong } from './long-reads.ts';
-import { withLocations } from './locations.ts';
 import { Once } from './once.ts';
 import { createSchema } from './schema.ts';
-import { areNestedTooDeeply, mostVariableLevels } from './variables.ts';
+import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface GraphOptions extends GraphServices {
-  /** Told of what should not have happened; the client learns only that it did. */
-  readonly onBug: (error: unknown) => void;
-  /** Told of what stood in the way of an answer and may pass. */
-  readonly onTrouble: (error: unknown) => void;
-}
+export interface GraphOptions extends GraphServices, ResultOptions {}
 
 export type { GraphResult, GraphStream };
 
@@ -68,9 +62,6 @@ export interface Graph {
   admit(viewer: Viewer): PromiseOrValue<void>;
 }
 
-/** Of an answer's errors; one for each folder of a list says no more than that. */
-const mostErrors = 100;
-
 export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Graph {
   const schema = createSchema();
   const documents = createDocuments(schema, services.limits);
@@ -79,6 +70,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   const fairTurns = createFairTurns();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const turns = createTurns();
+  const toResult = createResults({ onBug, onTrouble });
 
   return {
     run(request, viewer, limits) {
@@ -256,35 +248,6 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       turns,
     };
   }
-
-  function toResult(
-    { data, errors }: ExecutionResult,
-    query: string,
-    { isChanged } = { isChanged: false },
-  ): GraphResult {
-    const isExecuted = data !== undefined;
-    if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
-    const formatted = inOrderOfFields(errors, data)
-      .slice(0, mostErrors)
-      // A subscription may be refused by its field before there is any data.
-      .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
-    const shown = withLocations(formatted, query);
-    if (!isExecuted) return notExecuted(shown);
-    // What has been changed is not to be tried again.
-    const retryAfterSeconds = isNothing(data) && !isChanged ? pauseOf(errors) : undefined;
-    const text = JSON.stringify({ errors: shown, data });
-    return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
-  }
-
-  function fieldError(error: GraphQLError): GraphQLFormattedError {
-    const cause = error.originalError;
-    if (cause instanceof Refusal) {
-      if (cause.cause !== undefined) onTrouble(cause.cause);
-      return coded(error, toGraphCode(cause.code), cause.details.facts);
-    }
-    onBug(cause ?? error);
-    return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
-  }
 }
 
 /** Who asks, and under which key. */
@@ -302,56 +265,4 @@ interface Operation extends Asked, GraphLimits {
   readonly kind: OperationTypeNode | undefined;
   readonly query: string;
   readonly request: Omit<ExecutionArgs, 'contextValue'>;
-}
-
-function isNothing(data: ExecutionResult['data']): boolean {
-  return !data || Object.values(data).every((value) => value === null);
-}
-
-/** How long to wait before it is tried again, if that may help. */
-function pauseOf(errors: readonly GraphQLError[]): number | undefined {
-  return troubleIn(errors)?.details.retryAfterSeconds;
-}
-
-/** What stood in the way and may pass. */
-function troubleIn(errors: readonly GraphQLError[] = []): Refusal | undefined {
-  return errors
-    .map(({ originalError }) => originalError)
-    .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');
-}
-
-function cannotStream(): GraphResult {
-  const error = new GraphQLError(
-    'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',
-  );
-  return notExecuted([coded(error, 'BAD_INPUT')]);
-}
-
-function notExecuted(errors: readonly GraphQLFormattedError[]): GraphResult {
-  return { isExecuted: false, text: JSON.stringify({ errors }), errors };
-}
-
-function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResult> {
-  return tryRequest(() => execute(request));
-}
-
-/** Input is coerced by recursion; what exhausts the stack is the caller's mistake. */
-function tryRequest<T>(run: () => T): T | ExecutionResult {
-  try {
-    return run();
-  } catch (error) {
-    if (error instanceof RangeError) return { errors: [nestedTooDeeply()] };
-    throw error;
-  }
-}
-
-/** graphql-js passes on as it is whatever a variable's coercion threw. */
-function requestError(error: Error): GraphQLFormattedError {
-  if (error instanceof GraphQLError) return coded(error, 'BAD_INPUT');
-  if (error instanceof RangeError) return coded(nestedTooDeeply(), 'BAD_INPUT');
-  throw error;
-}
-
-function nestedTooDeeply(): GraphQLError {
-  return new GraphQLError(`The variables are nested too deeply: at most ${mostVariableLevels} levels.`);
 }

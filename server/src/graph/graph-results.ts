@@ -1,0 +1,118 @@
+/** What an execution has come to, as an answer: errors in the order of their fields, with codes, and nothing private. */
+
+import { toGraphCode } from '@espalier/contract';
+import {
+  execute,
+  GraphQLError,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLFormattedError,
+} from 'graphql';
+import type { PromiseOrValue } from '../database/database.ts';
+import { Refusal } from '../refusal.ts';
+import { inOrderOfFields } from './error-order.ts';
+import { coded } from './graph-error.ts';
+import type { GraphResult } from './graph-stream.ts';
+import { withLocations } from './locations.ts';
+import { mostVariableLevels } from './variables.ts';
+
+export interface ResultOptions {
+  /** Told of what should not have happened; the client learns only that it did. */
+  readonly onBug: (error: unknown) => void;
+  /** Told of what stood in the way of an answer and may pass. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+export type ToResult = (
+  done: ExecutionResult,
+  query: string,
+  options?: { readonly isChanged: boolean },
+) => GraphResult;
+
+/** Of an answer's errors; one for each folder of a list says no more than that. */
+const mostErrors = 100;
+
+export function createResults({ onBug, onTrouble }: ResultOptions): ToResult {
+  return toResult;
+
+  function toResult(
+    { data, errors }: ExecutionResult,
+    query: string,
+    { isChanged }: { readonly isChanged: boolean } = { isChanged: false },
+  ): GraphResult {
+    const isExecuted = data !== undefined;
+    if (!errors) return { isExecuted, text: JSON.stringify({ data }) };
+    const formatted = inOrderOfFields(errors, data)
+      .slice(0, mostErrors)
+      // A subscription may be refused by its field before there is any data.
+      .map((error) => (isExecuted || error.path ? fieldError(error) : requestError(error)));
+    const shown = withLocations(formatted, query);
+    if (!isExecuted) return notExecuted(shown);
+    // What has been changed is not to be tried again.
+    const retryAfterSeconds = isNothing(data) && !isChanged ? pauseOf(errors) : undefined;
+    const text = JSON.stringify({ errors: shown, data });
+    return { isExecuted, text, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+  }
+
+  function fieldError(error: GraphQLError): GraphQLFormattedError {
+    const cause = error.originalError;
+    if (cause instanceof Refusal) {
+      if (cause.cause !== undefined) onTrouble(cause.cause);
+      return coded(error, toGraphCode(cause.code), cause.details.facts);
+    }
+    onBug(cause ?? error);
+    return { ...coded(error, 'INTERNAL'), message: 'Internal server error.' };
+  }
+}
+
+function isNothing(data: ExecutionResult['data']): boolean {
+  return !data || Object.values(data).every((value) => value === null);
+}
+
+/** How long to wait before it is tried again, if that may help. */
+function pauseOf(errors: readonly GraphQLError[]): number | undefined {
+  return troubleIn(errors)?.details.retryAfterSeconds;
+}
+
+/** What stood in the way and may pass. */
+export function troubleIn(errors: readonly GraphQLError[] = []): Refusal | undefined {
+  return errors
+    .map(({ originalError }) => originalError)
+    .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');
+}
+
+export function cannotStream(): GraphResult {
+  const error = new GraphQLError(
+    'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',
+  );
+  return notExecuted([coded(error, 'BAD_INPUT')]);
+}
+
+export function notExecuted(errors: readonly GraphQLFormattedError[]): GraphResult {
+  return { isExecuted: false, text: JSON.stringify({ errors }), errors };
+}
+
+export function tryExecute(request: ExecutionArgs): PromiseOrValue<ExecutionResult> {
+  return tryRequest(() => execute(request));
+}
+
+/** Input is coerced by recursion; what exhausts the stack is the caller's mistake. */
+export function tryRequest<T>(run: () => T): T | ExecutionResult {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof RangeError) return { errors: [nestedTooDeeply()] };
+    throw error;
+  }
+}
+
+/** graphql-js passes on as it is whatever a variable's coercion threw. */
+function requestError(error: Error): GraphQLFormattedError {
+  if (error instanceof GraphQLError) return coded(error, 'BAD_INPUT');
+  if (error instanceof RangeError) return coded(nestedTooDeeply(), 'BAD_INPUT');
+  throw error;
+}
+
+export function nestedTooDeeply(): GraphQLError {
+  return new GraphQLError(`The variables are nested too deeply: at most ${mostVariableLevels} levels.`);
+}
