@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto';
 import { newFolderId } from '../../server/src/folders/folder-id.ts';
-import type { Respond } from './bare.ts';
+import type { Respond } from './respond.ts';
 import { openBareSqlite } from './bare-sqlite.ts';
 
 export interface CreateInput {

@@ -1,7 +1,7 @@
 /** What a read takes at the least on PostgreSQL: the statements that ours was seen to send, by bare `pg`. */
 
 import pg from 'pg';
-import type { Respond } from './bare.ts';
+import type { Respond } from './respond.ts';
 import type { SentStatement } from './sent-statement.ts';
 
 export interface SqlInput {

@@ -1,7 +1,7 @@
 /** What a refresh takes at the least: one synced update of the row of a session, and one signature. */
 
 import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto';
-import type { Respond } from './bare.ts';
+import type { Respond } from './respond.ts';
 import { openBareSqlite } from './bare-sqlite.ts';
 
 /** The file is a copy of ours, with the sessions that are refreshed. */

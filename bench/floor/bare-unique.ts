@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { buildSchema, execute, parse, validate, type ExecutionResult } from 'graphql';
-import type { Respond } from './bare.ts';
+import type { Respond } from './respond.ts';
 
 const schemaFile = new URL('../../contract/schema.graphql', import.meta.url);
 

@@ -9,6 +9,7 @@ import { importRows, type ImportInput } from './bare-import.ts';
 import { respondBySql, type SqlInput } from './bare-postgres.ts';
 import { respondToRefresh } from './bare-refresh.ts';
 import { respondToUnique } from './bare-unique.ts';
+import type { Respond } from './respond.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
 
 export type BareInput = { readonly answer: RecordedAnswer } & (
@@ -25,9 +26,6 @@ export interface Guesses {
   readonly count: number;
   readonly atOnce: number;
 }
-
-/** What is answered to a body. */
-export type Respond = (body: Buffer) => string | Promise<string>;
 
 answerParent(
   {

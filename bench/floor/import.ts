@@ -7,7 +7,8 @@ import type { ImportInput, ImportUse } from './bare-import.ts';
 import { BareProcess } from './bare-process.ts';
 import { copySqlite, readRows } from './bare-sqlite.ts';
 import { OurServer, temporaryFolder } from './our-server.ts';
-import { compete, type Contestant, type Field, type Race } from './race.ts';
+import type { Contestant } from './contestant.ts';
+import { compete, type Field, type Race } from './race.ts';
 
 const race: Race = {
   name: 'import',

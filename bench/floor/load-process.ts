@@ -3,7 +3,7 @@
 import { Child } from '../child.ts';
 import { treeCpuMicroseconds } from '../sizing-processes.ts';
 import type { Volley, VolleyResult } from './volley.ts';
-import type { Contestant } from './race.ts';
+import type { Contestant } from './contestant.ts';
 
 export class LoadProcess {
   readonly #child: Child;

@@ -2,7 +2,8 @@
 
 import { summarise, type Summary } from '../scenario.ts';
 import { alignLines } from '../table.ts';
-import type { Outcome, RaceOutcome, Report, ReportOutcome, Shot } from './race.ts';
+import type { Shot } from './contestant.ts';
+import type { Outcome, RaceOutcome, Report, ReportOutcome } from './race.ts';
 
 export interface RaceSummary {
   /** The floor's CPU divided by ours, round by round. */

@@ -1,5 +1,6 @@
 /** What a race is: ours and a floor do the same work by turns, and what counts is the CPU that each used for it. */
 
+import type { Contestant, Shot } from './contestant.ts';
 import type { LoadProcess } from './load-process.ts';
 
 export interface Race {
@@ -23,16 +24,6 @@ export interface Report {
   readonly isAimLeast?: boolean;
 }
 
-/** What one side did in one round. */
-export interface Shot {
-  readonly requests: number;
-  readonly cpuMicroseconds: number;
-  readonly elapsedMs: number;
-  /** Where single answers are waited for. */
-  readonly p50Ms?: number;
-  readonly p99Ms?: number;
-}
-
 export interface Round {
   readonly ours: Shot;
   readonly floor: Shot;
@@ -49,10 +40,6 @@ export interface ReportOutcome {
 }
 
 export type Outcome = RaceOutcome | ReportOutcome;
-
-export interface Contestant {
-  fire(requests: number): Promise<Shot>;
-}
 
 export interface Course {
   readonly rounds: number;

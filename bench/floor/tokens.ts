@@ -12,7 +12,8 @@ import type { TokenPair } from './volley.ts';
 import { askedBy } from './load-process.ts';
 import { connections, meet } from './meeting.ts';
 import { OurServer, temporaryFolder, tokenRequest } from './our-server.ts';
-import { compete, type Contestant, type Course, type Field, type Race, type RaceOutcome } from './race.ts';
+import type { Contestant } from './contestant.ts';
+import { compete, type Course, type Field, type Race, type RaceOutcome } from './race.ts';
 import { recordAnswer } from './recorded-answer.ts';
 
 const refresh: Race = {

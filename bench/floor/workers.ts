@@ -7,7 +7,8 @@ import { cpuMicroseconds, descendantsOf } from '../sizing-processes.ts';
 import { plantEstate, reads } from './estate.ts';
 import { askedBy } from './load-process.ts';
 import { OurServer } from './our-server.ts';
-import { compete, type Contestant, type Course, type Field, type Race, type Report } from './race.ts';
+import type { Contestant } from './contestant.ts';
+import { compete, type Course, type Field, type Race, type Report } from './race.ts';
 import { recordAnswer } from './recorded-answer.ts';
 
 /** At most 1.15 times as much. */
