@@ -11,7 +11,7 @@ import { recordAnswer, type RecordedAnswer } from './recorded-answer.ts';
 /** Connections that ask, each again when it was answered. */
 export const connections = 10;
 /** As many requests as in so many rounds are sent before the first. */
-const warmUpRounds = 3;
+export const warmUpRounds = 3;
 
 export interface Meeting {
   readonly server: OurServer;

@@ -6,7 +6,7 @@ import { copySqlite } from './bare-sqlite.ts';
 import { plantEstate, racesOf } from './estate.ts';
 import { growEstate } from './grown-estate.ts';
 import { askedBy } from './load-process.ts';
-import { connections } from './meeting.ts';
+import { connections, warmUpRounds } from './meeting.ts';
 import { OurServer, temporaryFolder } from './our-server.ts';
 import { compete, type Course, type Field } from './race.ts';
 import { recordAnswer } from './recorded-answer.ts';
@@ -15,7 +15,6 @@ import { recordAnswer } from './recorded-answer.ts';
 const levelCount = 889;
 const small = 1_000;
 const large = 1_000_000;
-const warmUpRounds = 3;
 const target = { atLeast: 0.8, aim: 0.95 };
 
 const races = racesOf({

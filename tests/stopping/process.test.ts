@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { join } from 'node:path';
 import BetterSqlite from 'better-sqlite3';
-import pg from 'pg';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess, type NodeOptions } from '../many-nodes/node-process.ts';
+import { connectionsTo } from '../postgres/connections-to.ts';
 import { withoutHasteWarning } from '../postgres/haste.ts';
 import { SilentRelay } from './silent-relay.ts';
 
@@ -146,13 +146,3 @@ describe('a database that is lost while the node stops on PostgreSQL', () => {
     });
   }
 });
-
-async function connectionsTo(url: string): Promise<number> {
-  const client = new pg.Client(url);
-  await client.connect();
-  const { rows } = await client.query<{ count: number }>(
-    'select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  await client.end();
-  return rows[0]!.count;
-}

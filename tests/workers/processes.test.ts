@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import pg from 'pg';
 import { databaseKinds, postgres, sqlite, type TestDatabase } from '../databases.ts';
 import { eventually } from '../eventually.ts';
 import { NodeProcess } from '../many-nodes/node-process.ts';
+import { connectionsTo } from '../postgres/connections-to.ts';
 import { withoutHasteWarning } from '../postgres/haste.ts';
 import { isAlive, WorkersBed } from './workers-bed.ts';
 
@@ -149,13 +149,3 @@ test('a node whose workers cannot be started any more on SQLite says so, and end
   assert.match(node.log, /\nespalier: No worker can be started: the log says why\.\n$/);
   await bed.stop();
 });
-
-async function connectionsTo(url: string): Promise<number> {
-  const client = new pg.Client(url);
-  await client.connect();
-  const { rows } = await client.query<{ count: number }>(
-    'select count(*)::int as count from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-  );
-  await client.end();
-  return rows[0]!.count;
-}

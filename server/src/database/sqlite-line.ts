@@ -107,10 +107,8 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
   function giveUp(error: unknown): void {
     const now = performance.now();
     const refusal = guard.toRefusal(error);
-    const [late = [], inTime = []] = [true, false].map((isLate) =>
-      waiting.filter(({ deadline }) => now > deadline === isLate),
-    );
-    waiting = inTime;
+    const late = waiting.filter(({ deadline }) => now > deadline);
+    waiting = waiting.filter(({ deadline }) => now <= deadline);
     late.forEach(({ fail }) => fail(refusal));
   }
 

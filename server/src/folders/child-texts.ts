@@ -7,7 +7,7 @@ import { accessLevels } from '../access/access-level.ts';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { columnEnd } from '../database/statement.ts';
 import { textStatements, type TextColumns } from './child-statements.ts';
-import { isInhabited, restrictionOf } from './children.ts';
+import { isInhabited, mostRows, restrictionOf } from './children.ts';
 import type { Folder, TreeView } from './folders.ts';
 
 export interface ListText {
@@ -16,8 +16,6 @@ export interface ListText {
   /** The names, then perhaps the ids and the titles: one for each folder, as they stand between the quotes in JSON. */
   readonly columns: readonly (readonly string[])[];
 }
-
-const mostRows = 1_000_000_000;
 
 /** Whether all that is inside these folders is shown to the viewer as it is. */
 export function showEverything(view: TreeView, parents: readonly Folder[]): boolean {

@@ -128,7 +128,8 @@ interface ListOfOne {
   readonly folders: Folder[];
 }
 
-const mostRows = 1_000_000_000;
+/** Beyond it there is nothing. */
+export const mostRows = 1_000_000_000;
 
 function readOpen(
   view: TreeView,

@@ -3,7 +3,7 @@
  * together as the page may need, so that neither a wide nor a deep tree costs a statement for each folder.
  */
 
-import { readChildren } from './children.ts';
+import { mostRows, readChildren } from './children.ts';
 import { placeOf } from './folder-list.ts';
 import { notACursor, type Place } from './cursor.ts';
 import { bytesOf, folderIdOf } from './folder-id.ts';
@@ -35,7 +35,6 @@ export interface Descendants {
 
 const firstRound = 16;
 const widestRound = 512;
-const everything = 1_000_000_000;
 
 export async function readDescendants(
   view: TreeView,
@@ -57,7 +56,7 @@ export async function readDescendants(
       view,
       folders,
       slice,
-      first === undefined ? most : everything,
+      first === undefined ? most : mostRows,
     );
     if (isTooMuch) return { found: known, isCut: true, isTooMuch };
     const opened = new Set(parents);
@@ -107,7 +106,7 @@ function at(above: Descendant | undefined): (folder: Folder) => Descendant {
 }
 
 async function childrenOf(view: TreeView, parent: Folder, slice: Parameters<typeof readChildren>[2]) {
-  const { byParent } = await readChildren(view, [parent], slice, everything);
+  const { byParent } = await readChildren(view, [parent], slice, mostRows);
   return byParent.get(parent.id)?.folders ?? [];
 }
 
