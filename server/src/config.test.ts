@@ -58,6 +58,7 @@ test('without any setting, every one has its documented default, and none can be
     maxSubscriptions: 100,
     maxConnections: 200,
     maxBacklog: 10_000,
+    keptAnswersMegabytes: 8,
     journalDays: 90,
     journalEntries: 1_000_000,
     trashDays: 30,

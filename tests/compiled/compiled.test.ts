@@ -45,9 +45,9 @@ describe('a planned query', () => {
           contextValue: { ...contextValue, isLate: true },
         });
         const compiled = createCompiledQueries(schema);
-        assert.equal(compiled.answer(request, contextValue), undefined, 'not when it is new');
+        assert.equal(compiled.planFor(request)?.answer(contextValue), undefined, 'not when it is new');
         for (let time = 0; time < 2; time++) {
-          const text = await compiled.answer(request, contextValue);
+          const text = await compiled.planFor(request)?.answer(contextValue);
           if (errors) assert.equal(text ?? null, null, query);
           else if (typeof text === 'string') assert.equal(text, JSON.stringify({ data }), query);
           if (!errors) good++;
@@ -65,8 +65,8 @@ describe('plans', () => {
   const schema = createMoodySchema();
   const twice = async (compiled: CompiledQueries, query: string, variableValues = {}) => {
     const request = { document: parse(query), variableValues };
-    for (let time = 0; time < 2; time++) await compiled.answer(request, { seldom: 1_000_000 });
-    return compiled.answer(request, { seldom: 1_000_000 });
+    for (let time = 0; time < 2; time++) await compiled.planFor(request)?.answer({ seldom: 1_000_000 });
+    return compiled.planFor(request)?.answer({ seldom: 1_000_000 });
   };
   const fields = (count: number, condition = '') =>
     Array.from({ length: count }, (_, place) => `f${place}:title${condition}`).join(' ');
@@ -81,7 +81,7 @@ describe('plans', () => {
     const compiled = createCompiledQueries(schema);
     const unused = Array.from({ length: 500 }, (_, place) => `query Q${place}{title}`).join(' ');
     const request = { document: parse(`query A{title} ${unused}`), operationName: 'A' };
-    for (let time = 0; time < 2; time++) await compiled.answer(request, { seldom: 1_000_000 });
+    for (let time = 0; time < 2; time++) await compiled.planFor(request)?.answer({ seldom: 1_000_000 });
     assert.ok(compiled.size > 500, String(compiled.size));
   });
 
@@ -95,7 +95,7 @@ describe('plans', () => {
       const variableValues = Object.fromEntries(
         names.map((name, place) => [name, ((choice >> place) & 1) === 1]),
       );
-      answers.push(await compiled.answer({ document, variableValues }, { seldom: 1_000_000 }));
+      answers.push(await compiled.planFor({ document, variableValues })?.answer({ seldom: 1_000_000 }));
     }
     assert.equal(answers.filter((answer) => typeof answer === 'string').length, 8);
   });
@@ -103,7 +103,7 @@ describe('plans', () => {
   test('that come to nothing are tried again now and then', async () => {
     const compiled = createCompiledQueries(schema);
     const request = { document: parse('{count things{name}}'), variableValues: {} };
-    const ask = (seldom: number) => compiled.answer(request, { seldom });
+    const ask = (seldom: number) => compiled.planFor(request)?.answer({ seldom });
     await ask(1_000_000);
     for (let time = 0; time < 4; time++) assert.equal(await ask(1), null);
     const answers = [];

@@ -8,12 +8,13 @@ import { Activity } from '../../server/src/activity.ts';
 import { createAccessBook } from '../../server/src/access/access-book.ts';
 import { createPasswords } from '../../server/src/accounts/passwords.ts';
 import { readUserByName } from '../../server/src/accounts/users.ts';
-import type { Database } from '../../server/src/database/database.ts';
+import type { Database, DatabaseOptions, Reader } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { prepareInstallation } from '../../server/src/first-start.ts';
 import { sweepTrash } from '../../server/src/folders/trash.ts';
 import type { GraphOptions, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import { createGraph, type Graph } from '../../server/src/graph/graph.ts';
+import type { Limits } from '../../server/src/graph/price/limits.ts';
 import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
 import { readEntries, type JournalEntry, type JournalPlace } from '../../server/src/journal/journal-entry.ts';
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
@@ -41,7 +42,8 @@ export class MirrorBed {
 
   static async start(
     kind: DatabaseKind,
-    limits: { maxBacklog?: number; maxTextBytes?: number } = {},
+    limits: Partial<Limits> = {},
+    options: Pick<DatabaseOptions, 'onStatement'> = {},
   ): Promise<MirrorBed> {
     const stored = await kind.createForServer();
     const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
@@ -49,7 +51,7 @@ export class MirrorBed {
     const clock = new TestClock();
     const bugs: unknown[] = [];
     const onBug = (error: unknown) => void bugs.push(error);
-    const database = await openDatabase(settings.databaseUrl, clock, {});
+    const database = await openDatabase(settings.databaseUrl, clock, options);
     const passwords = createPasswords({ cost: leastCost });
     const throttle = createLoginThrottle({ database, clock, installation: 'mirrors', isOn: true });
     const seal = createKeySeal(undefined);
@@ -84,6 +86,10 @@ export class MirrorBed {
 
   get #database(): Database {
     return this.#services.database;
+  }
+
+  get reader(): Reader {
+    return this.#database;
   }
 
   async stop(): Promise<void> {

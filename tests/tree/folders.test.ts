@@ -310,8 +310,10 @@ for (const kind of databaseKinds) {
           `query($id: ID){folder(id: $id){name folders{edges{node{name folders{edges{node{name}}}}}}}}`,
           `query($id: ID){folder(id: $id){folders{edges{node{folders(first: 2){totalCount pageInfo{hasNextPage} items{name}}}}}}}`,
         ];
+        // Asked for the first time, each of them: one that comes back takes fewer, where there are few.
+        const countFirst = (query: string, id: string) => countStatements(`# ${id}\n${query}`, { id });
         for (const query of queries) {
-          assert.equal(await countStatements(query, { id: many }), await countStatements(query, { id: few }));
+          assert.equal(await countFirst(query, many), await countFirst(query, few));
         }
       });
 

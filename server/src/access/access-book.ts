@@ -26,6 +26,8 @@ export interface AccessBook {
    * Whoever has read the head there need not do it again.
    */
   accessIn(reader: Reader, userId: string, head?: JournalHead): PromiseOrValue<Standing>;
+  /** What was read last of this user's: it holds where the journal has the same access number. */
+  lastKnown(userId: string): KnownAccess | undefined;
 }
 
 export interface Standing {
@@ -38,7 +40,8 @@ export interface Latest extends Standing {
   readonly place: JournalHead;
 }
 
-interface Known {
+export interface KnownAccess {
+  /** The journal's access number then. */
   readonly number: number;
   readonly access: Access;
 }
@@ -58,7 +61,7 @@ const findGrants = sql<{ userId: string }, { folderId: string; level: AccessLeve
   group by folder_id`;
 
 export function createAccessBook(database: Database): AccessBook {
-  const known = new LRUCache<string, Known>({
+  const known = new LRUCache<string, KnownAccess>({
     maxSize: mostRemembered,
     sizeCalculation: ({ access }) => access.size,
   });
@@ -83,6 +86,7 @@ export function createAccessBook(database: Database): AccessBook {
           // What a transaction saw may never be committed: it is not kept.
           whenDone(readViewerAccess(reader, userId), (access) => ({ access, place })),
       ),
+    lastKnown: (userId) => known.get(userId),
   };
 
   function accessOf(userId: string): PromiseOrValue<Latest> {

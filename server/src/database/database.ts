@@ -34,6 +34,8 @@ export interface Transaction extends Reader {
 }
 
 export interface Database extends Reader {
+  /** No promise comes from `get` and `all`: it is embedded. */
+  readonly answersAtOnce: boolean;
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
   /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */

@@ -75,6 +75,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       return `select each.place, (select ${list} from (${rows}) as chosen) as list
         from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
     }
+    if (part.kind === 'json-text') return `to_json(${part.column})::text`;
     if (part.kind === 'kept-from-others') return 'for update';
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}

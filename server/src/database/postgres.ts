@@ -233,6 +233,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   return {
+    answersAtOnce: false,
     dialect: {
       id: 'uuid',
       text: 'text collate "C"',

@@ -28,6 +28,7 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
       return `(select rowid as number from folder_trigrams
         where folder_trigrams match ? and rowid > ? order by rowid limit ?) as possible`;
     }
+    if (part.kind === 'json-text') return `json_quote(${part.column})`;
     // There is one that writes at a time.
     if (part.kind === 'kept-from-others') return '';
     if (part.kind === 'list') {

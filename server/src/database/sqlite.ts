@@ -70,6 +70,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
 
   return {
     dialect: sqliteDialect,
+    answersAtOnce: true,
     ...committed,
     transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
@@ -190,7 +191,8 @@ interface Surroundings {
 }
 
 function statements(connection: Connection, { onStatement, toRefusal }: Surroundings) {
-  const known = new Map<Statement, Ready>();
+  // Some statements are made for a query, and gone with it.
+  const known = new WeakMap<Statement, Ready>();
   const readyFor = (statement: Statement): Ready => {
     let found = known.get(statement);
     if (!found) known.set(statement, (found = prepare(connection, statement)));

@@ -8,6 +8,7 @@ export type Part =
   | { readonly kind: 'parameter'; readonly name: string }
   | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
   | ({ readonly kind: 'list-for-each'; readonly name: string } & ListForEach)
+  | { readonly kind: 'json-text'; readonly column: string }
   | { readonly kind: 'kept-from-others' }
   | {
       readonly kind: 'possible-matches';
@@ -64,6 +65,11 @@ export function list(name: string): Part {
 /** The same, of any texts. */
 export function textList(name: string): Part {
   return { kind: 'list', name, of: 'texts' };
+}
+
+/** A column with text as it stands in JSON, with its quotes. */
+export function jsonText(column: string): Part {
+  return { kind: 'json-text', column };
 }
 
 /** A control character, which no JSON has in it. */

@@ -103,7 +103,7 @@ function byRule({ access }: TreeView, parents: readonly Folder[]) {
   return { open, closed };
 }
 
-export function restrictionOf({ access }: TreeView): Restriction {
+export function restrictionOf({ access }: Pick<TreeView, 'access'>): Restriction {
   if (access.bareIds.length > 0) return 'bare';
   return access.hiddenIds.length > 0 ? 'hidden' : 'none';
 }

@@ -27,6 +27,7 @@ interface Line {
 }
 
 const mostMs = 5;
+const leastToRestMs = 1;
 /**
  * So far apart people may be in what they have taken. More is forgotten: else, where somebody always waits, whoever was
  * served for an hour would wait for an hour when somebody new comes, and whoever has asked for much until all others have.
@@ -53,7 +54,8 @@ export function createFairTurns({ mostApartMs = usuallyApartMs } = {}): FairTurn
       return work();
     } finally {
       spentMs += performance.now() - start;
-      serveSoon();
+      // To look for others costs as much as a short query: many of those share it.
+      if (spentMs >= leastToRestMs) serveSoon();
     }
   }
 

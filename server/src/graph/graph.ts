@@ -10,6 +10,7 @@ import { Refusal } from '../refusal.ts';
 import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
+import { KnownWays } from '../access/known-ways.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createCompiledQueries } from './compiled/compiled-queries.ts';
 import { createDocuments, operationKind } from './documents.ts';
@@ -29,6 +30,8 @@ import {
 import { createLongReads, takesLong } from './long-reads.ts';
 import { Once } from './once.ts';
 import { createSchema } from './schema.ts';
+import { KeptTexts } from './tree/kept-texts.ts';
+import type { WholeServices } from './tree/whole-text.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -71,6 +74,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const turns = createTurns();
   const toResult = createResults({ onBug, onTrouble });
+  const wholeServices: WholeServices = {
+    ...services,
+    ways: new KnownWays(),
+    kept: new KeptTexts(services.limits.keptAnswersMegabytes),
+  };
 
   return {
     run(request, viewer, limits) {
@@ -123,11 +131,12 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query));
     return fairTurns.take(viewer.userId, () => {
       mayBegin?.();
+      const plan = compiled.planFor(request);
+      if (!plan) return withContext({ viewer }, standing, execution);
+      const whole = plan.whole(wholeServices, viewer.userId);
+      if (whole !== undefined) return { isExecuted: true, text: whole };
       const answered = withContext({ viewer }, standing, (context) =>
-        whenDone(compiled.answer(request, context), (text) => {
-          if (text === undefined) return execution(context);
-          return text === null ? null : { isExecuted: true, text };
-        }),
+        whenDone(plan.answer(context), (text) => (text === null ? null : { isExecuted: true, text })),
       );
       // Read anew: what was in the plan's way may have ended its reading.
       return whenDone(answered, (result) => result ?? withContext({ viewer }, standing, execution));

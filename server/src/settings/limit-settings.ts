@@ -104,4 +104,12 @@ export const limitSettings = {
     default: '10000',
     parse: wholeNumber(100, 1_000_000),
   }),
+  keptAnswersMegabytes: setting({
+    name: 'KEPT_ANSWERS_MB',
+    about:
+      'How many megabytes of answers are kept to be given again while the tree does not change, on the embedded database; 0 for none.',
+    accepts: 'a whole number from 0 to 1024',
+    default: '8',
+    parse: wholeNumber(0, 1_024),
+  }),
 };

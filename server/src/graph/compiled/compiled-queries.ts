@@ -19,13 +19,20 @@ import { isPromise, type PromiseOrValue } from '../../database/database.ts';
 import { planQuery, Unplanned, type Plan, type Variables } from './plan.ts';
 
 export interface CompiledQueries {
-  /** The text of the whole answer; undefined if there is no plan, null if it came to nothing: graphql-js is to be asked. */
-  answer(
+  /** Undefined if there is no plan: graphql-js is to be asked. */
+  planFor(
     request: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>,
-    context: unknown,
-  ): PromiseOrValue<string | null | undefined>;
+  ): ReadyPlan | undefined;
   /** What all plans take, counted in fields. */
   readonly size: number;
+}
+
+/** A plan, and the variables to follow it with. */
+export interface ReadyPlan {
+  /** The text of the whole answer, without a context; undefined if it is not to be had so. */
+  whole(services: unknown, userId: string): string | undefined;
+  /** The text of the whole answer; null if it came to nothing: graphql-js is to be asked. */
+  answer(context: unknown): PromiseOrValue<string | null>;
 }
 
 /** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps. */
@@ -63,7 +70,7 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
   const plans = new LRUCache<symbol, Kept>({ maxSize: mostFields });
 
   return {
-    answer({ document, operationName, variableValues }, context) {
+    planFor({ document, operationName, variableValues }) {
       const found = known.get(document);
       if (!found) {
         known.set(document, { operations: new Map(), failures: 0, passedOver: 0 });
@@ -73,8 +80,8 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
       const operation = operationOf(document, operationName, found);
       if (!operation) return undefined;
       const variables = variablesOf(operation.node, variableValues);
-      const plan = variables && planFor(document, operation, variables);
-      return plan ? follow(plan, { context, variables }, found) : undefined;
+      const plan = variables && keptPlan(document, operation, variables);
+      return plan ? new Following(plan, variables, found) : undefined;
     },
     get size() {
       return plans.calculatedSize;
@@ -104,7 +111,7 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
     return getVariableValues(schema, variableDefinitions, given ?? {}, { maxErrors: 1 }).coerced;
   }
 
-  function planFor(
+  function keptPlan(
     document: DocumentNode,
     { node, conditions, plans: names }: Operation,
     variables: Variables,
@@ -141,24 +148,42 @@ function sizeOf({ size }: Plan, { tokenCount = 0 }: DocumentNode): number {
   return 1 + size + Math.ceil(tokenCount / tokensOfAField);
 }
 
-function follow(
-  { data }: Plan,
-  run: Parameters<Plan['data']>[1],
-  known: Known,
-): PromiseOrValue<string | null> {
-  try {
-    const texts = data(nothing, run);
-    return isPromise(texts) ? texts.then(whole, fail) : whole(texts);
-  } catch {
-    return fail();
+class Following implements ReadyPlan {
+  readonly #plan: Plan;
+  readonly #variables: Variables;
+  readonly #known: Known;
+
+  constructor(plan: Plan, variables: Variables, known: Known) {
+    this.#plan = plan;
+    this.#variables = variables;
+    this.#known = known;
   }
 
-  function whole([text]: readonly string[]): string {
+  whole(services: unknown, userId: string): string | undefined {
+    return this.#plan.whole?.(this.#variables, services, userId);
+  }
+
+  answer(context: unknown): PromiseOrValue<string | null> {
+    try {
+      const texts = this.#plan.data(nothing, { context, variables: this.#variables });
+      if (!isPromise(texts)) return this.#succeed(texts);
+      return texts.then(
+        (found) => this.#succeed(found),
+        () => this.#fail(),
+      );
+    } catch {
+      return this.#fail();
+    }
+  }
+
+  #succeed([text]: readonly string[]): string {
+    const known = this.#known;
     if (known.failures > 0) known.failures--;
     return `{"data":${text!}}`;
   }
 
-  function fail(): null {
+  #fail(): null {
+    const known = this.#known;
     if (known.failures < mostFailures) known.failures++;
     return null;
   }

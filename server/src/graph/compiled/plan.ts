@@ -41,6 +41,8 @@ export type Variables = Readonly<Record<string, unknown>>;
 export interface Plan {
   /** Of one value that stands for nothing, the text of `data`. */
   readonly data: Column<Run>;
+  /** The whole answer at once, where that may be possible. */
+  readonly whole: MakeWhole | undefined;
   /** What it holds, counted in fields. */
   readonly size: number;
 }
@@ -53,6 +55,8 @@ export interface PlannedField {
   /** Its text, where that is always the same. */
   readonly constant?: string;
   readonly info: GraphQLResolveInfo;
+  /** Its arguments. */
+  readonly givenIn: (variables: Variables) => Variables;
   readonly selected: readonly PlannedField[];
 }
 
@@ -63,8 +67,13 @@ export type MakeText = (
   context: unknown,
 ) => PromiseOrValue<readonly string[]> | undefined;
 
+/** The text of an answer, with what there is beside a context; undefined if the plan has to be followed after all. */
+export type MakeWhole = (variables: Variables, services: unknown, userId: string) => string | undefined;
+
 /** Of a field: what may be done instead of resolving it, if it selects the right things. */
 export interface PlanExtensions {
+  /** Of a field that is asked for by itself. */
+  readonly planWhole?: (field: PlannedField) => MakeWhole | undefined;
   readonly planText?: (field: PlannedField) => MakeText | undefined;
 }
 
@@ -81,8 +90,20 @@ export function planQuery(
   const fragments = fragmentsOf(document);
   let size = 0;
   const query = schema.getQueryType()!;
-  const data = objectOf(query, collectFields(schema, fragments, variables, query, operation.selectionSet));
-  return { data, size };
+  const selected = collectFields(schema, fragments, variables, query, operation.selectionSet);
+  const data = objectOf(query, selected);
+  return { data, whole: wholeOf(query, selected), size };
+
+  function wholeOf(
+    type: GraphQLObjectType,
+    selected: ReadonlyMap<string, readonly FieldNode[]>,
+  ): MakeWhole | undefined {
+    const [[key, nodes] = [], ...others] = selected;
+    const info = key !== undefined && others.length === 0 && infoOf(type, key, nodes!, undefined);
+    if (!info) return undefined;
+    const { planWhole } = type.getFields()[info.fieldName]!.extensions as PlanExtensions;
+    return planWhole?.(plannedField(key, info));
+  }
 
   function objectOf(
     type: GraphQLObjectType,
@@ -103,14 +124,16 @@ export function planQuery(
     const info = infoOf(parentType, name, fieldNodes, prev);
     if (!info) return { name, read: constantColumn(JSON.stringify(parentType.name)) };
     const field = parentType.getFields()[info.fieldName]!;
-    const { givenIn, resolverOf } = callsOf(field, info);
+    const givenIn = argumentsOf(field, fieldNodes[0]!);
+    const resolverOf = resolversOf(field, givenIn, info);
     const resolved = resolvedColumn(resolverOf, columnOf(field.type, namedOf(info)));
     const { planText } = field.extensions as PlanExtensions;
     const makeText = planText?.(plannedField(name, info));
     if (!makeText) return { name, read: resolved };
     return {
       name,
-      read: (objects, run) => makeText(objects, givenIn(run), run.context) ?? resolved(objects, run),
+      read: (objects, run) =>
+        makeText(objects, givenIn(run.variables), run.context) ?? resolved(objects, run),
     };
   }
 
@@ -123,6 +146,7 @@ export function planQuery(
       key,
       name: info.fieldName,
       info,
+      givenIn: argumentsOf(info.parentType.getFields()[info.fieldName]!, info.fieldNodes[0]!),
       selected: selected.map(([name, nodes]) => plannedInside(type as GraphQLObjectType, name, nodes, info)),
     };
   }
@@ -135,7 +159,8 @@ export function planQuery(
   ): PlannedField {
     const info = infoOf(type, key, fieldNodes, outer.path);
     if (info) return plannedField(key, info);
-    return { key, name: '__typename', constant: JSON.stringify(type.name), info: outer, selected: [] };
+    const constant = JSON.stringify(type.name);
+    return { key, name: '__typename', constant, info: outer, givenIn: (given) => given, selected: [] };
   }
 
   /** Undefined for the name of the type, which needs none. */
@@ -183,19 +208,20 @@ function fragmentsOf({ definitions }: DocumentNode): Record<string, FragmentDefi
   return fragments;
 }
 
-function callsOf(field: GraphQLField<unknown, unknown>, info: GraphQLResolveInfo) {
-  const { resolve = defaultFieldResolver } = field;
-  const givenIn = argumentsOf(field, info.fieldNodes[0]!);
-  const resolverOf = (run: Run) => {
-    const given = givenIn(run);
-    return (object: unknown) => resolve(object, given, run.context, info);
+function resolversOf(
+  { resolve = defaultFieldResolver }: GraphQLField<unknown, unknown>,
+  givenIn: PlannedField['givenIn'],
+  info: GraphQLResolveInfo,
+) {
+  return ({ variables, context }: Run) => {
+    const given = givenIn(variables);
+    return (object: unknown) => resolve(object, given, context, info);
   };
-  return { givenIn, resolverOf };
 }
 
 /** Arguments without variables are the same every time. */
-function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): (run: Run) => Variables {
-  if (hasVariables(node)) return ({ variables }) => getArgumentValues(field, node, variables);
+function argumentsOf(field: GraphQLField<unknown, unknown>, node: FieldNode): PlannedField['givenIn'] {
+  if (hasVariables(node)) return (variables) => getArgumentValues(field, node, variables);
   const constant = Object.freeze(getArgumentValues(field, node));
   return () => constant;
 }

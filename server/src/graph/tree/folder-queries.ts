@@ -15,6 +15,8 @@ import type { Builder, GraphContext } from '../builder.ts';
 import { readLong, type Memory } from '../change.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
+import type { PlanExtensions } from '../compiled/plan.ts';
+import { planWholeText } from './whole-text.ts';
 import { toDepth } from './descendant-connection.ts';
 import { SearchConnection } from './search-connection.ts';
 
@@ -57,6 +59,7 @@ export function defineFolderQueries(
       nullable: true,
       description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
       args: { id: t.arg.id(), path: t.arg.string() },
+      extensions: { planWhole: planWholeText } satisfies PlanExtensions,
       resolve: (_, { id, path }, { view }) => nodeOf(view, findFolder(view, id, path)),
     }),
     node: t.field({

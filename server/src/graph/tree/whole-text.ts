@@ -1,0 +1,191 @@
+/**
+ * Answers that show nothing but a folder and what is inside it by name, id, title and number: the database writes them
+ * whole. Whatever else is asked for, or is not simple, goes the way of the resolvers; so does everything that is refused.
+ */
+
+import { accessLevels } from '../../access/access-level.ts';
+import type { KnownAccess } from '../../access/access-book.ts';
+import type { KnownWays } from '../../access/known-ways.ts';
+import { isPromise, type Database } from '../../database/database.ts';
+import { isRowId } from '../../database/row-id.ts';
+import { restrictionOf } from '../../folders/children.ts';
+import {
+  mostFolders,
+  textStatement,
+  tooMany,
+  type FolderText,
+  type FolderValue,
+  type TextParameters,
+  type WrittenText,
+} from '../../folders/folder-text.ts';
+import { readHead, type JournalHead } from '../../journal/journal.ts';
+import type { GraphServices } from '../builder.ts';
+import type { MakeWhole, PlannedField, Variables } from '../compiled/plan.ts';
+import { isOf, type KeptTexts } from './kept-texts.ts';
+
+export interface WholeServices extends Pick<GraphServices, 'database' | 'accessBook' | 'limits'> {
+  readonly ways: KnownWays;
+  readonly kept: KeptTexts;
+}
+
+/** Of the plans, to tell their texts apart. */
+let lastNumber = 0;
+
+/** How many folders a list may have, by how deeply lists are nested: ten thousand and some in all. */
+const mostInList: readonly number[] = [0, 1_000, 100, 20];
+/** After one that was too long, so many are not tried. */
+const pause = 100;
+/** A letter takes no more in UTF-8. */
+const bytesOfALetter = 3;
+const lettersOfAValue = 32;
+
+const values: Readonly<Record<string, FolderValue>> = {
+  id: { value: 'id' },
+  name: { value: 'name' },
+  title: { value: 'title' },
+};
+
+/** Undefined if the selection is not of this kind. */
+export function planWholeText(field: PlannedField): MakeWhole | undefined {
+  const most = mostInList[depthOf(field)];
+  if (most === undefined) return undefined;
+  const lists: PlannedField[] = [];
+  const inside = folderText(field, most, lists);
+  if (!inside) return undefined;
+  const text = [`{"data":{${JSON.stringify(field.key)}:`, ...inside, '}}'];
+  const folders = mostFolders(text);
+  const mostValues = folders * valuesIn(field);
+  const name = `${++lastNumber}`;
+  let passOver = 0;
+
+  return (variables, services, userId) => {
+    const { limits, accessBook, database } = services as WholeServices;
+    if (passOver > 0 && passOver-- > 0) return undefined;
+    if (!database.answersAtOnce || folders > limits.maxFolders || mostValues > limits.maxValues)
+      return undefined;
+    const known = accessBook.lastKnown(userId);
+    const id = known && idOf(field.givenIn(variables), known);
+    if (id === undefined || !showsAllInside(id, known!, services as WholeServices)) return undefined;
+    const parameters: TextParameters = { id };
+    let asked = `${name} ${id}`;
+    for (let place = 0; place < lists.length; place++) {
+      const limit = limitOf(lists[place]!.givenIn(variables), Math.min(most, limits.maxPageSize));
+      if (limit === undefined) return undefined;
+      parameters[limitName(place)] = limit;
+      asked += ` ${limit}`;
+    }
+    const written =
+      lists.length === 0
+        ? readText(parameters, database)
+        : readOrRepeat(asked, parameters, services as WholeServices);
+    if (written?.accessNumber !== known!.number) return undefined;
+    if (written.text.includes(tooMany)) {
+      passOver = pause;
+      return undefined;
+    }
+    return written.text.length * bytesOfALetter > limits.maxTextBytes ? undefined : written.text;
+  };
+
+  function readOrRepeat(
+    asked: string,
+    parameters: TextParameters,
+    { database, kept }: WholeServices,
+  ): WrittenText | undefined {
+    const before = kept.get(asked);
+    if (before && isOf(before, readHead(database) as JournalHead)) return before;
+    const written = readText(parameters, database);
+    if (written) kept.keep(asked, written);
+    return written;
+  }
+
+  function readText(parameters: TextParameters, database: Database): WrittenText | undefined {
+    const written = database.get(textStatement(text), parameters);
+    return isPromise(written) ? undefined : written;
+  }
+}
+
+/** Whether the viewer sees all that is inside the folder, as it is. */
+function showsAllInside(id: string, known: KnownAccess, { ways, database }: WholeServices): boolean {
+  const { access } = known;
+  if (restrictionOf(known) !== 'none') return false;
+  const way = id === access.rootId ? [id] : ways.wayTo(id, database, known);
+  return way !== undefined && access.levelAlong(way) >= accessLevels.READ;
+}
+
+/** Of the folder that is asked for; undefined if that is not by its id. */
+function idOf({ id, path }: Variables, { access }: KnownAccess): string | undefined {
+  if (typeof path === 'string') return undefined;
+  if (id === null || id === undefined) return access.rootId;
+  return typeof id === 'string' && isRowId(id) ? id : undefined;
+}
+
+/** How many to read of a list with these arguments: one more than it may have, if it is to be read whole. */
+function limitOf(given: Variables, most: number): number | undefined {
+  let limit = most + 1;
+  for (const name in given) {
+    const value = given[name];
+    if (value === null || value === undefined) continue;
+    if (name !== 'first' || typeof value !== 'number' || value < 0 || value > most) return undefined;
+    limit = value;
+  }
+  return limit;
+}
+
+function limitName(place: number): string {
+  return `limit${place}`;
+}
+
+/** How deeply lists are nested in it. */
+function depthOf({ name, selected }: PlannedField): number {
+  let depth = 0;
+  for (const each of selected) depth = Math.max(depth, depthOf(each));
+  return name === 'folders' ? depth + 1 : depth;
+}
+
+/** Some more than each folder may bring into the answer. */
+function valuesIn({ key, selected }: PlannedField): number {
+  let count = 1 + Math.floor(key.length / lettersOfAValue);
+  for (const each of selected) count += valuesIn(each);
+  return count;
+}
+
+type Pieces = FolderText[number][];
+
+/** An object with these fields, each of which `piecesOf` makes into pieces; undefined if one of them is none of its kind. */
+function objectText(
+  { selected }: PlannedField,
+  piecesOf: (field: PlannedField) => FolderText | undefined,
+): Pieces | undefined {
+  const pieces: Pieces = ['{'];
+  for (const [place, field] of selected.entries()) {
+    const inside = field.constant === undefined ? piecesOf(field) : [field.constant];
+    if (!inside) return undefined;
+    pieces.push(`${place > 0 ? ',' : ''}${JSON.stringify(field.key)}:`, ...inside);
+  }
+  return [...pieces, '}'];
+}
+
+function folderText(folder: PlannedField, most: number, lists: PlannedField[]): FolderText | undefined {
+  return objectText(folder, (field) => {
+    if (field.name === 'folders') return listText(field, most, lists);
+    const value = values[field.name];
+    return value && [value];
+  });
+}
+
+function listText(list: PlannedField, most: number, lists: PlannedField[]): FolderText | undefined {
+  const limit = limitName(lists.push(list) - 1);
+  return objectText(list, (field) => {
+    if (field.name === 'totalCount') return [{ value: 'childCount' }];
+    const each =
+      field.name === 'items'
+        ? folderText(field, most, lists)
+        : field.name === 'edges'
+          ? objectText(field, (inEdge) =>
+              inEdge.name === 'node' ? folderText(inEdge, most, lists) : undefined,
+            )
+          : undefined;
+    if (!each?.some((piece) => typeof piece === 'object')) return undefined;
+    return ['[', { each, limit, most }, ']'];
+  });
+}
