@@ -10,8 +10,8 @@ import { recordAnswer, type RecordedAnswer } from './recorded-answer.ts';
 
 /** Connections that ask, each again when it was answered. */
 export const connections = 10;
-/** As many requests as in so many rounds are sent before the first. */
-export const warmUpRounds = 3;
+/** Of each side, before the first round, unless they take too long: by then V8 has compiled what it will compile. */
+export const warmUp = 20_000;
 
 export interface Meeting {
   readonly server: OurServer;
@@ -43,7 +43,7 @@ export async function meet(race: Race, meeting: Meeting, course: Course): Promis
     const chained = (name: string) => chain && { chain: { ...chain, name } };
     const ours = askedBy(course.load, server, { ...volley, ...chained(`${race.name} ours`) });
     const floor = askedBy(course.load, bare, { ...volley, ...chained(`${race.name} floor`) });
-    return await compete(race, { ours, floor, requests, warmUp: warmUpRounds * requests }, course);
+    return await compete(race, { ours, floor, requests, warmUp }, course);
   } finally {
     await bare.stop();
   }

@@ -6,7 +6,7 @@ import { copySqlite } from './bare-sqlite.ts';
 import { plantEstate, racesOf } from './estate.ts';
 import { growEstate } from './grown-estate.ts';
 import { askedBy } from './load-process.ts';
-import { connections, warmUpRounds } from './meeting.ts';
+import { connections, warmUp } from './meeting.ts';
 import { OurServer, temporaryFolder } from './our-server.ts';
 import { compete, type Course, type Field } from './race.ts';
 import { recordAnswer } from './recorded-answer.ts';
@@ -32,7 +32,9 @@ export const millionField: Field = {
     const files = { small: join(folder, 'small.db'), large: join(folder, 'large.db') };
     const servers: OurServer[] = [];
     const serve = async (file: string) => {
-      const server = await OurServer.start(course, { databaseUrl: `sqlite:${file}` });
+      // An answer that is kept tells nothing of the tree.
+      const settings = { KEPT_ANSWERS_MB: '0' };
+      const server = await OurServer.start(course, { databaseUrl: `sqlite:${file}`, settings });
       servers.push(server);
       return server;
     };
@@ -47,7 +49,7 @@ export const millionField: Field = {
         const volley = { asked, connections, expected: { status, bytes, body, slackBytes: 0 } };
         const ours = askedBy(course.load, larger, volley);
         const floor = askedBy(course.load, smaller, volley);
-        yield await compete(race, { ours, floor, requests, warmUp: warmUpRounds * requests }, course);
+        yield await compete(race, { ours, floor, requests, warmUp }, course);
       }
     } finally {
       for (const server of servers) await server.stop();

@@ -1,9 +1,10 @@
 /** Reads of the tree on SQLite, and the check of a token, against raw node:http that answers the same bytes. */
 
-import { inviteReader, plantEstate, racesOf } from './estate.ts';
+import type { Credentials } from '../../tests/api-client.ts';
+import { inviteReader, plantEstate, racesOf, type Estate } from './estate.ts';
 import { meet } from './meeting.ts';
 import { OurServer, tokenRequest } from './our-server.ts';
-import type { Field, Race } from './race.ts';
+import type { Course, Field, Outcome, Race } from './race.ts';
 
 const levelCount = 10_000;
 const verifyRequests = 5_000;
@@ -24,6 +25,11 @@ const readerRaces = racesOf({
   where: ', by somebody with a grant for all of it',
   floor: 'raw node:http',
 });
+const unkeptRaces = racesOf({
+  prefix: 'unkept-',
+  where: ', without answers that are kept',
+  floor: 'raw node:http',
+});
 const verify: Race = {
   name: 'verify',
   about: '/login/verify',
@@ -34,19 +40,16 @@ const verify: Race = {
 
 export const readField: Field = {
   name: 'reads',
-  entries: [...races, ...readerRaces, verify],
+  entries: [...races, ...readerRaces, ...unkeptRaces, verify],
   async *run(chosen, course) {
+    const isChosen = ({ name }: Race) => chosen.includes(name);
     const server = await OurServer.start(course);
     try {
       const estate = await plantEstate(server, levelCount);
       const reader = await inviteReader(server);
-      for (const race of [...races, ...readerRaces].filter(({ name }) => chosen.includes(name))) {
-        const { query, requests } = race.read;
-        const person = readerRaces.includes(race) ? reader : undefined;
-        const asked = await server.graphRequest({ query: query(estate) }, person);
-        yield await meet(race, { server, asked, requests }, course);
-      }
-      if (chosen.includes(verify.name)) {
+      yield* raceReads(races.filter(isChosen), { server, estate }, course);
+      yield* raceReads(readerRaces.filter(isChosen), { server, estate, person: reader }, course);
+      if (isChosen(verify)) {
         const { authToken } = await server.logIn();
         const asked = tokenRequest('/login/verify', { authToken });
         yield await meet(verify, { server, asked, requests: verifyRequests }, course);
@@ -54,5 +57,28 @@ export const readField: Field = {
     } finally {
       await server.stop();
     }
+    if (unkeptRaces.some(isChosen)) yield* raceUnkept(unkeptRaces.filter(isChosen), course);
   },
 };
+
+async function* raceUnkept(chosen: typeof races, course: Course): AsyncGenerator<Outcome> {
+  const server = await OurServer.start(course, { settings: { KEPT_ANSWERS_MB: '0' } });
+  try {
+    const estate = await plantEstate(server, levelCount);
+    yield* raceReads(chosen, { server, estate }, course);
+  } finally {
+    await server.stop();
+  }
+}
+
+async function* raceReads(
+  chosen: typeof races,
+  { server, estate, person }: { server: OurServer; estate: Estate; person?: Credentials },
+  course: Course,
+): AsyncGenerator<Outcome> {
+  for (const race of chosen) {
+    const { query, requests } = race.read;
+    const asked = await server.graphRequest({ query: query(estate) }, person);
+    yield await meet(race, { server, asked, requests }, course);
+  }
+}

@@ -34,7 +34,7 @@ const login: Race = {
 const refreshesInRound = 500;
 const loginsInRound = 20;
 const loginConnections = 4;
-const warmUpLogins = 20;
+const warmUpLogins = 200;
 /** Times in tokens have as many digits as they need. */
 const slackBytes = 16;
 
