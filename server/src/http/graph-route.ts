@@ -21,9 +21,10 @@ import {
 } from './endpoint-answer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { answerEvents } from './event-stream.ts';
+import { GraphBodies } from './graph-bodies.ts';
 import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
 import type { HttpTimes } from './http-times.ts';
-import { bodyOf, readJsonObject } from './json-body.ts';
+import { bodyOf } from './json-body.ts';
 import { holdAsItComes, isLargeBody } from './large-bodies.ts';
 import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
@@ -56,10 +57,10 @@ export function addGraphRoute(
   { pressure, times, maxImportFolders, quickWay }: GraphRouteOptions,
 ): void {
   const { graph, sessions } = services;
-  const bodyLimits = {
+  const bodies = new GraphBodies({
     values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
     names: mostNames,
-  };
+  });
   const bearers = new BearerReader();
   app.decorateRequest('viewer', null);
 
@@ -86,8 +87,8 @@ export function addGraphRoute(
   const readRequest = (asked: Asked): PromiseOrValue<GraphRequest> => {
     if (asked.raw.method === 'GET') return toGraphRequest(urlParameters(asked.raw));
     const body = bodyOf(asked);
-    const read = () => toGraphRequest(readJsonObject(asked, bodyLimits));
-    return body && body.length > smallBodyBytes ? graph.inTurn(asked.viewer!, read) : read();
+    if (!body || body.length <= smallBodyBytes) return bodies.read(asked);
+    return graph.inTurn(asked.viewer!, () => bodies.read(asked));
   };
 
   const limitsOf = ({ headers, raw }: Asked, { userId }: Viewer): GraphLimits => ({

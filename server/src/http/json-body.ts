@@ -30,7 +30,8 @@ export function readBody<Name extends keyof RequestBodies>(
   request: WithBody,
   name: Name,
 ): RequestBodies[Name] {
-  const object = readJsonObject(request);
+  requireJson(request);
+  const object = parseJsonObject(bodyOf(request));
   for (const field of bodies[name].required) {
     if (typeof object[field] !== 'string') {
       throw new Refusal('BAD_INPUT', `The body needs the field ${field}, a string.`);
@@ -39,13 +40,8 @@ export function readBody<Name extends keyof RequestBodies>(
   return object as unknown as RequestBodies[Name];
 }
 
-export function readJsonObject(request: WithBody, limits?: ValueLimits): Record<string, unknown> {
-  requireJson(request);
-  return parseJsonObject(bodyOf(request), limits);
-}
-
 /** By what the headers say of the body. */
-function requireJson(request: WithBody): void {
+export function requireJson(request: WithBody): void {
   if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
   }
@@ -57,7 +53,7 @@ function requireJson(request: WithBody): void {
   }
 }
 
-function parseJsonObject(body: Buffer | undefined, limits?: ValueLimits): Record<string, unknown> {
+export function parseJsonObject(body: Buffer | undefined, limits?: ValueLimits): Record<string, unknown> {
   if (limits && body && body.length > leastCountedBytes) checkValues(body, limits);
   const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
