@@ -1,25 +1,34 @@
 /** Short JSON bodies are answered a quicker way. Nobody can tell from the answer, or from the log. */
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import type { GraphRequest } from '@espalier/contract';
 import { Refusal } from '../server/src/refusal.ts';
 import { eventually } from './eventually.ts';
-import { dataOf, StagedApp } from './live/staged-app.ts';
+import { dataOf, StagedApp, StagedStream } from './live/staged-app.ts';
 import { RawConnection } from './raw-connection.ts';
 
 const json = 'Content-Type: application/json';
 const query = '{"query":"{x}"}';
 
-for (const corsOrigins of [[], ['https://app.example.com'], ['*']]) {
-  describe(`the quick way and the usual one, for browsers of ${corsOrigins.join() || 'no other origin'}`, () => {
+for (const { corsOrigins = [], basePath = '' } of [
+  {},
+  { corsOrigins: ['https://app.example.com'] },
+  { corsOrigins: ['*'] },
+  { basePath: '/my/api' },
+]) {
+  const whose = `browsers of ${corsOrigins.join() || 'no other origin'}`;
+  describe(`the quick way and the usual one, for ${whose}, below ${basePath || '/'}`, () => {
     let app: StagedApp;
-    before(async () => (app = await StagedApp.start({ settings: { corsOrigins } })));
+    before(async () => (app = await StagedApp.start({ settings: { corsOrigins, basePath } })));
     after(() => app.stop());
 
     /** Chunks are taken the usual way. */
     const bothWays = async (path: string, headers: readonly string[], body: string) => {
       const chunk = `${body.length.toString(16)}\r\n${body}\r\n`;
-      const head = [`POST ${path} HTTP/1.1`, 'Host: x', ...headers].join('\r\n');
+      const head = [`POST ${basePath}${path} HTTP/1.1`, 'Host: x', ...headers].join('\r\n');
       return {
         quick: await told(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
         usual: await told(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk}0\r\n\r\n`),
@@ -167,7 +176,8 @@ describe('a short JSON body', () => {
     );
   });
 
-  test('whose sender hangs up before the answer is worked on, and nobody is told', async () => {
+  /** When its sender has hung up. */
+  const isWorkedOn = async () => {
     app.logLines.length = 0;
     const work = Promise.withResolvers<ReturnType<typeof dataOf>>();
     let isAsked = false;
@@ -180,9 +190,207 @@ describe('a short JSON body', () => {
     await eventually(() => isAsked, 'it is asked');
     connection.close();
     await eventually(() => app.openConnections === 0, 'it is gone');
+    return work;
+  };
+
+  test('whose sender hangs up before the answer is worked on, and nobody is told', async () => {
+    const work = await isWorkedOn();
     work.resolve(dataOf({}));
     await work.promise;
     await new Promise((resolve) => setImmediate(resolve));
     assert.ok(!isLogged('the client left') && !isLogged('request failed'));
+  });
+
+  test('whose sender hangs up may be refused all the same', async () => {
+    const work = await isWorkedOn();
+    work.reject(new Refusal('BAD_INPUT', 'No.'));
+    await eventually(() => isLogged('request refused'), 'it is logged');
+    app.open = () => dataOf({});
+    const connection = await RawConnection.open(app.url);
+    assert.equal((await connection.exchange(head(query.length) + query))?.status, 200);
+    connection.close();
+    assert.ok(!isLogged('request failed'));
+  });
+
+  const failures: Readonly<Record<string, () => ReturnType<StagedApp['open']>>> = {
+    'is refused at once': () => {
+      throw new Refusal('BAD_INPUT', 'No.');
+    },
+    'is refused later': () => Promise.reject(new Refusal('UNAVAILABLE', 'Not now.')),
+    'fails at once': () => {
+      throw new TypeError('a bug');
+    },
+    'fails later': () => Promise.reject(new TypeError('a bug')),
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    'fails for no reason': () => Promise.reject(),
+    'has an answer that cannot be written': () => dataOf(1n),
+  };
+  for (const [what, fail] of Object.entries(failures)) {
+    test(`with a mutation that ${what} is run once, and the connection goes on`, async () => {
+      app.logLines.length = 0;
+      const mutation = '{"query":"mutation{x}"}';
+      const ran: string[] = [];
+      app.open = ({ query }) => {
+        ran.push(query);
+        return query === 'mutation{x}' ? fail() : dataOf({ query });
+      };
+      const connection = await RawConnection.open(app.url);
+      for (let count = 1; count <= 2; count++) {
+        const refused = await connection.exchange(head(mutation.length) + mutation);
+        assert.ok(refused && refused.status >= 400);
+        assert.doesNotMatch(refused.head, /\nConnection: close/i);
+        assert.equal(ran.length, count);
+      }
+      const answer = await connection.exchange(head(query.length) + query);
+      assert.equal(answer?.body, '{"data":{"query":"{x}"}}');
+      connection.close();
+      await eventually(() => linesOf('request').length === 3, 'each is logged once');
+      assert.equal(new Set(linesOf('request').map(({ requestId }) => requestId)).size, 3);
+      assert.deepEqual(ran, ['mutation{x}', 'mutation{x}', '{x}']);
+    });
+  }
+
+  const linesOf = (message: string) =>
+    app.logLines
+      .map((line) => JSON.parse(line) as { msg: string; requestId: string })
+      .filter(({ msg }) => msg === message);
+
+  test('that is refused before it was read leaves the connection to the next', async () => {
+    app.open = ({ query }) => dataOf({ query });
+    const connection = await RawConnection.open(app.url);
+    for (const wrong of [
+      head(query.length).replace('Bearer', 'Basic'),
+      head(query.length).replace('Host: x\r\n', ''),
+    ]) {
+      connection.send(wrong + query.slice(0, 3));
+      connection.send(query.slice(3));
+      assert.match((await connection.read())?.head ?? '', /^HTTP\/1\.1 40[01] /);
+      const answer = await connection.exchange(head(query.length) + query);
+      assert.equal(answer?.body, '{"data":{"query":"{x}"}}');
+    }
+    connection.close();
+  });
+
+  test('is streamed to whoever asks for events', async () => {
+    const stream = new StagedStream();
+    stream.give({ x: 1 });
+    stream.end();
+    app.open = () => stream;
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        accept: 'text/event-stream',
+        authorization: `Bearer ${app.token('ann')}`,
+        'content-type': 'application/json',
+      },
+      body: query,
+    });
+    assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    assert.match(await response.text(), /data: {"data":{"x":1}}\n\nevent: complete\n/);
+  });
+
+  for (const [method, status] of [
+    ['GET', 400],
+    ['HEAD', 405],
+    ['PUT', 405],
+    ['PATCH', 405],
+  ] as const) {
+    test(`is nothing that ${method} is answered for`, async () => {
+      app.open = () => assert.fail('nobody asked');
+      const headers = { authorization: `Bearer ${app.token('ann')}`, 'content-type': 'application/json' };
+      const sent = request(`${app.url}/graphql`, { method, headers }).end(query);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      assert.equal(answer.statusCode, status);
+      answer.resume();
+    });
+  }
+});
+
+describe('a body that comes again', () => {
+  let app: StagedApp;
+  let asked: GraphRequest[] = [];
+  before(async () => {
+    app = await StagedApp.start();
+    app.open = (request, { userId }) => {
+      asked.push(request);
+      return dataOf({ userId });
+    };
+  });
+  beforeEach(() => (asked = []));
+  after(() => app.stop());
+
+  const send = async (body: string, headers: Readonly<Record<string, string>> = {}, user = 'ann') => {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${app.token(user)}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+    return response.status === 200 ? response.text() : response.status;
+  };
+
+  test('is the same request, of whoever sends it', async () => {
+    const body = '{"query":"query Q{x}","operationName":"Q","variables":{"a":[{"b":"ö🌳"}]},"extensions":{}}';
+    for (const user of ['ann', 'bob', 'ann']) {
+      assert.equal(await send(body, {}, user), `{"data":{"userId":"${user}"}}`);
+    }
+    assert.deepEqual(asked[0], JSON.parse(body));
+    assert.ok(asked[1] === asked[0] && asked[2] === asked[0]);
+    assert.equal(await send(body, { authorization: 'Bearer nobody' }), 401);
+  });
+
+  test('cannot be changed by anybody', async () => {
+    await send('{"query":"{y}","variables":{"a":[{"b":1}]}}');
+    const { variables } = asked[0] as unknown as { variables: { a: [{ b: number }] } };
+    assert.throws(() => (variables.a[0].b = 2), TypeError);
+    assert.throws(() => variables.a.pop(), TypeError);
+    assert.throws(() => Object.assign(asked[0]!, { query: '{z}' }), TypeError);
+  });
+
+  test('is refused for its headers each time, and not remembered by them', async () => {
+    for (const query of ['{known}', '{unknown}']) {
+      const body = JSON.stringify({ query });
+      if (query === '{known}') assert.equal(await send(body), '{"data":{"userId":"ann"}}');
+      for (const headers of [
+        { 'content-encoding': 'gzip' },
+        { 'content-type': 'text/plain' },
+        { 'content-type': 'application/json; charset=latin1' },
+        { accept: 'image/png' },
+      ]) {
+        const status = 'accept' in headers ? 406 : 415;
+        assert.equal(await send(body, headers), status);
+      }
+      assert.equal(await send(body), '{"data":{"userId":"ann"}}');
+    }
+    assert.deepEqual(
+      asked.map(({ query }) => query),
+      ['{known}', '{known}', '{unknown}'],
+    );
+  });
+
+  test('is refused again if it was', async () => {
+    for (const body of ['{"query":1}', '{"query":"{x}","variables":[]}', '[]', '{', '{"query":"\\ud']) {
+      assert.deepEqual([await send(body), await send(body)], [400, 400], body);
+    }
+    assert.deepEqual(asked, []);
+  });
+
+  for (const [what, body] of [
+    ['a mutation', '{"query":"mutation($p:String!){changePassword(newPassword:$p)}","variables":{"p":"x"}}'],
+    ['long', JSON.stringify({ query: '{x}', variables: { text: 'x'.repeat(2048) } })],
+  ] as const) {
+    test(`is not kept if it is ${what}`, async () => {
+      await send(body);
+      await send(body);
+      assert.deepEqual(asked[0], asked[1]);
+      assert.notEqual(asked[0], asked[1]);
+    });
+  }
+
+  test('is told from another by each of its bytes', async () => {
+    for (const text of ['ö', 'Ã¶', '\\u00f6', 'o']) await send(`{"query":"{x}","variables":{"a":"${text}"}}`);
+    assert.deepEqual(
+      asked.map(({ variables }) => variables?.['a']),
+      ['ö', 'Ã¶', 'ö', 'o'],
+    );
   });
 });

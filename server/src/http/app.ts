@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import cors from '@fastify/cors';
 import { openApiDocument } from '@espalier/contract';
-import fastify, { type FastifyInstance, type onResponseHookHandler } from 'fastify';
+import fastify, { type FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { Activity } from '../activity.ts';
 import type { Clock } from '../clock.ts';
@@ -24,6 +24,8 @@ import { listen, type Listening } from './listening.ts';
 import { LiveConnections, type ConnectionsElsewhere, type LiveTimes } from './live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
+import { QuickWay } from './quick-way.ts';
+import { requestLog } from './request-log.ts';
 import { securedResponse } from './secured-response.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -114,6 +116,11 @@ export async function createApp({
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
 
+  const tell = requestLog(log);
+  // For browsers of other origins, each answer is given headers by a hook of Fastify's: then all go the usual way.
+  const quickWay =
+    corsOrigins.length > 0 ? undefined : new QuickWay(app.server, { activity, nextRequestId, tell });
+
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { log, activity }));
   app.setNotFoundHandler(() => {
     throw new Refusal(
@@ -121,8 +128,14 @@ export async function createApp({
       `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
     );
   });
-  const pressure = guard(app, { times, log, activity, nextRequestId, ...crowd });
-  if (log.isLevelEnabled('debug')) app.addHook('onResponse', logRequest(log));
+  const pressure = guard(app, { times, log, activity, nextRequestId, quickWay, ...crowd });
+  if (tell) {
+    app.addHook('onResponse', ({ id, method, routeOptions, raw }, { statusCode, elapsedTime }, done) => {
+      const ms = quickWay?.msSince(raw) ?? elapsedTime;
+      tell({ requestId: id, method, route: routeOptions.url, status: statusCode, ms });
+      done();
+    });
+  }
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
   app.removeAllContentTypeParsers();
@@ -158,10 +171,10 @@ export async function createApp({
       // The same bytes for everybody, however many do not read them.
       const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, { isReady, isStopping: () => isStopping });
-      addTokenRoutes(routes, sessions, { pressure, activity });
+      addTokenRoutes(routes, sessions, { pressure, activity, quickWay });
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
-      addGraphRoute(routes, services, { pressure, times, ...settings });
+      addGraphRoute(routes, services, { pressure, times, quickWay, ...settings });
       addGraphSocket(routes, services, { nextRequestId, Response, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
         reply.header('content-type', 'application/json; charset=utf-8').send(document),
@@ -190,17 +203,6 @@ export async function createApp({
 
 function noCompiler(): never {
   throw new Error('Bodies are judged and written without schemas: see json-body.ts.');
-}
-
-/** The route, never the URL: a query string may hold anything. */
-function logRequest(log: Logger): onResponseHookHandler {
-  return ({ id, method, routeOptions }, { statusCode, elapsedTime }, done) => {
-    log.debug(
-      { requestId: id, method, route: routeOptions.url, status: statusCode, ms: elapsedTime },
-      'request',
-    );
-    done();
-  };
 }
 
 /** A proxy may send the whole address (RFC 9112 §3.2.2). */

@@ -1,18 +1,22 @@
 /** Reads auth tokens as clients write them (RFC 6750; the scheme word in any case, then exactly one space). */
 
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyRequest } from 'fastify';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 
+interface WithHeaders {
+  readonly headers: IncomingHttpHeaders;
+}
+
 /** Undefined if there is no header at all; a header that is no usable bearer token is refused. */
-export function optionalBearer(request: FastifyRequest): string | undefined {
+export function optionalBearer(request: WithHeaders): string | undefined {
   const header = request.headers.authorization;
   return header === undefined ? undefined : parseBearer(header);
 }
 
-export function requiredBearer(request: FastifyRequest): string {
+export function requiredBearer(request: WithHeaders): string {
   const token = optionalBearer(request);
   if (token) return token;
   throw new Refusal('INVALID_AUTH_TOKEN', 'This request needs an auth token: Authorization: Bearer <token>.');
@@ -25,8 +29,8 @@ export function requiredBearer(request: FastifyRequest): string {
 export class BearerReader {
   readonly #latest = new WeakMap<Socket, { readonly header: string; readonly token: string }>();
 
-  required(request: FastifyRequest): string {
-    const { socket, headers } = request.raw;
+  required(request: IncomingMessage): string {
+    const { socket, headers } = request;
     const latest = this.#latest.get(socket);
     if (latest !== undefined && latest.header === headers.authorization) return latest.token;
     const token = requiredBearer(request);

@@ -1,6 +1,6 @@
 /** `/graphql` over HTTP, by https://graphql.github.io/graphql-over-http/draft/ */
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,25 +9,27 @@ import type { GraphLimits, GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import { BearerReader, viewerOf } from './bearer.ts';
-import { addEndpoint } from './endpoint-route.ts';
-import { answerEvents } from './event-stream.ts';
-import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
-import type { HttpTimes } from './http-times.ts';
-import { readJsonObject } from './json-body.ts';
-import { holdAsItComes, isLargeBody } from './large-bodies.ts';
-import type { LiveServices } from './live-connections.ts';
-import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
-import { smallBodyBytes, type Pressure } from './pressure.ts';
 import {
   answerHead,
   jsonHead,
-  quickWay,
   sendUsually,
   usualWay,
   type Answer,
   type AnswerHead,
   type AnswerTo,
-} from './quick-way.ts';
+  type Asked,
+} from './endpoint-answer.ts';
+import { addEndpoint } from './endpoint-route.ts';
+import { answerEvents } from './event-stream.ts';
+import { GraphBodies } from './graph-bodies.ts';
+import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
+import type { HttpTimes } from './http-times.ts';
+import { bodyOf } from './json-body.ts';
+import { holdAsItComes, isLargeBody } from './large-bodies.ts';
+import type { LiveServices } from './live-connections.ts';
+import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
+import { smallBodyBytes, type Pressure } from './pressure.ts';
+import type { QuickWay } from './quick-way.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,6 +41,7 @@ export interface GraphRouteOptions {
   readonly pressure: Pressure;
   readonly times: HttpTimes;
   readonly maxImportFolders: number;
+  readonly quickWay: QuickWay | undefined;
 }
 
 /** A folder has five fields and properties; an import that names more than so many for each is none. */
@@ -51,53 +54,66 @@ const longAnswer = smallBodyBytes;
 export function addGraphRoute(
   app: FastifyInstance,
   services: LiveServices,
-  { pressure, times, maxImportFolders }: GraphRouteOptions,
+  { pressure, times, maxImportFolders, quickWay }: GraphRouteOptions,
 ): void {
   const { graph, sessions } = services;
-  const bodyLimits = {
+  const bodies = new GraphBodies({
     values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
     names: mostNames,
-  };
+  });
   const bearers = new BearerReader();
   app.decorateRequest('viewer', null);
 
-  const answer = (reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType) => {
+  const admit = (request: IncomingMessage) => {
+    const viewer = viewerOf(bearers.required(request), sessions);
+    pressure.checkGraph(viewer.userId);
+    return viewer;
+  };
+
+  const answer = (
+    response: ServerResponse,
+    { userId }: Viewer,
+    result: GraphResult,
+    mediaType: GraphMediaType,
+  ) => {
     const { length } = result.text;
     if (length > longAnswer) {
-      limitStall(reply.raw, times.stalledAnswerMs);
-      reply.raw.once('close', pressure.keep(reply.request.viewer!.userId, length));
+      limitStall(response, times.stalledAnswerMs);
+      response.once('close', pressure.keep(userId, length));
     }
     return toAnswer(result, mediaType);
   };
 
-  const readRequest = (request: FastifyRequest): PromiseOrValue<GraphRequest> => {
-    if (request.method === 'GET') return toGraphRequest(urlParameters(request));
-    const read = () => toGraphRequest(readJsonObject(request, bodyLimits));
-    const body = request.body as Buffer | undefined;
-    return body && body.length > smallBodyBytes ? graph.inTurn(request.viewer!, read) : read();
+  const readRequest = (asked: Asked): PromiseOrValue<GraphRequest> => {
+    if (asked.raw.method === 'GET') return toGraphRequest(urlParameters(asked.raw));
+    const body = bodyOf(asked);
+    if (!body || body.length <= smallBodyBytes) return bodies.read(asked);
+    return graph.inTurn(asked.viewer!, () => bodies.read(asked));
   };
 
-  const limitsOf = ({ method, headers, raw }: FastifyRequest, { userId }: Viewer): GraphLimits => ({
-    queriesOnly: method === 'GET',
-    idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
+  const limitsOf = ({ headers, raw }: Asked, { userId }: Viewer): GraphLimits => ({
+    queriesOnly: raw.method === 'GET',
+    idempotencyKey: raw.method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
     mayBegin: () => {
       if (raw.socket.destroyed) throw new Refusal('UNAVAILABLE', 'Nobody waits for the answer.');
       pressure.checkTurn(userId);
     },
   });
 
-  const run: AnswerTo = (request, reply) => {
-    const mediaType = acceptedMediaType(request.headers.accept);
+  const run: AnswerTo = (asked, response) => {
+    const mediaType = acceptedMediaType(asked.headers.accept);
     if (!mediaType) {
       throw new Refusal(
         'NOT_ACCEPTABLE',
         'Accept must allow application/json, application/graphql-response+json or text/event-stream.',
       );
     }
-    const viewer = request.viewer!;
-    const limits = limitsOf(request, viewer);
-    const result = whenDone(readRequest(request), (given) => graph.run(given, viewer, limits));
-    return whenDone(pressure.count(viewer.userId, result), (done) => answer(reply, done, mediaType));
+    const viewer = asked.viewer!;
+    const limits = limitsOf(asked, viewer);
+    const result = whenDone(readRequest(asked), (given) => graph.run(given, viewer, limits));
+    return whenDone(pressure.count(viewer.userId, result), (done) =>
+      answer(response, viewer, done, mediaType),
+    );
   };
 
   /** Whoever takes an answer too gets events only from a subscription. */
@@ -108,26 +124,25 @@ export function addGraphRoute(
     const opening = whenDone(readRequest(request), (given) => graph.open(given, viewer, limits));
     return whenDone(pressure.count(viewer.userId, opening), (opened) =>
       mediaType && !('next' in opened)
-        ? sendUsually(reply, answer(reply, opened, mediaType))
+        ? sendUsually(reply, answer(reply.raw, viewer, opened, mediaType))
         : answerEvents(reply, opened, viewer, services),
     );
   };
 
   const runUsually = usualWay(run);
-  const runQuickly = quickWay(endpoints.graph, run);
   addEndpoint(
     app,
     endpoints.graph,
     function (request, reply) {
-      return takesEvents(request) ? open(request, reply) : runUsually.call(this, request, reply);
+      return acceptsEventStream(request.headers.accept)
+        ? open(request, reply)
+        : runUsually.call(this, request, reply);
     },
     {
       // Before the body is read: a stranger cannot make the service take in 32 MiB.
-      onRequest: (request, reply, done) => {
-        request.viewer = viewerOf(bearers.required(request), sessions);
-        pressure.checkGraph(request.viewer.userId);
-        if (takesEvents(request)) done();
-        else runQuickly(request, reply, done);
+      onRequest: (request, _, done) => {
+        request.viewer = admit(request.raw);
+        done();
       },
       preParsing: (request, reply, payload, done) =>
         isLargeBody(request)
@@ -135,10 +150,11 @@ export function addGraphRoute(
           : done(null, payload),
     },
   );
-}
-
-function takesEvents({ headers }: FastifyRequest): boolean {
-  return acceptsEventStream(headers.accept);
+  quickWay?.add(app.prefix, endpoints.graph, {
+    takes: ({ accept }) => !acceptsEventStream(accept),
+    admit,
+    answerTo: run,
+  });
 }
 
 const heads: Readonly<Record<GraphMediaType, AnswerHead>> = {
@@ -162,7 +178,7 @@ function limitStall(response: ServerResponse, stalledMs: number): void {
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
-function urlParameters({ url }: FastifyRequest): Record<string, unknown> {
+function urlParameters({ url = '' }: IncomingMessage): Record<string, unknown> {
   const start = url.indexOf('?');
   const given = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
   return {

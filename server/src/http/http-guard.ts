@@ -8,7 +8,8 @@ import { connectionLimit, mostPipelined, type HttpTimes } from './http-times.ts'
 import { LoadWatch } from './load-watch.ts';
 import { limitPipelining } from './pipelining.ts';
 import { Pressure, type Load, type PressureLimits } from './pressure.ts';
-import { checkRequestHead } from './request-head.ts';
+import type { QuickWay } from './quick-way.ts';
+import { takeIn } from './request-head.ts';
 import { watchSlowBodies } from './slow-bodies.ts';
 
 export interface GuardOptions {
@@ -16,6 +17,8 @@ export interface GuardOptions {
   readonly log: Logger;
   readonly activity: Activity;
   readonly nextRequestId: () => string;
+  /** If there is one. */
+  readonly quickWay: QuickWay | undefined;
   /** For tests. */
   readonly mostConnections?: number | undefined;
   readonly load?: Load | undefined;
@@ -25,7 +28,7 @@ export interface GuardOptions {
 const tellDroppedEveryMs = 60_000;
 
 export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
-  const { times, log, activity, nextRequestId } = options;
+  const { times, log, activity, nextRequestId, quickWay } = options;
   const { server } = app;
   // Node would forget the rest: there are at most as many as fit into the head, and few of them are let in.
   server.maxHeadersCount = 0;
@@ -35,8 +38,9 @@ export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
   server.on('checkExpectation', (request, response) => answerExpectation(request, response, nextRequestId()));
 
   app.addHook('onRequest', (request, _, done) => {
-    activity.count('requests');
-    checkRequestHead(request.raw);
+    // It was taken in there, and perhaps done: it is only to be answered.
+    quickWay?.throwFailure(request.raw);
+    takeIn(request.raw, activity);
     done();
   });
 

@@ -1,16 +1,23 @@
 /** Reads JSON bodies strictly: the media type, UTF-8, JSON, an object, and the fields that the contract asks for. */
 
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   bodies,
   type AuthTokenRequest,
   type Credentials,
   type RefreshTokenRequest,
 } from '@espalier/contract';
-import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
 import { excessOf, type ValueLimits } from './body-values.ts';
 import { isUtf8Charset } from './media-types.ts';
+
+/** Of a request, what is read here. */
+export interface WithBody {
+  readonly headers: IncomingHttpHeaders;
+  /** A buffer, if there is any. */
+  readonly body: unknown;
+}
 
 interface RequestBodies {
   Credentials: Credentials;
@@ -20,10 +27,11 @@ interface RequestBodies {
 
 /** An object with each required field as a string, whatever else it holds. */
 export function readBody<Name extends keyof RequestBodies>(
-  request: FastifyRequest,
+  request: WithBody,
   name: Name,
 ): RequestBodies[Name] {
-  const object = readJsonObject(request);
+  requireJson(request);
+  const object = parseJsonObject(bodyOf(request));
   for (const field of bodies[name].required) {
     if (typeof object[field] !== 'string') {
       throw new Refusal('BAD_INPUT', `The body needs the field ${field}, a string.`);
@@ -32,7 +40,8 @@ export function readBody<Name extends keyof RequestBodies>(
   return object as unknown as RequestBodies[Name];
 }
 
-export function readJsonObject(request: FastifyRequest, limits?: ValueLimits): Record<string, unknown> {
+/** By what the headers say of the body. */
+export function requireJson(request: WithBody): void {
   if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
   }
@@ -42,7 +51,9 @@ export function readJsonObject(request: FastifyRequest, limits?: ValueLimits): R
       'The body must be sent as it is, without a Content-Encoding.',
     );
   }
-  const body = request.body as Buffer | undefined;
+}
+
+export function parseJsonObject(body: Buffer | undefined, limits?: ValueLimits): Record<string, unknown> {
   if (limits && body && body.length > leastCountedBytes) checkValues(body, limits);
   const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -61,8 +72,12 @@ function checkValues(body: Buffer, limits: ValueLimits): void {
   throw new Refusal('TOO_LARGE', `The body holds more than ${limits[excess]} ${what}. Send it in parts.`);
 }
 
-export function isEmptyBody(request: FastifyRequest): boolean {
-  const body = request.body as Buffer | undefined;
+export function bodyOf({ body }: WithBody): Buffer | undefined {
+  return body as Buffer | undefined;
+}
+
+export function isEmptyBody(request: WithBody): boolean {
+  const body = bodyOf(request);
   return body === undefined || body.length === 0;
 }
 

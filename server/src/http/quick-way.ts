@@ -1,106 +1,228 @@
 /**
- * The quick way of a short JSON body to its answer: past the stages of Fastify that have nothing to do for it. Never
- * gives another answer than the usual way: whatever is out of the ordinary, and every refusal, goes that one.
+ * The quick way of a short JSON body to its answer: past Fastify, which has nothing to do for it. Never gives another
+ * answer than the usual way: whatever is out of the ordinary goes that one, and whatever fails is answered there.
  */
 
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerResponse,
+} from 'node:http';
 import type { Endpoint } from '@espalier/contract';
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
+import type { Activity } from '../activity.ts';
+import { isPromise } from '../database/database.ts';
+import type { Viewer } from '../graph/viewer.ts';
+import type { Answer, AnswerTo, Asked } from './endpoint-answer.ts';
 import { smallBodyBytes } from './pressure.ts';
+import { takeIn } from './request-head.ts';
+import type { TellRequest } from './request-log.ts';
 import { addHeaderLines } from './secured-response.ts';
 
-/** What there is to say when all went well. */
-export interface Answer {
-  readonly status: number;
-  readonly head: AnswerHead;
-  /** Only a 204 has none. */
-  readonly text?: string;
+export interface QuickWayOptions {
+  readonly activity: Activity;
+  readonly nextRequestId: () => string;
+  /** Undefined if nobody wants to know of each request. */
+  readonly tell: TellRequest | undefined;
 }
 
-/** Headers that many answers share, made once. */
-export interface AnswerHead {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly lines: string;
+export interface QuickEndpoint {
+  /** Whether these headers ask for nothing but an answer; without it, all do. */
+  readonly takes?: (headers: IncomingHttpHeaders) => boolean;
+  /** Before the body is read: who asks, if the endpoint wants to know. Refuses by throwing. */
+  readonly admit?: (request: IncomingMessage) => Viewer;
+  readonly answerTo: AnswerTo;
 }
 
-export type AnswerTo = (request: FastifyRequest, reply: FastifyReply) => PromiseOrValue<Answer>;
-
-export function answerHead(headers: Readonly<Record<string, string>>): AnswerHead {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return { headers, lines: lines.join('') };
+interface Route extends QuickEndpoint {
+  readonly url: string;
+  readonly mostBytes: number;
 }
 
-export const noHead = answerHead({});
-
-export function jsonHead(mediaType: string): AnswerHead {
-  return answerHead({ 'content-type': `${mediaType}; charset=utf-8`, 'cache-control': 'no-store' });
+interface Failure {
+  readonly error: unknown;
+  readonly startedAt: number;
 }
 
-/** For the handler of a route. */
-export function usualWay(answerTo: AnswerTo): RouteHandlerMethod {
-  return (request, reply) => whenDone(answerTo(request, reply), (answer) => sendUsually(reply, answer));
-}
+export class QuickWay {
+  readonly #routes = new Map<string | undefined, Route>();
+  readonly #failures = new WeakMap<IncomingMessage, Failure>();
+  readonly #options: QuickWayOptions;
+  readonly #goUsually: RequestListener;
 
-/** For the last `onRequest` hook of the same route; goes on to its handler with what is not for it. */
-export function quickWay(
-  { request: body }: Endpoint,
-  answerTo: AnswerTo,
-): (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void {
-  const mostBytes = Math.min(smallBodyBytes, body?.limitBytes ?? 0);
+  /** Stands before who listens to the server now: Fastify, and nobody else yet. */
+  constructor(server: Server, options: QuickWayOptions) {
+    const [goUsually, ...others] = server.listeners('request') as RequestListener[];
+    if (!goUsually || others.length > 0) throw new Error('Only Fastify may listen for requests yet.');
+    this.#options = options;
+    this.#goUsually = goUsually;
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => this.#take(request, response));
+  }
 
-  return (request, reply, done) => {
-    const { raw } = request;
-    if (!isShortJson(raw, mostBytes)) {
-      done();
+  /** `prefix` is what stands before the endpoint's path. */
+  add(prefix: string, { path, request }: Endpoint, endpoint: QuickEndpoint): void {
+    const mostBytes = Math.min(smallBodyBytes, request?.limitBytes ?? 0);
+    this.#routes.set(prefix + path, { ...endpoint, url: prefix + path, mostBytes });
+  }
+
+  /** For the first of all that is done on the usual way: there, what failed here is answered and not done again. */
+  throwFailure(request: IncomingMessage): void {
+    const failure = this.#failures.get(request);
+    if (failure) throw failure.error;
+  }
+
+  /** Since a request that failed here came; undefined for others. */
+  msSince(request: IncomingMessage): number | undefined {
+    const failure = this.#failures.get(request);
+    return failure && performance.now() - failure.startedAt;
+  }
+
+  #take(request: IncomingMessage, response: ServerResponse): void {
+    const route = request.method === 'POST' ? this.#routes.get(request.url) : undefined;
+    if (route === undefined || !isForUs(request.headers, route)) {
+      this.#goUsually(request, response);
       return;
     }
-    const chunks: Buffer[] = [];
-    let isWhole = false;
-    raw.on('data', (chunk: Buffer) => chunks.push(chunk));
-    raw.on('end', () => {
-      isWhole = true;
-      request.body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
-      try {
-        const answer = answerTo(request, reply);
-        if (isPromise(answer)) answer.then((given) => sendQuickly(reply, given)).catch(done);
-        else sendQuickly(reply, answer);
-      } catch (error) {
-        done(error as Error);
-      }
-    });
-    raw.on('error', (error) => {
-      // Who hangs up while the answer is made is told nothing. The status is Fastify's mark of a body that broke off.
-      if (!isWhole) done(Object.assign(error, { statusCode: 400 }));
-    });
-  };
+    const exchange = new Exchange(this, route, request, response);
+    if (this.#options.tell) exchange.startedAt = performance.now();
+    try {
+      takeIn(request, this.#options.activity);
+      if (route.admit) exchange.viewer = route.admit(request);
+    } catch (error) {
+      this.fail(exchange, error);
+      return;
+    }
+    exchange.readBody();
+  }
+
+  answer(exchange: Exchange): void {
+    try {
+      const answer = exchange.route.answerTo(exchange, exchange.response);
+      if (isPromise(answer)) this.#answerLater(exchange, answer);
+      else this.#send(exchange, answer);
+    } catch (error) {
+      this.fail(exchange, error);
+    }
+  }
+
+  #answerLater(exchange: Exchange, answer: Promise<Answer>): void {
+    answer.then((given) => this.#send(exchange, given)).catch((error: unknown) => this.fail(exchange, error));
+  }
+
+  fail(exchange: Exchange, error: unknown): void {
+    const { raw, response, startedAt } = exchange;
+    exchange.forgetBody();
+    // To Fastify, nothing that was thrown would be no failure.
+    const thrown = error || new Error('Something failed and did not say why.');
+    this.#failures.set(raw, { error: thrown, startedAt });
+    this.#goUsually(raw, response);
+  }
+
+  #send(exchange: Exchange, answer: Answer): void {
+    sendQuickly(exchange.response, answer);
+    exchange.forgetBody();
+    if (this.#options.tell) this.#tellWhenSent(exchange, this.#options.tell);
+  }
+
+  #tellWhenSent({ raw, response, route, startedAt }: Exchange, tell: TellRequest): void {
+    const requestId = this.#options.nextRequestId();
+    response.on('finish', () =>
+      tell({
+        requestId,
+        method: raw.method!,
+        route: route.url,
+        status: response.statusCode,
+        ms: performance.now() - startedAt,
+      }),
+    );
+  }
+}
+
+/** How its listeners find it: they are the same for all requests. */
+const exchangeOf = Symbol('exchange');
+
+interface Received extends IncomingMessage {
+  [exchangeOf]: Exchange;
+}
+
+class Exchange implements Asked {
+  readonly way: QuickWay;
+  readonly route: Route;
+  readonly raw: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: IncomingHttpHeaders;
+  viewer: Viewer | null = null;
+  body: Buffer | undefined = undefined;
+  /** If it comes in several. */
+  chunks: Buffer[] | undefined = undefined;
+  isWhole = false;
+  /** Only known if somebody wants to. */
+  startedAt = 0;
+
+  constructor(way: QuickWay, route: Route, raw: IncomingMessage, response: ServerResponse) {
+    this.way = way;
+    this.route = route;
+    this.raw = raw;
+    this.response = response;
+    this.headers = raw.headers;
+  }
+
+  readBody(): void {
+    (this.raw as Received)[exchangeOf] = this;
+    this.raw.on('data', takeChunk).on('end', takeEnd).on('error', takeError);
+  }
+
+  /** A connection that waits for its next request holds the last one. */
+  forgetBody(): void {
+    this.body = undefined;
+    this.chunks = undefined;
+  }
+}
+
+function takeChunk(this: Received, chunk: Buffer): void {
+  const exchange = this[exchangeOf];
+  if (exchange.body === undefined) exchange.body = chunk;
+  else if (exchange.chunks === undefined) exchange.chunks = [exchange.body, chunk];
+  else exchange.chunks.push(chunk);
+}
+
+function takeEnd(this: Received): void {
+  const exchange = this[exchangeOf];
+  exchange.isWhole = true;
+  if (exchange.chunks) exchange.body = Buffer.concat(exchange.chunks);
+  exchange.way.answer(exchange);
+}
+
+function takeError(this: Received, error: Error): void {
+  const exchange = this[exchangeOf];
+  // Who hangs up while the answer is made is told nothing. The status is Fastify's mark of a body that broke off.
+  if (!exchange.isWhole) exchange.way.fail(exchange, Object.assign(error, { statusCode: 400 }));
+}
+
+function isForUs(headers: IncomingHttpHeaders, { mostBytes, takes }: Route): boolean {
+  return isShortJson(headers, mostBytes) && (takes === undefined || takes(headers));
 }
 
 /** Node sees to it that no more comes than was announced. */
-function isShortJson({ method, headers }: FastifyRequest['raw'], mostBytes: number): boolean {
+function isShortJson(headers: IncomingHttpHeaders, mostBytes: number): boolean {
   const mediaType = headers['content-type'];
   if (mediaType !== 'application/json' && mediaType !== 'application/json; charset=utf-8') return false;
   const bytes = Number(headers['content-length'] ?? 0);
-  return method === 'POST' && bytes > 0 && bytes <= mostBytes;
+  return bytes > 0 && bytes <= mostBytes && headers['transfer-encoding'] === undefined;
 }
 
-function sendQuickly(reply: FastifyReply, answer: Answer): void {
-  // Of others, for example for browsers of another origin: they come first.
-  if (Object.keys(reply.getHeaders()).length > 0) {
-    sendUsually(reply, answer);
-    return;
-  }
-  const { raw } = reply;
-  const { status, head, text } = answer;
-  addHeaderLines(raw, head.lines);
+function sendQuickly(response: ServerResponse, { status, head, text }: Answer): void {
   if (text === undefined) {
-    raw.writeHead(status).end();
+    addHeaderLines(response, head.lines);
+    response.writeHead(status).end();
     return;
   }
   const bytes = Buffer.byteLength(text);
+  addHeaderLines(response, head.lines);
   // Text of ASCII only is the same bytes either way, and this way it is not looked through again.
-  raw.writeHead(status, { 'content-length': bytes }).end(text, bytes === text.length ? 'latin1' : 'utf8');
-}
-
-export function sendUsually(reply: FastifyReply, { status, head, text }: Answer): FastifyReply {
-  return reply.code(status).headers(head.headers).send(text);
+  response
+    .writeHead(status, { 'content-length': bytes })
+    .end(text, bytes === text.length ? 'latin1' : 'utf8');
 }

@@ -1,6 +1,7 @@
 /** Refuses requests whose headers could be read in two ways: what a proxy in front made of them may be something else. */
 
 import type { IncomingMessage } from 'node:http';
+import type { Activity } from '../activity.ts';
 import { Refusal } from '../refusal.ts';
 
 const mostHeaders = 100;
@@ -13,11 +14,17 @@ const single: Readonly<Record<number, string>> = {
   15: 'idempotency-key',
 };
 
+/** The first of all that is done with a request, whichever way it goes. */
+export function takeIn(request: IncomingMessage, activity: Activity): void {
+  activity.count('requests');
+  checkRequestHead(request);
+}
+
 /**
  * Of what Node's parser lets pass; it refuses a `Content-Length` that is repeated or beside a `Transfer-Encoding`, folded
  * lines, spaces before a colon and bare line feeds by itself.
  */
-export function checkRequestHead(request: IncomingMessage): void {
+function checkRequestHead(request: IncomingMessage): void {
   const { rawHeaders, headers, httpVersion } = request;
   if (rawHeaders.length > 2 * mostHeaders) throw malformed(`There are more than ${mostHeaders} headers.`);
   let seen = 0;

@@ -8,44 +8,46 @@ import type { IssuedPair, Sessions } from '../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from './bearer.ts';
 import { clientOf } from './client-of.ts';
 import { drainBody } from './drain-body.ts';
+import { jsonHead, noHead, sendUsually, usualWay, type Answer, type AnswerTo } from './endpoint-answer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 import type { Pressure } from './pressure.ts';
-import { jsonHead, noHead, quickWay, usualWay, type Answer } from './quick-way.ts';
+import type { QuickWay } from './quick-way.ts';
 
 const pairHead = jsonHead('application/json');
 
 export interface TokenRouteOptions {
   readonly pressure: Pressure;
   readonly activity: Activity;
+  readonly quickWay: QuickWay | undefined;
 }
 
 export function addTokenRoutes(
   app: FastifyInstance,
   sessions: Sessions,
-  { pressure, activity }: TokenRouteOptions,
+  { pressure, activity, quickWay }: TokenRouteOptions,
 ): void {
-  const logIn = async (request: FastifyRequest) => {
+  const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
     const credentials = readBody(request, 'Credentials');
-    return pairAnswer(await sessions.logIn(credentials, clientOf(request)));
+    return sendUsually(reply, pairAnswer(await sessions.logIn(credentials, clientOf(request))));
   };
   const checkPressure = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
     pressure.checkLogin();
     done();
   };
-  addEndpoint(app, endpoints.login, usualWay(logIn), {
+  addEndpoint(app, endpoints.login, logIn, {
     onRequest: checkPressure,
     onSend: counted(activity, { 200: 'logins', 401: 'failedLogins', 429: 'failedLogins' }),
   });
 
-  const refresh = async (request: FastifyRequest) => {
+  const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
     const { refreshToken } = readBody(request, 'RefreshTokenRequest');
     const authToken = requiredBearer(request);
     const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(request));
     activity.count('refreshes');
-    return pairAnswer(pair);
+    return sendUsually(reply, pairAnswer(pair));
   };
-  addEndpoint(app, endpoints.refresh, usualWay(refresh), { onRequest: quickWay(endpoints.refresh, refresh) });
+  addEndpoint(app, endpoints.refresh, refresh);
 
   // Contract §4 rule 1: the AT takes precedence. With one, the body is not even read.
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -70,11 +72,12 @@ export function addTokenRoutes(
   addEndpoint(app, endpoints.logout, logOutByBody, { onRequest: logOutByHeader });
 
   const isValid: Answer = { status: endpoints.verify.success.status, head: noHead };
-  const verify = (request: FastifyRequest) => {
-    sessions.authenticate(readBody(request, 'AuthTokenRequest').authToken);
+  const verify: AnswerTo = (asked) => {
+    sessions.authenticate(readBody(asked, 'AuthTokenRequest').authToken);
     return isValid;
   };
-  addEndpoint(app, endpoints.verify, usualWay(verify), { onRequest: quickWay(endpoints.verify, verify) });
+  addEndpoint(app, endpoints.verify, usualWay(verify));
+  quickWay?.add(app.prefix, endpoints.verify, { answerTo: verify });
 }
 
 /** By the status of the answer. */
