@@ -7,7 +7,7 @@ import { plantEstate, racesOf } from './estate.ts';
 import { growEstate } from './grown-estate.ts';
 import { askedBy } from './load-process.ts';
 import { connections, warmUp } from './meeting.ts';
-import { OurServer, temporaryFolder } from './our-server.ts';
+import { keepsNothing, OurServer, temporaryFolder } from './our-server.ts';
 import { compete, type Course, type Field } from './race.ts';
 import { recordAnswer } from './recorded-answer.ts';
 
@@ -32,9 +32,8 @@ export const millionField: Field = {
     const files = { small: join(folder, 'small.db'), large: join(folder, 'large.db') };
     const servers: OurServer[] = [];
     const serve = async (file: string) => {
-      // An answer that is kept tells nothing of the tree.
-      const settings = { KEPT_ANSWERS_MB: '0' };
-      const server = await OurServer.start(course, { databaseUrl: `sqlite:${file}`, settings });
+      const options = { databaseUrl: `sqlite:${file}`, settings: keepsNothing };
+      const server = await OurServer.start(course, options);
       servers.push(server);
       return server;
     };

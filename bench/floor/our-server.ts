@@ -23,6 +23,9 @@ export interface GraphBody {
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 
+/** Each answer is read from the database: one that is kept would say nothing of what reading costs. */
+export const keepsNothing = { KEPT_ANSWERS_MB: '0' };
+
 /** What is logged by default: refusals and troubles, and nothing of what goes well. */
 const usualSettings = { LOG_LEVEL: 'info' };
 

@@ -6,7 +6,7 @@
 import { cpuMicroseconds, descendantsOf } from '../sizing-processes.ts';
 import { plantEstate, reads } from './estate.ts';
 import { askedBy } from './load-process.ts';
-import { OurServer } from './our-server.ts';
+import { keepsNothing, OurServer } from './our-server.ts';
 import type { Contestant } from './contestant.ts';
 import { compete, type Course, type Field, type Race, type Report } from './race.ts';
 import { recordAnswer } from './recorded-answer.ts';
@@ -36,10 +36,10 @@ export const workerField: Field = {
   name: 'two workers',
   entries: [workers, share],
   async *run(_, course) {
-    const one = await OurServer.start(course, { settings: { WORKERS: '1' } });
+    const one = await OurServer.start(course, { settings: { ...keepsNothing, WORKERS: '1' } });
     let two: OurServer | undefined;
     try {
-      two = await OurServer.start(course, { settings: { WORKERS: '2' } });
+      two = await OurServer.start(course, { settings: { ...keepsNothing, WORKERS: '2' } });
       if (two.log.includes('WORKERS is not a setting')) {
         course.note('workers: this server has no such setting');
         return;
