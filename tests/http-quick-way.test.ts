@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { after, before, beforeEach, describe, test } from 'node:test';
-import type { GraphRequest } from '@espalier/contract';
+import { after, before, describe, test } from 'node:test';
 import { Refusal } from '../server/src/refusal.ts';
 import { eventually } from './eventually.ts';
 import { dataOf, StagedApp, StagedStream } from './live/staged-app.ts';
@@ -304,93 +303,4 @@ describe('a short JSON body', () => {
       answer.resume();
     });
   }
-});
-
-describe('a body that comes again', () => {
-  let app: StagedApp;
-  let asked: GraphRequest[] = [];
-  before(async () => {
-    app = await StagedApp.start();
-    app.open = (request, { userId }) => {
-      asked.push(request);
-      return dataOf({ userId });
-    };
-  });
-  beforeEach(() => (asked = []));
-  after(() => app.stop());
-
-  const send = async (body: string, headers: Readonly<Record<string, string>> = {}, user = 'ann') => {
-    const response = await fetch(`${app.url}/graphql`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${app.token(user)}`, 'content-type': 'application/json', ...headers },
-      body,
-    });
-    return response.status === 200 ? response.text() : response.status;
-  };
-
-  test('is the same request, of whoever sends it', async () => {
-    const body = '{"query":"query Q{x}","operationName":"Q","variables":{"a":[{"b":"ö🌳"}]},"extensions":{}}';
-    for (const user of ['ann', 'bob', 'ann']) {
-      assert.equal(await send(body, {}, user), `{"data":{"userId":"${user}"}}`);
-    }
-    assert.deepEqual(asked[0], JSON.parse(body));
-    assert.ok(asked[1] === asked[0] && asked[2] === asked[0]);
-    assert.equal(await send(body, { authorization: 'Bearer nobody' }), 401);
-  });
-
-  test('cannot be changed by anybody', async () => {
-    await send('{"query":"{y}","variables":{"a":[{"b":1}]}}');
-    const { variables } = asked[0] as unknown as { variables: { a: [{ b: number }] } };
-    assert.throws(() => (variables.a[0].b = 2), TypeError);
-    assert.throws(() => variables.a.pop(), TypeError);
-    assert.throws(() => Object.assign(asked[0]!, { query: '{z}' }), TypeError);
-  });
-
-  test('is refused for its headers each time, and not remembered by them', async () => {
-    for (const query of ['{known}', '{unknown}']) {
-      const body = JSON.stringify({ query });
-      if (query === '{known}') assert.equal(await send(body), '{"data":{"userId":"ann"}}');
-      for (const headers of [
-        { 'content-encoding': 'gzip' },
-        { 'content-type': 'text/plain' },
-        { 'content-type': 'application/json; charset=latin1' },
-        { accept: 'image/png' },
-      ]) {
-        const status = 'accept' in headers ? 406 : 415;
-        assert.equal(await send(body, headers), status);
-      }
-      assert.equal(await send(body), '{"data":{"userId":"ann"}}');
-    }
-    assert.deepEqual(
-      asked.map(({ query }) => query),
-      ['{known}', '{known}', '{unknown}'],
-    );
-  });
-
-  test('is refused again if it was', async () => {
-    for (const body of ['{"query":1}', '{"query":"{x}","variables":[]}', '[]', '{', '{"query":"\\ud']) {
-      assert.deepEqual([await send(body), await send(body)], [400, 400], body);
-    }
-    assert.deepEqual(asked, []);
-  });
-
-  for (const [what, body] of [
-    ['a mutation', '{"query":"mutation($p:String!){changePassword(newPassword:$p)}","variables":{"p":"x"}}'],
-    ['long', JSON.stringify({ query: '{x}', variables: { text: 'x'.repeat(2048) } })],
-  ] as const) {
-    test(`is not kept if it is ${what}`, async () => {
-      await send(body);
-      await send(body);
-      assert.deepEqual(asked[0], asked[1]);
-      assert.notEqual(asked[0], asked[1]);
-    });
-  }
-
-  test('is told from another by each of its bytes', async () => {
-    for (const text of ['ö', 'Ã¶', '\\u00f6', 'o']) await send(`{"query":"{x}","variables":{"a":"${text}"}}`);
-    assert.deepEqual(
-      asked.map(({ variables }) => variables?.['a']),
-      ['ö', 'Ã¶', 'ö', 'o'],
-    );
-  });
 });
