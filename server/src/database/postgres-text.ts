@@ -1,6 +1,6 @@
 /** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
 
-import { columnEnd, rowsOfEach, type Part, type Statement } from './statement.ts';
+import { columnEnd, literal, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
@@ -76,6 +76,8 @@ function write({ parts }: Statement, name: string): PostgresStatement {
         from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
     }
     if (part.kind === 'json-text') return `to_json(${part.column})::text`;
+    if (part.kind === 'json-texts')
+      return `string_agg(to_json(${part.column})::text, ${literal(part.between)})`;
     if (part.kind === 'kept-from-others') return 'for update';
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}

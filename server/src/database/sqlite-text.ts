@@ -2,7 +2,7 @@
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Dialect } from './database.ts';
-import { columnEnd, rowsOfEach, type Part, type Statement } from './statement.ts';
+import { columnEnd, literal, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 /** A statement as a connection has prepared it. */
 export interface Ready {
@@ -29,6 +29,10 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
         where folder_trigrams match ? and rowid > ? order by rowid limit ?) as possible`;
     }
     if (part.kind === 'json-text') return `json_quote(${part.column})`;
+    if (part.kind === 'json-texts') {
+      // Much faster than to quote each.
+      return `replace(trim(json_group_array(${part.column}), '[]'), '","', ${literal(`"${part.between}"`)})`;
+    }
     // There is one that writes at a time.
     if (part.kind === 'kept-from-others') return '';
     if (part.kind === 'list') {

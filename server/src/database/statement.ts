@@ -9,6 +9,7 @@ export type Part =
   | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
   | ({ readonly kind: 'list-for-each'; readonly name: string } & ListForEach)
   | { readonly kind: 'json-text'; readonly column: string }
+  | { readonly kind: 'json-texts'; readonly column: string; readonly between: string }
   | { readonly kind: 'kept-from-others' }
   | {
       readonly kind: 'possible-matches';
@@ -70,6 +71,19 @@ export function textList(name: string): Part {
 /** A column with text as it stands in JSON, with its quotes. */
 export function jsonText(column: string): Part {
   return { kind: 'json-text', column };
+}
+
+/**
+ * The same of all rows of a group, with this between them; null or an empty text if there are none. Wrong where something
+ * had to be escaped, which shows by a backslash.
+ */
+export function jsonTexts(column: string, between: string): Part {
+  return { kind: 'json-texts', column, between };
+}
+
+/** As SQL has it. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** A control character, which no JSON has in it. */

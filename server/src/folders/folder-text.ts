@@ -4,8 +4,7 @@
  * whether what it knows of the viewer's rights still holds. Only for folders that hide nothing from the viewer.
  */
 
-import { LRUCache } from 'lru-cache';
-import { jsonText, sql, type Part, type Statement } from '../database/statement.ts';
+import { jsonText, jsonTexts, literal, sql, type Part, type Statement } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 
 /** What is shown of a folder, and of those inside it, in its order. */
@@ -35,20 +34,14 @@ export const tooMany = '\u001d';
 /** By the names of its parameters. */
 export type TextParameters = Record<string, string | number>;
 
-/** A prepared statement takes some kilobytes: those of the queries that came last. */
-const mostStatements = 200;
-const statements = new LRUCache<FolderText, Statement<TextParameters, WrittenText>>({ max: mostStatements });
-
-export function textStatement(text: FolderText): Statement<TextParameters, WrittenText> {
-  let statement = statements.get(text);
-  if (!statement) statements.set(text, (statement = write(text)));
-  return statement;
-}
-
-function write(text: FolderText): Statement<TextParameters, WrittenText> {
+/** A quick one may be wrong where there is a backslash in what it writes. */
+export function textStatement(
+  text: FolderText,
+  { isQuick = false } = {},
+): Statement<TextParameters, WrittenText> {
   return sql<TextParameters, WrittenText>`
     select journal_counter.number, journal_counter.nonce, journal_counter.access_number as "accessNumber",
-      ${{ parts: expressionOf(withLiterals(text), 0) }} as text
+      ${{ parts: expressionOf(withLiterals(text), 0, isQuick) }} as text
     from journal_counter cross join folders as f0 where f0.id = ${'id'}`;
 }
 
@@ -59,12 +52,12 @@ export function mostFolders(text: FolderText): number {
   return most;
 }
 
-function expressionOf(text: FolderText, depth: number): Part[] {
+function expressionOf(text: FolderText, depth: number, isQuick: boolean): Part[] {
   const parts: Part[] = [];
   for (const piece of text) {
     if (parts.length > 0) parts.push(' || ');
     if (typeof piece === 'string') parts.push(literal(piece));
-    else parts.push(...(isInner(piece) ? innerOf(piece, depth) : columnOf(piece, `f${depth}`)));
+    else parts.push(...(isInner(piece) ? innerOf(piece, depth, isQuick) : columnOf(piece, `f${depth}`)));
   }
   return parts;
 }
@@ -103,35 +96,62 @@ function columnOf({ value }: FolderValue, folder: string): Part[] {
 }
 
 /** What all of them begin and end with is between them, and so not put together for each. */
-function innerOf({ each, limit, most }: InnerFolders, depth: number): Part[] {
-  const pieces = [...withLiterals(each)];
-  const start = typeof pieces[0] === 'string' ? (pieces.shift() as string) : '';
-  const end = typeof pieces.at(-1) === 'string' ? (pieces.pop() as string) : '';
+function innerOf(inner: InnerFolders, depth: number, isQuick: boolean): Part[] {
+  const { limit, most } = inner;
+  const { start, pieces, end } = takenApart(inner);
   const folder = `f${depth + 1}`;
+  const between = `${end},${start}`;
+  const column = isQuick ? onlyColumn(pieces) : undefined;
+  const texts = column
+    ? [jsonTexts(column, between)]
+    : ['string_agg(', ...expressionOf(pieces, depth + 1, isQuick), `, ${literal(between)})`];
   return [
-    `(select case when count(*) > ${most} then ${literal(tooMany)} else coalesce(${literal(start)} || string_agg(`,
-    ...expressionOf(pieces, depth + 1),
-    `, ${literal(`${end},${start}`)}) || ${literal(end)}, '') end from (select ${columnsOf(pieces)} from folders `,
+    `(select case when count(*) > ${most} then ${literal(tooMany)} when count(*) = 0 then '' else ${literal(start)} || `,
+    ...texts,
+    ` || ${literal(end)} end from (select ${columnsOf(pieces)} from folders `,
     `where parent_id = f${depth}.id order by sort_key, id limit `,
     { kind: 'parameter', name: limit },
     `) as ${folder})`,
   ];
 }
 
-/** The number of sub-folders alone is not in the index of the lists. */
-function columnsOf(pieces: FolderText): string {
-  const isCounted = pieces.some((piece) => isValue(piece) && piece.value === 'childCount');
-  return `id, name, title${isCounted ? ', child_count' : ''}`;
+function takenApart({ each }: InnerFolders): { start: string; pieces: FolderText; end: string } {
+  const pieces = [...withLiterals(each)];
+  const start = typeof pieces[0] === 'string' ? (pieces.shift() as string) : '';
+  const end = typeof pieces.at(-1) === 'string' ? (pieces.pop() as string) : '';
+  return { start, pieces, end };
 }
 
-function isValue(piece: FolderText[number]): piece is FolderValue {
+/** Of a list that shows one text of each folder and nothing else. */
+function onlyColumn(pieces: FolderText): string | undefined {
+  const [only, ...others] = pieces;
+  if (others.length > 0 || !isValue(only)) return undefined;
+  if (only.value === 'name') return 'name';
+  return only.value === 'title' ? titleColumn : undefined;
+}
+
+/** Of the index of the lists, in which there is no number of sub-folders, as little as possible. */
+function columnsOf(pieces: FolderText): string {
+  const columns = new Set<string>();
+  for (const piece of pieces) {
+    if (isInner(piece)) columns.add('id');
+    else if (isValue(piece)) for (const column of columnsFor[piece.value]) columns.add(column);
+  }
+  return [...columns].join(', ');
+}
+
+const columnsFor: Readonly<Record<FolderValue['value'], readonly string[]>> = {
+  id: ['id'],
+  name: ['name'],
+  title: ['name', 'title'],
+  childCount: ['child_count'],
+};
+const titleColumn = 'coalesce(title, name)';
+
+function isValue(piece: FolderText[number] | undefined): piece is FolderValue {
   return typeof piece === 'object' && 'value' in piece;
 }
 
 function isInner(piece: FolderText[number]): piece is InnerFolders {
   return typeof piece === 'object' && 'each' in piece;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

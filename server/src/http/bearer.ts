@@ -26,17 +26,21 @@ export function requiredBearer(request: WithHeaders): string {
  * For requests by the thousand: the same header over the same connection is not taken apart again, and its token is the
  * same string again, which is found much faster among those that are known. Says nothing of whether it is still good.
  */
-export class BearerReader {
-  readonly #latest = new WeakMap<Socket, { readonly header: string; readonly token: string }>();
+export function repeatedBearer(request: IncomingMessage): string {
+  const socket: Known = request.socket;
+  const { authorization } = request.headers;
+  const latest = socket[latestOf];
+  if (latest !== undefined && latest.header === authorization) return latest.token;
+  const token = requiredBearer(request);
+  socket[latestOf] = { header: authorization!, token };
+  return token;
+}
 
-  required(request: IncomingMessage): string {
-    const { socket, headers } = request;
-    const latest = this.#latest.get(socket);
-    if (latest !== undefined && latest.header === headers.authorization) return latest.token;
-    const token = requiredBearer(request);
-    this.#latest.set(socket, { header: headers.authorization!, token });
-    return token;
-  }
+/** On the connection itself, where it is found soonest. */
+const latestOf = Symbol('latest token');
+
+interface Known extends Socket {
+  [latestOf]?: { readonly header: string; readonly token: string };
 }
 
 /** In the payload of a message, where the key may be in any case; undefined if it is not there. */

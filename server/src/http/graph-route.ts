@@ -8,7 +8,7 @@ import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import type { GraphLimits, GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
-import { BearerReader, viewerOf } from './bearer.ts';
+import { repeatedBearer, viewerOf } from './bearer.ts';
 import {
   answerHead,
   jsonHead,
@@ -61,11 +61,10 @@ export function addGraphRoute(
     values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
     names: mostNames,
   });
-  const bearers = new BearerReader();
   app.decorateRequest('viewer', null);
 
   const admit = (request: IncomingMessage) => {
-    const viewer = viewerOf(bearers.required(request), sessions);
+    const viewer = viewerOf(repeatedBearer(request), sessions);
     pressure.checkGraph(viewer.userId);
     return viewer;
   };

@@ -15,11 +15,19 @@ export interface EndTimes {
   readonly endWithinMs: number;
 }
 
+/** The latest of a connection. One for each, used again. */
 interface Exchange {
   /** None before the first request. */
-  readonly response: ServerResponse | undefined;
+  response: ServerResponse | undefined;
   /** Of the connection, when the request was there: what came after it is of the next one. */
   bytesRead: number;
+}
+
+/** On the connection itself, where it is found soonest. */
+const exchangeOf = Symbol('exchange');
+
+interface Exchanging extends Socket {
+  [exchangeOf]?: Exchange;
 }
 
 interface Silence {
@@ -46,23 +54,30 @@ export class OpenConnections {
         if (this.#securing.get(address) === socket) this.#securing.delete(address);
       });
     });
-    server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
+    server.on(isTls ? 'secureConnection' : 'connection', (socket: Exchanging) => {
       if (isTls) this.#securing.delete(addressOf(socket));
-      this.#exchanges.set(socket, { response: undefined, bytesRead: socket.bytesRead });
+      const exchange: Exchange = { response: undefined, bytesRead: socket.bytesRead };
+      socket[exchangeOf] = exchange;
+      this.#exchanges.set(socket, exchange);
       socket.once('close', () => this.#exchanges.delete(socket));
     });
     // Before the request is handled, which may write the head of its answer at once.
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      const { socket, headers } = request;
+      const { headers } = request;
+      const socket: Exchanging = request.socket;
       if (this.#isLastRequest) response.shouldKeepAlive = false;
-      if (!this.#exchanges.has(socket)) return;
-      const exchange: Exchange = { response, bytesRead: socket.bytesRead };
-      this.#exchanges.set(socket, exchange);
+      const exchange = socket[exchangeOf];
+      if (!exchange) return;
+      exchange.response = response;
+      exchange.bytesRead = socket.bytesRead;
       const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
       // It comes once; `once` would cost as much as all the rest here.
-      if (hasBody) request.on('end', () => (exchange.bytesRead = socket.bytesRead));
+      if (hasBody) request.on('end', noteEnd);
     });
-    server.on('upgrade', ({ socket }: IncomingMessage) => this.#exchanges.delete(socket));
+    server.on('upgrade', ({ socket }: IncomingMessage) => {
+      delete (socket as Exchanging)[exchangeOf];
+      this.#exchanges.delete(socket);
+    });
   }
 
   /** Every request that comes from now on, or is still coming, is told that it was the last of its connection. */
@@ -119,6 +134,13 @@ export class OpenConnections {
       if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
     }
   }
+}
+
+/** What comes after it is of the next request. */
+function noteEnd(this: IncomingMessage): void {
+  const socket: Exchanging = this.socket;
+  const exchange = socket[exchangeOf];
+  if (exchange?.response?.req === this) exchange.bytesRead = socket.bytesRead;
 }
 
 /** All of the answer has left the process, or none is due. */

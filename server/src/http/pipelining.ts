@@ -7,13 +7,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export function limitPipelining(server: Server, most: number): void {
-  const lines = new WeakMap<Socket, Line>();
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    let line = lines.get(socket);
-    if (!line) lines.set(socket, (line = new Line()));
+    const line = ((socket as Lined)[lineOf] ??= new Line());
     if (++line.unanswered > most) socket.destroy();
     response.on('close', line.onAnswered);
   });
+}
+
+/** On the connection itself: to look it up for each request would cost more than all the rest here. */
+const lineOf = Symbol('line');
+
+interface Lined extends Socket {
+  [lineOf]?: Line;
 }
 
 /** One for each connection, so that a request makes nothing new. */

@@ -46,7 +46,7 @@ interface Failure {
 }
 
 export class QuickWay {
-  readonly #routes = new Map<string | undefined, Route>();
+  readonly #routes: Route[] = [];
   readonly #failures = new WeakMap<IncomingMessage, Failure>();
   readonly #options: QuickWayOptions;
   readonly #goUsually: RequestListener;
@@ -64,7 +64,7 @@ export class QuickWay {
   /** `prefix` is what stands before the endpoint's path. */
   add(prefix: string, { path, request }: Endpoint, endpoint: QuickEndpoint): void {
     const mostBytes = Math.min(smallBodyBytes, request?.limitBytes ?? 0);
-    this.#routes.set(prefix + path, { ...endpoint, url: prefix + path, mostBytes });
+    this.#routes.push({ ...endpoint, url: prefix + path, mostBytes });
   }
 
   /** For the first of all that is done on the usual way: there, what failed here is answered and not done again. */
@@ -80,7 +80,7 @@ export class QuickWay {
   }
 
   #take(request: IncomingMessage, response: ServerResponse): void {
-    const route = request.method === 'POST' ? this.#routes.get(request.url) : undefined;
+    const route = request.method === 'POST' ? this.#routeFor(request.url) : undefined;
     if (route === undefined || !isForUs(request.headers, route)) {
       this.#goUsually(request, response);
       return;
@@ -95,6 +95,12 @@ export class QuickWay {
       return;
     }
     exchange.readBody();
+  }
+
+  /** There are two: to compare is quicker than to look one up by a text that is new each time. */
+  #routeFor(url: string | undefined): Route | undefined {
+    for (const route of this.#routes) if (route.url === url) return route;
+    return undefined;
   }
 
   answer(exchange: Exchange): void {

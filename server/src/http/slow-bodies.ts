@@ -7,11 +7,20 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpTimes } from './http-times.ts';
 
+/** The latest request of a connection: HTTP/1.1 sends one after the other. One for each connection, used again. */
 interface Receiving {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly bytesBefore: number;
+  request: IncomingMessage;
+  response: ServerResponse;
+  bytesBefore: number;
   ageMs: number;
+  /** It is among those that are looked at. */
+  isWatched: boolean;
+}
+
+const receivingOf = Symbol('receiving');
+
+interface Watched extends Socket {
+  [receivingOf]?: Receiving;
 }
 
 /** Answers with what ends the watch. */
@@ -20,27 +29,38 @@ export function watchSlowBodies(
   { bodyMs, bodyBytesPerSecond, longestBodyMs, checkEveryMs }: HttpTimes,
   refuse: (socket: Socket) => void,
 ): () => void {
-  /** The latest of each connection: HTTP/1.1 sends one after the other. */
-  const receiving = new Map<Socket, Receiving>();
+  const watched = new Map<Socket, Receiving>();
+  const forget = (socket: Socket, each: Receiving) => {
+    each.isWatched = false;
+    watched.delete(socket);
+  };
 
   server.on('request', (request, response) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
-    const { socket } = request;
-    receiving.set(socket, { request, response, bytesBefore: socket.bytesRead, ageMs: 0 });
+    const socket: Watched = request.socket;
+    const bytesBefore = socket.bytesRead;
+    const each = (socket[receivingOf] ??= { request, response, bytesBefore, ageMs: 0, isWatched: false });
+    each.request = request;
+    each.response = response;
+    each.bytesBefore = bytesBefore;
+    each.ageMs = 0;
+    if (each.isWatched) return;
+    each.isWatched = true;
+    watched.set(socket, each);
   });
 
   const timer = setInterval(() => {
-    for (const [socket, each] of receiving) {
+    for (const [socket, each] of watched) {
       if (each.request.complete || socket.destroyed) {
-        receiving.delete(socket);
+        forget(socket, each);
         continue;
       }
       // By looks, not by the clock: while this process stood still, nobody was late.
       each.ageMs += checkEveryMs;
       const extraMs = ((socket.bytesRead - each.bytesBefore) / bodyBytesPerSecond) * 1000;
       if (each.ageMs <= Math.min(bodyMs + extraMs, longestBodyMs)) continue;
-      receiving.delete(socket);
+      forget(socket, each);
       // An answer has begun, or is due to an earlier request: another one would be taken for it.
       if (each.response.headersSent || each.response.socket !== socket) socket.destroy();
       else refuse(socket);

@@ -38,6 +38,8 @@ export interface ReadyPlan {
 /** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps. */
 const mostFields = 20_000;
 const tokensOfAField = 4;
+/** What makes the whole answer keeps a prepared statement, or two. */
+const fieldsOfAWhole = 50;
 /** Of one operation: for each choice of the conditions in its document. */
 const mostPlans = 8;
 /** From then on it is tried only now and then: what was in the way may be over. */
@@ -144,8 +146,8 @@ export function createCompiledQueries(schema: GraphQLSchema): CompiledQueries {
 const noVariables: Variables = Object.freeze({});
 const nothing = [undefined];
 
-function sizeOf({ size }: Plan, { tokenCount = 0 }: DocumentNode): number {
-  return 1 + size + Math.ceil(tokenCount / tokensOfAField);
+function sizeOf({ size, whole }: Plan, { tokenCount = 0 }: DocumentNode): number {
+  return 1 + size + (whole ? fieldsOfAWhole : 0) + Math.ceil(tokenCount / tokensOfAField);
 }
 
 class Following implements ReadyPlan {

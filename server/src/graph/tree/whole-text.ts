@@ -57,6 +57,8 @@ export function planWholeText(field: PlannedField): MakeWhole | undefined {
   const mostValues = folders * valuesIn(field);
   const name = `${++lastNumber}`;
   let passOver = 0;
+  let isQuick = true;
+  let statement = textStatement(text, { isQuick });
 
   return (variables, services, userId) => {
     const { limits, accessBook, database } = services as WholeServices;
@@ -99,8 +101,12 @@ export function planWholeText(field: PlannedField): MakeWhole | undefined {
   }
 
   function readText(parameters: TextParameters, database: Database): WrittenText | undefined {
-    const written = database.get(textStatement(text), parameters);
-    return isPromise(written) ? undefined : written;
+    const written = database.get(statement, parameters);
+    if (isPromise(written)) return undefined;
+    if (!isQuick || !written?.text.includes('\\')) return written;
+    isQuick = false;
+    statement = textStatement(text);
+    return readText(parameters, database);
   }
 }
 
