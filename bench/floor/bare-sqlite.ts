@@ -24,3 +24,12 @@ export function readRows<Row>(file: string, query: string, ...values: unknown[])
     connection.close();
   }
 }
+
+export function writeRow(file: string, statement: string, values: readonly unknown[]): void {
+  const connection = openBareSqlite(file);
+  try {
+    connection.prepare(statement).run(...values);
+  } finally {
+    connection.close();
+  }
+}

@@ -171,7 +171,12 @@ export async function createApp({
       // The same bytes for everybody, however many do not read them.
       const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, { isReady, isStopping: () => isStopping });
-      addTokenRoutes(routes, sessions, { pressure, activity, quickWay });
+      addTokenRoutes(routes, sessions, {
+        pressure,
+        activity,
+        quickWay,
+        trustsProxy: Array.isArray(trustProxy) ? trustProxy.length > 0 : Boolean(trustProxy),
+      });
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
       addGraphRoute(routes, services, { pressure, times, quickWay, ...settings });

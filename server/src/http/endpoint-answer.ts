@@ -9,6 +9,8 @@ import type { Viewer } from '../graph/viewer.ts';
 export interface Asked {
   readonly raw: IncomingMessage;
   readonly headers: IncomingHttpHeaders;
+  /** Of the client, as a trusted proxy tells it; without it, that of the connection. */
+  readonly ip?: string;
   /** A buffer, if there is any. */
   readonly body: unknown;
   /** Null where nobody asked who it is. */

@@ -30,8 +30,8 @@ export interface QuickWayOptions {
 export interface QuickEndpoint {
   /** Whether these headers ask for nothing but an answer; without it, all do. */
   readonly takes?: (headers: IncomingHttpHeaders) => boolean;
-  /** Before the body is read: who asks, if the endpoint wants to know. Refuses by throwing. */
-  readonly admit?: (request: IncomingMessage) => Viewer;
+  /** Before the body is read: who asks, null if nobody wants to know. Refuses by throwing. */
+  readonly admit?: (request: IncomingMessage) => Viewer | null;
   readonly answerTo: AnswerTo;
 }
 
@@ -97,7 +97,7 @@ export class QuickWay {
     exchange.readBody();
   }
 
-  /** There are two: to compare is quicker than to look one up by a text that is new each time. */
+  /** There are few: to compare is quicker than to look one up by a text that is new each time. */
   #routeFor(url: string | undefined): Route | undefined {
     for (const route of this.#routes) if (route.url === url) return route;
     return undefined;

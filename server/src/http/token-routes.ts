@@ -8,7 +8,7 @@ import type { IssuedPair, Sessions } from '../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from './bearer.ts';
 import { clientOf } from './client-of.ts';
 import { drainBody } from './drain-body.ts';
-import { jsonHead, noHead, sendUsually, usualWay, type Answer, type AnswerTo } from './endpoint-answer.ts';
+import { jsonHead, noHead, usualWay, type Answer, type AnswerTo } from './endpoint-answer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 import type { Pressure } from './pressure.ts';
@@ -20,34 +20,45 @@ export interface TokenRouteOptions {
   readonly pressure: Pressure;
   readonly activity: Activity;
   readonly quickWay: QuickWay | undefined;
+  /** A client's address may be another than that of its connection: Fastify knows. */
+  readonly trustsProxy: boolean;
 }
 
 export function addTokenRoutes(
   app: FastifyInstance,
   sessions: Sessions,
-  { pressure, activity, quickWay }: TokenRouteOptions,
+  { pressure, activity, quickWay, trustsProxy }: TokenRouteOptions,
 ): void {
-  const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
-    const credentials = readBody(request, 'Credentials');
-    return sendUsually(reply, pairAnswer(await sessions.logIn(credentials, clientOf(request))));
-  };
-  const checkPressure = (_request: FastifyRequest, _reply: FastifyReply, done: () => void) => {
-    pressure.checkLogin();
-    done();
-  };
-  addEndpoint(app, endpoints.login, logIn, {
-    onRequest: checkPressure,
-    onSend: counted(activity, { 200: 'logins', 401: 'failedLogins', 429: 'failedLogins' }),
-  });
+  const quickWayOfClients = trustsProxy ? undefined : quickWay;
 
-  const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { refreshToken } = readBody(request, 'RefreshTokenRequest');
-    const authToken = requiredBearer(request);
-    const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(request));
-    activity.count('refreshes');
-    return sendUsually(reply, pairAnswer(pair));
+  const logIn: AnswerTo = async (asked) => {
+    const credentials = readBody(asked, 'Credentials');
+    const pair = await sessions.logIn(credentials, clientOf(asked));
+    activity.count('logins');
+    return pairAnswer(pair);
   };
-  addEndpoint(app, endpoints.refresh, refresh);
+  const admit = () => {
+    pressure.checkLogin();
+    return null;
+  };
+  addEndpoint(app, endpoints.login, usualWay(logIn), {
+    onRequest: (_request, _reply, done) => {
+      admit();
+      done();
+    },
+    onSend: counted(activity, { 401: 'failedLogins', 429: 'failedLogins' }),
+  });
+  quickWayOfClients?.add(app.prefix, endpoints.login, { admit, answerTo: logIn });
+
+  const refresh: AnswerTo = async (asked) => {
+    const { refreshToken } = readBody(asked, 'RefreshTokenRequest');
+    const authToken = requiredBearer(asked);
+    const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(asked));
+    activity.count('refreshes');
+    return pairAnswer(pair);
+  };
+  addEndpoint(app, endpoints.refresh, usualWay(refresh));
+  quickWayOfClients?.add(app.prefix, endpoints.refresh, { answerTo: refresh });
 
   // Contract §4 rule 1: the AT takes precedence. With one, the body is not even read.
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
