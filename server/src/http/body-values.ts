@@ -23,16 +23,18 @@ const space = 0x20;
 /** What there is too much of, if anything. */
 export function excessOf(text: Uint8Array, limits: ValueLimits): keyof ValueLimits | undefined {
   const names = new DigestSet(limits.names);
-  // Drawn anew each time: nobody can choose names that look the same.
-  const factor = randomInt(2 ** 32) | 1;
+  // Drawn anew each time: nobody can choose names that look the same. A factor near 1 would hardly tell any apart.
+  const factor = (randomInt(2 ** 32) & ~7) | 5;
+  const start = randomInt(2 ** 32);
   let values = 0;
   for (let place = 0; place < text.length; place++) {
     const byte = text[place];
     if (byte === quote) {
-      let digest = factor;
+      let digest = start;
       for (place++; place < text.length && text[place] !== quote; place++) {
         if (text[place] === backslash) place++;
         digest = Math.imul(digest ^ text[place]!, factor);
+        digest ^= digest >>> 15;
       }
       const isName = text[place + 1] === colon || isNamed(text, place + 1);
       if (isName && !names.add(digest)) return 'names';
