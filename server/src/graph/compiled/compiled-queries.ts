@@ -162,7 +162,12 @@ class Following implements ReadyPlan {
   }
 
   whole(services: unknown, userId: string): string | undefined {
-    return this.#plan.whole?.(this.#variables, services, userId);
+    try {
+      return this.#plan.whole?.(this.#variables, services, userId);
+    } catch {
+      // Whatever it is, who follows the plan meets it again, and can tell.
+      return undefined;
+    }
   }
 
   answer(context: unknown): PromiseOrValue<string | null> {

@@ -33,6 +33,8 @@ let lastNumber = 0;
 
 /** How many folders a list may have, by how deeply lists are nested: ten thousand and some in all. */
 const mostInList: readonly number[] = [0, 1_000, 100, 20];
+/** SQLite bounds how many texts are put together by one expression. */
+const mostFields = 100;
 /** After one that was too long, so many are not tried. */
 const pause = 100;
 /** A letter takes no more in UTF-8. */
@@ -48,7 +50,7 @@ const values: Readonly<Record<string, FolderValue>> = {
 /** Undefined if the selection is not of this kind. */
 export function planWholeText(field: PlannedField): MakeWhole | undefined {
   const most = mostInList[depthOf(field)];
-  if (most === undefined) return undefined;
+  if (most === undefined || valuesIn(field) > mostFields) return undefined;
   const lists: PlannedField[] = [];
   const inside = folderText(field, most, lists);
   if (!inside) return undefined;
@@ -71,7 +73,7 @@ export function planWholeText(field: PlannedField): MakeWhole | undefined {
     const parameters: TextParameters = { id };
     let asked = `${name} ${id}`;
     for (let place = 0; place < lists.length; place++) {
-      const limit = limitOf(lists[place]!.givenIn(variables), Math.min(most, limits.maxPageSize));
+      const limit = limitOf(lists[place]!.givenIn(variables), most, limits.maxPageSize);
       if (limit === undefined) return undefined;
       parameters[limitName(place)] = limit;
       asked += ` ${limit}`;
@@ -126,12 +128,13 @@ function idOf({ id, path }: Variables, { access }: KnownAccess): string | undefi
 }
 
 /** How many to read of a list with these arguments: one more than it may have, if it is to be read whole. */
-function limitOf(given: Variables, most: number): number | undefined {
+function limitOf(given: Variables, most: number, maxPageSize: number): number | undefined {
   let limit = most + 1;
   for (const name in given) {
     const value = given[name];
     if (value === null || value === undefined) continue;
-    if (name !== 'first' || typeof value !== 'number' || value < 0 || value > most) return undefined;
+    if (name !== 'first' || typeof value !== 'number') return undefined;
+    if (value < 0 || value > most || value > maxPageSize) return undefined;
     limit = value;
   }
   return limit;
