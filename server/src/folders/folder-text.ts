@@ -62,24 +62,22 @@ function expressionOf(text: FolderText, depth: number, isQuick: boolean): Part[]
   return parts;
 }
 
-/** Ids are put between quotes as they are; what stands side by side becomes one. */
-function withLiterals(text: FolderText): FolderText {
-  const pieces: (string | FolderValue | InnerFolders)[] = [];
-  const add = (literal: string) => {
-    const last = pieces.at(-1);
-    if (typeof last === 'string') pieces[pieces.length - 1] = last + literal;
-    else pieces.push(literal);
-  };
+/** Texts that stand side by side become one. */
+export function joined(text: FolderText): FolderText {
+  const pieces: FolderText[number][] = [];
   for (const piece of text) {
-    if (typeof piece === 'string') add(piece);
-    else if (isInner(piece) || piece.value !== 'id') pieces.push(piece);
-    else {
-      add('"');
-      pieces.push(piece);
-      add('"');
-    }
+    const last = pieces.at(-1);
+    if (typeof last === 'string' && typeof piece === 'string') pieces[pieces.length - 1] = last + piece;
+    else pieces.push(piece);
   }
   return pieces;
+}
+
+/** Ids are put between quotes as they are. */
+function withLiterals(text: FolderText): FolderText {
+  return joined(
+    text.flatMap((piece) => (isValue(piece) && piece.value === 'id' ? ['"', piece, '"'] : [piece])),
+  );
 }
 
 function columnOf({ value }: FolderValue, folder: string): Part[] {

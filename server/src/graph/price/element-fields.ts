@@ -12,7 +12,8 @@ import {
 } from 'graphql';
 import { fieldTypeOf } from './field-type.ts';
 
-const lettersOfAValue = 32;
+/** An alias counts for one more with every so many. */
+export const lettersOfAValue = 32;
 
 /** The parts of GraphQLResolveInfo that tell what a field selects. */
 export type Selected = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'returnType' | 'schema'>;

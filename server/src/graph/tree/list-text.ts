@@ -6,38 +6,36 @@
 
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { readChildTexts, showEverything, type ListText } from '../../folders/child-texts.ts';
+import { joined, type FolderText, type FolderValue } from '../../folders/folder-text.ts';
 import type { GraphContext } from '../builder.ts';
 import type { MakeText, PlannedField } from '../compiled/plan.ts';
 import { pageSize } from './folder-connection.ts';
 import type { FolderNode } from './folder-level.ts';
-
-/** What stands in the text of a folder between its values, and which of them comes then. */
-interface Piece {
-  readonly before: string;
-  readonly value: number | undefined;
-}
+import { eachText } from './planned-text.ts';
 
 /** A field of the list: its number of folders, or the folders themselves. */
 interface Part {
   readonly start: string;
   readonly field: PlannedField;
-  /** Undefined for the number. */
-  readonly pieces: readonly Piece[] | undefined;
+  /** Of each folder; undefined for the number. */
+  readonly each: FolderText | undefined;
 }
 
-const places: Readonly<Record<string, number>> = { name: 0, id: 1, title: 2 };
+/** In which of the columns they are. */
+const places: Readonly<Partial<Record<FolderValue['value'], number>>> = { name: 0, id: 1, title: 2 };
 
 /** Undefined if the selection is not of this kind. */
 export function planListText(list: PlannedField): MakeText | undefined {
   const parts: Part[] = [];
   for (const field of list.selected) {
-    const pieces = piecesOf(field);
-    if (!pieces && field.name !== 'totalCount') return undefined;
-    parts.push({ start: `${parts.length > 0 ? ',' : ''}${JSON.stringify(field.key)}:`, field, pieces });
+    const each = eachText(field, () => undefined);
+    if (!each && field.name !== 'totalCount') return undefined;
+    const start = `${parts.length > 0 ? ',' : ''}${JSON.stringify(field.key)}:`;
+    parts.push({ start, field, each: each && joined(each) });
   }
-  const used = parts.flatMap(({ pieces = [] }) => pieces.flatMap(({ value }) => value ?? []));
+  const used = parts.flatMap(({ each = [] }) => each.flatMap((piece) => placeOf(piece) ?? []));
   if (used.length === 0) return undefined;
-  const columns = used.every((value) => value === places['name']) ? 'name' : 'main';
+  const columns = used.every((place) => place === places.name) ? 'name' : 'main';
 
   return (objects, given, context) =>
     tryMake(objects as readonly FolderNode[], given, context as GraphContext);
@@ -55,7 +53,7 @@ export function planListText(list: PlannedField): MakeText | undefined {
     const lengths = folders.map(({ childCount }) => Math.min(childCount, limit));
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total > budget.foldersLeft) throw budget.exceeded(list.info);
-    for (const { field, pieces } of parts) if (pieces) budget.spendFolders(total, field.info);
+    for (const { field, each } of parts) if (each) budget.spendFolders(total, field.info);
     return whenDone(readChildTexts(view, folders, { limit, columns }), (found) =>
       folders.map((folder) => {
         const text = found.get(folder) ?? nothing;
@@ -69,62 +67,23 @@ export function planListText(list: PlannedField): MakeText | undefined {
 
 const nothing: ListText = { bytes: 0, columns: [[]] };
 
-function piecesOf(field: PlannedField): readonly Piece[] | undefined {
-  if (field.name === 'items') return end(ofFolder(field.selected, '{'), '}');
-  if (field.name !== 'edges') return undefined;
-  const pieces: Piece[] = [];
-  let before = '{';
-  for (const each of field.selected) {
-    const inside =
-      each.name === 'node' ? ofFolder(each.selected, `${before}${JSON.stringify(each.key)}:{`) : undefined;
-    if (!inside) return undefined;
-    pieces.push(...inside.pieces);
-    before = `${inside.rest}},`;
-  }
-  return end({ pieces, rest: before.replace(/,$/, '') }, '}');
-}
-
-interface Open {
-  readonly pieces: readonly Piece[];
-  /** What is written already of the next one. */
-  readonly rest: string;
-}
-
-function ofFolder(selected: readonly PlannedField[], start: string): Open | undefined {
-  const pieces: Piece[] = [];
-  let before = start;
-  for (const { key, name, constant } of selected) {
-    const value = places[name];
-    if (value === undefined && constant === undefined) return undefined;
-    before += `${JSON.stringify(key)}:`;
-    if (value === undefined) {
-      before += `${constant!},`;
-      continue;
-    }
-    pieces.push({ before, value });
-    before = ',';
-  }
-  return { pieces, rest: before.replace(/,$/, '') };
-}
-
-function end(open: Open | undefined, text: string): readonly Piece[] | undefined {
-  return open && [...open.pieces, { before: open.rest + text, value: undefined }];
+function placeOf(piece: FolderText[number]): number | undefined {
+  return typeof piece === 'object' && 'value' in piece ? places[piece.value] : undefined;
 }
 
 function write(parts: readonly Part[], { columns }: ListText, count: number): string {
   let text = '{';
-  for (const { start, pieces } of parts)
-    text += start + (pieces ? writeRows(pieces, columns) : String(count));
+  for (const { start, each } of parts) text += start + (each ? writeRows(each, columns) : String(count));
   return `${text}}`;
 }
 
-function writeRows(pieces: readonly Piece[], columns: ListText['columns']): string {
+function writeRows(each: FolderText, columns: ListText['columns']): string {
   const { length } = columns[0]!;
   let text = '[';
   for (let row = 0; row < length; row++) {
     if (row > 0) text += ',';
-    for (const { before, value } of pieces) {
-      text += value === undefined ? before : `${before}"${columns[value]![row]!}"`;
+    for (const piece of each) {
+      text += typeof piece === 'string' ? piece : `"${columns[placeOf(piece)!]![row]!}"`;
     }
   }
   return `${text}]`;

@@ -14,14 +14,15 @@ import {
   textStatement,
   tooMany,
   type FolderText,
-  type FolderValue,
   type TextParameters,
   type WrittenText,
 } from '../../folders/folder-text.ts';
 import { readHead, type JournalHead } from '../../journal/journal.ts';
 import type { GraphServices } from '../builder.ts';
 import type { MakeWhole, PlannedField, Variables } from '../compiled/plan.ts';
+import { lettersOfAValue } from '../price/element-fields.ts';
 import { isOf, type KeptTexts } from './kept-texts.ts';
+import { eachText, folderText, objectText } from './planned-text.ts';
 
 export interface WholeServices extends Pick<GraphServices, 'database' | 'accessBook' | 'limits'> {
   readonly ways: KnownWays;
@@ -39,20 +40,13 @@ const mostFields = 100;
 const pause = 100;
 /** A letter takes no more in UTF-8. */
 const bytesOfALetter = 3;
-const lettersOfAValue = 32;
-
-const values: Readonly<Record<string, FolderValue>> = {
-  id: { value: 'id' },
-  name: { value: 'name' },
-  title: { value: 'title' },
-};
 
 /** Undefined if the selection is not of this kind. */
 export function planWholeText(field: PlannedField): MakeWhole | undefined {
   const most = mostInList[depthOf(field)];
   if (most === undefined || valuesIn(field) > mostFields) return undefined;
   const lists: PlannedField[] = [];
-  const inside = folderText(field, most, lists);
+  const inside = folderText(field, (list) => listText(list, most, lists));
   if (!inside) return undefined;
   const text = [`{"data":{${JSON.stringify(field.key)}:`, ...inside, '}}'];
   const folders = mostFolders(text);
@@ -158,43 +152,11 @@ function valuesIn({ key, selected }: PlannedField): number {
   return count;
 }
 
-type Pieces = FolderText[number][];
-
-/** An object with these fields, each of which `piecesOf` makes into pieces; undefined if one of them is none of its kind. */
-function objectText(
-  { selected }: PlannedField,
-  piecesOf: (field: PlannedField) => FolderText | undefined,
-): Pieces | undefined {
-  const pieces: Pieces = ['{'];
-  for (const [place, field] of selected.entries()) {
-    const inside = field.constant === undefined ? piecesOf(field) : [field.constant];
-    if (!inside) return undefined;
-    pieces.push(`${place > 0 ? ',' : ''}${JSON.stringify(field.key)}:`, ...inside);
-  }
-  return [...pieces, '}'];
-}
-
-function folderText(folder: PlannedField, most: number, lists: PlannedField[]): FolderText | undefined {
-  return objectText(folder, (field) => {
-    if (field.name === 'folders') return listText(field, most, lists);
-    const value = values[field.name];
-    return value && [value];
-  });
-}
-
 function listText(list: PlannedField, most: number, lists: PlannedField[]): FolderText | undefined {
   const limit = limitName(lists.push(list) - 1);
   return objectText(list, (field) => {
     if (field.name === 'totalCount') return [{ value: 'childCount' }];
-    const each =
-      field.name === 'items'
-        ? folderText(field, most, lists)
-        : field.name === 'edges'
-          ? objectText(field, (inEdge) =>
-              inEdge.name === 'node' ? folderText(inEdge, most, lists) : undefined,
-            )
-          : undefined;
-    if (!each?.some((piece) => typeof piece === 'object')) return undefined;
-    return ['[', { each, limit, most }, ']'];
+    const each = eachText(field, (inner) => listText(inner, most, lists));
+    return each && ['[', { each, limit, most }, ']'];
   });
 }
