@@ -4,12 +4,9 @@ import type { Grant } from '../../access/grants.ts';
 import { readGroups, type Group } from '../../accounts/groups.ts';
 import type { Reader } from '../../database/database.ts';
 import { readUserNodes, type UserNode } from '../people/people-level.ts';
-import type { FolderNode } from './folder-level.ts';
 
 export interface GrantNode {
   readonly grant: Grant;
-  /** On which folder, where that is known already. */
-  readonly folder?: FolderNode;
   /** Either of them; neither if they have been deleted meanwhile. */
   readonly user: UserNode | null;
   readonly group: Group | null;

@@ -7,6 +7,7 @@ import type { Builder, GraphContext } from '../builder.ts';
 import { requireAdministrator } from '../change.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
 import { detailsOf, restricted } from '../people/user-type.ts';
+import type { FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { nodeById } from './folder-queries.ts';
 import type { GrantNode } from './grant-nodes.ts';
@@ -14,12 +15,17 @@ import { readPlacedGrants, type PlacedGrant } from './grants-to.ts';
 
 export type GrantTypes = ReturnType<typeof defineGrant>;
 
+interface GrantOnFolder extends GrantNode {
+  /** Where that is known already. */
+  readonly folder?: FolderNode;
+}
+
 export function defineGrant(
   builder: Builder,
   { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
   { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
 ) {
-  const GrantType = builder.objectRef<GrantNode>('Grant').implement({
+  const GrantType = builder.objectRef<GrantOnFolder>('Grant').implement({
     description:
       'A level given to a user or a group on a folder, for all that is inside until a deeper grant says otherwise.',
     fields: (t) => ({
