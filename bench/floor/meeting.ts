@@ -11,7 +11,7 @@ import { recordAnswer, type RecordedAnswer } from './recorded-answer.ts';
 /** Connections that ask, each again when it was answered. */
 export const connections = 10;
 /** Of each side, before the first round, unless they take too long: by then V8 has compiled what it will compile. */
-export const warmUp = 20_000;
+export const warmUp = 40_000;
 
 export interface Meeting {
   readonly server: OurServer;
