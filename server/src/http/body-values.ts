@@ -23,26 +23,31 @@ const space = 0x20;
 /** What there is too much of, if anything. */
 export function excessOf(text: Uint8Array, limits: ValueLimits): keyof ValueLimits | undefined {
   const names = new DigestSet(limits.names);
-  // Drawn anew each time: nobody can choose names that look the same. A factor near 1 would hardly tell any apart.
-  const factor = (randomInt(2 ** 32) & ~7) | 5;
-  const start = randomInt(2 ** 32);
+  const [factor, otherFactor] = [drawFactor(), drawFactor()];
+  const [start, otherStart] = [randomInt(2 ** 32) | 0, randomInt(2 ** 32) | 0];
   let values = 0;
   for (let place = 0; place < text.length; place++) {
     const byte = text[place];
     if (byte === quote) {
       let digest = start;
+      let other = otherStart;
       for (place++; place < text.length && text[place] !== quote; place++) {
         if (text[place] === backslash) place++;
         digest = Math.imul(digest ^ text[place]!, factor);
-        digest ^= digest >>> 15;
+        other = Math.imul(other ^ text[place]!, otherFactor);
       }
       const isName = text[place + 1] === colon || isNamed(text, place + 1);
-      if (isName && !names.add(digest)) return 'names';
+      if (isName && !names.add(digest, other)) return 'names';
     } else if (byte === comma || byte === openBrace || byte === openBracket) {
       if (++values > limits.values) return 'values';
     }
   }
   return undefined;
+}
+
+/** Drawn anew each time: nobody can choose names that look the same. One near 1 would hardly tell any apart. */
+function drawFactor(): number {
+  return (randomInt(2 ** 32) & ~7) | 5;
 }
 
 /** With white space before the colon, which hardly anybody writes. */
@@ -52,7 +57,7 @@ function isNamed(text: Uint8Array, start: number): boolean {
   return text[place] === colon;
 }
 
-/** Counts different numbers up to a bound, in a table that is made once. */
+/** Counts different pairs of numbers up to a bound, in a table that is made once: 32 bits alone would mix up a few. */
 class DigestSet {
   readonly #slots: Int32Array;
   readonly #mask: number;
@@ -61,21 +66,23 @@ class DigestSet {
 
   constructor(most: number) {
     const bits = Math.ceil(Math.log2(2 * most + 2));
-    this.#slots = new Int32Array(2 ** bits);
+    this.#slots = new Int32Array(2 * 2 ** bits);
     this.#mask = 2 ** bits - 1;
     this.#shift = 32 - bits;
     this.#left = most;
   }
 
   /** False if it is one too many. */
-  add(digest: number): boolean {
+  add(digest: number, other: number): boolean {
     const wanted = digest || 1;
+    const slots = this.#slots;
     let slot = Math.imul(wanted, 0x9e3779b1) >>> this.#shift;
-    while (this.#slots[slot] !== 0) {
-      if (this.#slots[slot] === wanted) return true;
+    while (slots[2 * slot] !== 0) {
+      if (slots[2 * slot] === wanted && slots[2 * slot + 1] === other) return true;
       slot = (slot + 1) & this.#mask;
     }
-    this.#slots[slot] = wanted;
+    slots[2 * slot] = wanted;
+    slots[2 * slot + 1] = other;
     return --this.#left >= 0;
   }
 }
