@@ -8,8 +8,10 @@ import type { Socket } from 'node:net';
 
 export function limitPipelining(server: Server, most: number): void {
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    // Most find the connection theirs to write to, and nobody before them.
+    if (response.socket !== null) return;
     const line = ((socket as Lined)[lineOf] ??= new Line());
-    if (++line.unanswered > most) socket.destroy();
+    if (++line.waiting > most) socket.destroy();
     response.on('close', line.onAnswered);
   });
 }
@@ -23,6 +25,7 @@ interface Lined extends Socket {
 
 /** One for each connection, so that a request makes nothing new. */
 class Line {
-  unanswered = 0;
-  readonly onAnswered = () => void this.unanswered--;
+  /** Of those that came when another one was not answered yet. */
+  waiting = 0;
+  readonly onAnswered = () => void this.waiting--;
 }
