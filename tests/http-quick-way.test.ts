@@ -12,6 +12,14 @@ import { RawConnection } from './raw-connection.ts';
 const json = 'Content-Type: application/json';
 const query = '{"query":"{x}"}';
 
+/** Headers may come in any order, and their names in any case (RFC 9110 §5). */
+const linesOf = (head: string) =>
+  head
+    .split('\r\n')
+    .map((line) => line.replace(/^[\w-]+(?=:)/, (name) => name.toLowerCase()))
+    .sort()
+    .join('\r\n');
+
 for (const { corsOrigins = [], basePath = '' } of [
   {},
   { corsOrigins: ['https://app.example.com'] },
@@ -43,8 +51,8 @@ for (const { corsOrigins = [], basePath = '' } of [
       // The number in a request's id may be one digit longer than the one before.
       const idLength = /"requestId":"([^"]*)"/.exec(answer.body)?.[1]?.length ?? 0;
       return {
-        head: answer.head
-          .replace(/Date: .*/, 'Date')
+        head: linesOf(answer.head)
+          .replace(/date: .*/, 'date')
           .replace(/(?<=content-length: )\d+/, (length) => String(Number(length) - idLength)),
         body: answer.body.replace(/"requestId":"[^"]*"/, 'id'),
         log: app.logLines.map((line) =>
