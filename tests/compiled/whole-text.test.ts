@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { textStatement, tooMany } from '../../server/src/folders/folder-text.ts';
+import { readHead } from '../../server/src/journal/journal.ts';
 import { databaseKinds, roundsOn, sqlite } from '../databases.ts';
 import { MirrorBed } from '../live/mirror-bed.ts';
 
@@ -158,7 +159,9 @@ for (const kind of databaseKinds) {
       const inner = { each, limit: 'limit', most: 1_000 };
       const text = textStatement([{ value: 'childCount' }, "'", inner, "'"]);
       const { id } = data!.folder;
-      const written = await tree.bed.reader.get(text, { id, limit: 1_000 });
+      const { accessNumber } = await readHead(tree.bed.reader);
+      const asked = { id, accessNumber, limit: 1_000 };
+      const written = await tree.bed.reader.get(text, asked);
       const { folder } = (
         await tree.ask<{ folder: { folders: { items: { name: string; title: string; id: string }[] } } }>(
           '{folder{folders{items{name title id}}}}',
@@ -168,8 +171,10 @@ for (const kind of databaseKinds) {
         ({ name, title, id }) => `{${[name, title, id].map((each) => JSON.stringify(each)).join()}}`,
       );
       assert.equal(written?.text, `${expected.length}'${expected.join()}'`);
-      const more = await tree.bed.reader.get(textStatement([{ ...inner, most: 1 }]), { id, limit: 1_000 });
+      const more = await tree.bed.reader.get(textStatement([{ ...inner, most: 1 }]), asked);
       assert.equal(more?.text, tooMany);
+      const outdated = { ...asked, accessNumber: accessNumber - 1 };
+      assert.equal(await tree.bed.reader.get(text, outdated), undefined);
     });
 
     test('are none where lists are too long for it', async () => {
@@ -185,7 +190,9 @@ for (const kind of databaseKinds) {
       const quick = async (most: number) => {
         const text = [{ each: ['<', { value: 'name' }, '>'], limit: 'limit', most }] as const;
         const statement = textStatement(text, { isQuick: true });
-        return (await tree.bed.reader.get(statement, { id: data!.folder.id, limit: most }))?.text;
+        const { accessNumber } = await readHead(tree.bed.reader);
+        const asked = { id: data!.folder.id, accessNumber, limit: most };
+        return (await tree.bed.reader.get(statement, asked))?.text;
       };
       assert.equal(await quick(9), '<"[,">,<"x">,<"y\'s">,<"z]">');
       assert.equal(await quick(0), '');

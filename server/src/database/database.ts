@@ -10,6 +10,13 @@ export interface Reader {
   get<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined>;
 }
 
+/** Nobody ever waits for it. */
+export interface ReaderAtOnce {
+  get<P, R>(statement: Statement<P, R>, parameters: P): R | undefined;
+  /** The first column of the first row; as a text, of which nothing else has to be made. */
+  getText<P>(statement: Statement<P>, parameters: P): string | undefined;
+}
+
 /** What is read for one answer. */
 export interface Reading extends Reader {
   /**
@@ -34,8 +41,8 @@ export interface Transaction extends Reader {
 }
 
 export interface Database extends Reader {
-  /** No promise comes from `get` and `all`: it is embedded. */
-  readonly answersAtOnce: boolean;
+  /** Only an embedded one has it. */
+  readonly atOnce?: ReaderAtOnce;
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
   /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */

@@ -233,7 +233,6 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   return {
-    answersAtOnce: false,
     dialect: {
       id: 'uuid',
       text: 'text collate "C"',

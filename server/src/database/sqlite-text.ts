@@ -9,6 +9,8 @@ export interface Ready {
   readonly text: string;
   readonly all: (parameters: unknown) => unknown[];
   readonly get: (parameters: unknown) => unknown;
+  /** The first column of the first row. */
+  readonly getText: (parameters: unknown) => string | undefined;
   /** How many rows were changed. */
   readonly run: (parameters: unknown) => number;
 }
@@ -51,11 +53,14 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
   };
   const text = withBareLimits(parts.map(write).join(''));
   const prepared: Prepared<unknown[]> = connection.prepare(text);
-  const valuesOf = (parameters: unknown) =>
-    order.map(({ name, toValue }) => {
+  const valuesOf = (parameters: unknown) => {
+    const values: unknown[] = [];
+    for (const { name, toValue } of order) {
       const value = (parameters as Row)[name];
-      return toValue ? toValue(value as never) : value;
-    });
+      values.push(toValue ? toValue(value as never) : value);
+    }
+    return values;
+  };
   const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
   return { text, run, ...readingOf(prepared, valuesOf) };
 }
@@ -63,18 +68,25 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
 /** Rows come as lists: else a function that makes objects of them would be compiled anew with almost every call. */
 function readingOf(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown) => unknown[]) {
   const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
-  if (prepared.reader) prepared.raw();
+  // It is read as one or the other, and hardly ever as both.
+  let isPlucked: boolean | undefined;
+  const read = (pluck: boolean): Prepared<unknown[]> => {
+    if (isPlucked === pluck) return prepared;
+    isPlucked = pluck;
+    return pluck ? prepared.pluck() : prepared.raw();
+  };
   const toRow = (values: readonly unknown[]): Row => {
     const row: Row = {};
     for (let place = 0; place < names.length; place++) row[names[place]!] = values[place];
     return row;
   };
   return {
-    all: (parameters: unknown) => (prepared.all(valuesOf(parameters)) as unknown[][]).map(toRow),
+    all: (parameters: unknown) => (read(false).all(valuesOf(parameters)) as unknown[][]).map(toRow),
     get: (parameters: unknown) => {
-      const values = prepared.get(valuesOf(parameters)) as unknown[] | undefined;
+      const values = read(false).get(valuesOf(parameters)) as unknown[] | undefined;
       return values && toRow(values);
     },
+    getText: (parameters: unknown) => read(true).get(valuesOf(parameters)) as string | undefined,
   };
 }
 

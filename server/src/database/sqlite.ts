@@ -63,15 +63,19 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     line.enter(() => work(transaction), options);
 
   // The connection that writes knows what it wrote; the other one has to read it from the file, after each commit anew.
+  const current = () => (line.isOpen ? read : write);
   const committed: Reader = {
-    all: (statement, parameters) => (line.isOpen ? read : write).all(statement, parameters),
-    get: (statement, parameters) => (line.isOpen ? read : write).get(statement, parameters),
+    all: (statement, parameters) => current().all(statement, parameters),
+    get: (statement, parameters) => current().get(statement, parameters),
   };
 
   return {
     dialect: sqliteDialect,
-    answersAtOnce: true,
     ...committed,
+    atOnce: {
+      get: (statement, parameters) => current().get(statement, parameters),
+      getText: (statement, parameters) => current().getText(statement, parameters),
+    },
     transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
       inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
@@ -200,21 +204,28 @@ function statements(connection: Connection, { onStatement, toRefusal }: Surround
     return found;
   };
   return {
-    all<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]> {
+    all<P, R>(statement: Statement<P, R>, parameters: P): R[] {
       try {
         return readyFor(statement).all(parameters) as R[];
       } catch (error) {
         throw toRefusal(error);
       }
     },
-    get<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined> {
+    get<P, R>(statement: Statement<P, R>, parameters: P): R | undefined {
       try {
         return readyFor(statement).get(parameters) as R | undefined;
       } catch (error) {
         throw toRefusal(error);
       }
     },
-    run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number> {
+    getText<P>(statement: Statement<P>, parameters: P): string | undefined {
+      try {
+        return readyFor(statement).getText(parameters);
+      } catch (error) {
+        throw toRefusal(error);
+      }
+    },
+    run<P>(statement: Statement<P, never>, parameters: P): number {
       try {
         return readyFor(statement).run(parameters);
       } catch (error) {

@@ -1,11 +1,10 @@
 /**
  * A folder, and what is inside it, as one text that the database writes by itself: in one statement, so of one moment, and
- * without a row or a value on the way. With it comes where the journal has got to then, by which the caller can tell
- * whether what it knows of the viewer's rights still holds. Only for folders that hide nothing from the viewer.
+ * without a row or a value on the way. In the same statement it sees to it that what is known of the viewer's rights
+ * still holds. Only for folders that hide nothing from the viewer.
  */
 
 import { jsonText, jsonTexts, literal, sql, type Part, type Statement } from '../database/statement.ts';
-import type { JournalHead } from '../journal/journal.ts';
 
 /** What is shown of a folder, and of those inside it, in its order. */
 export type FolderText = readonly (string | FolderValue | InnerFolders)[];
@@ -23,26 +22,26 @@ export interface InnerFolders {
   readonly most: number;
 }
 
-export interface WrittenText extends JournalHead {
-  /** With `tooMany` in it if somewhere there are too many. */
-  readonly text: string;
-}
-
-/** A control character, which no JSON has in it. */
+/** In the text if somewhere there are too many. A control character, which no JSON has in it. */
 export const tooMany = '\u001d';
 
-/** By the names of its parameters. */
-export type TextParameters = Record<string, string | number>;
+export interface TextParameters {
+  readonly id: string;
+  /** There is a text only as long as this is the journal's. */
+  readonly accessNumber: number;
+  /** Of the lists, by the names of their parameters. */
+  [limit: string]: string | number;
+}
 
 /** A quick one may be wrong where there is a backslash in what it writes. */
 export function textStatement(
   text: FolderText,
   { isQuick = false } = {},
-): Statement<TextParameters, WrittenText> {
-  return sql<TextParameters, WrittenText>`
-    select journal_counter.number, journal_counter.nonce, journal_counter.access_number as "accessNumber",
-      ${{ parts: expressionOf(withLiterals(text), 0, isQuick) }} as text
-    from journal_counter cross join folders as f0 where f0.id = ${'id'}`;
+): Statement<TextParameters, { text: string }> {
+  return sql<TextParameters, { text: string }>`
+    select ${{ parts: expressionOf(withLiterals(text), 0, isQuick) }} as text
+    from journal_counter cross join folders as f0
+    where f0.id = ${'id'} and journal_counter.access_number = ${'accessNumber'}`;
 }
 
 /** How many folders are in its lists, at most. */

@@ -74,10 +74,11 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const turns = createTurns();
   const toResult = createResults({ onBug, onTrouble });
+  const { keptAnswersMegabytes } = services.limits;
   const wholeServices: WholeServices = {
     ...services,
     ways: new KnownWays(),
-    kept: new KeptTexts(services.limits.keptAnswersMegabytes),
+    kept: keptAnswersMegabytes > 0 ? new KeptTexts(keptAnswersMegabytes) : undefined,
   };
 
   return {

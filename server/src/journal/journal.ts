@@ -12,6 +12,7 @@ import {
   type Database,
   type PromiseOrValue,
   type Reader,
+  type ReaderAtOnce,
   type Transaction,
 } from '../database/database.ts';
 import { keptFromOthers, list, sql } from '../database/statement.ts';
@@ -136,6 +137,10 @@ function stepOf({ changesAccess }: Pick<NewEntry, 'changesAccess'>): { accessSte
 
 export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
   return whenDone(reader.get(selectHead, {}), (head) => head!);
+}
+
+export function readHeadAtOnce(reader: ReaderAtOnce): JournalHead {
+  return reader.get(selectHead, {})!;
 }
 
 function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {

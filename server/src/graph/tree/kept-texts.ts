@@ -4,33 +4,39 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import type { WrittenText } from '../../folders/folder-text.ts';
 import type { JournalHead } from '../../journal/journal.ts';
 
 /** A letter of a text, at most. */
 const bytesOfALetter = 2;
 
+interface WrittenText {
+  /** Where the journal had got to before it was written. */
+  readonly head: JournalHead;
+  readonly text: string;
+}
+
 export class KeptTexts {
-  readonly #kept: LRUCache<string, WrittenText> | undefined;
+  readonly #kept: LRUCache<string, WrittenText>;
 
   constructor(megabytes: number) {
-    if (megabytes === 0) return;
     this.#kept = new LRUCache({
       maxSize: megabytes * 2 ** 20,
       sizeCalculation: ({ text }, name) => bytesOfALetter * (text.length + name.length),
     });
   }
 
-  /** Of any moment. */
-  get(name: string): WrittenText | undefined {
-    return this.#kept?.get(name);
+  /** The text of this name, if nothing has changed since it was written. */
+  get(name: string, head: JournalHead): string | undefined {
+    const written = this.#kept.get(name);
+    return written && isSame(written.head, head) ? written.text : undefined;
   }
 
-  keep(name: string, written: WrittenText): void {
-    this.#kept?.set(name, written);
+  /** The head is to be read before the text is: what has changed in between is then taken for a later change. */
+  keep(name: string, head: JournalHead, text: string): void {
+    this.#kept.set(name, { head, text });
   }
 }
 
-export function isOf({ number, nonce, accessNumber }: WrittenText, head: JournalHead): boolean {
-  return number === head.number && nonce === head.nonce && accessNumber === head.accessNumber;
+function isSame(one: JournalHead, other: JournalHead): boolean {
+  return one.number === other.number && one.nonce === other.nonce && one.accessNumber === other.accessNumber;
 }

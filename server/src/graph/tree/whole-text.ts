@@ -6,7 +6,7 @@
 import { accessLevels } from '../../access/access-level.ts';
 import type { KnownAccess } from '../../access/access-book.ts';
 import type { KnownWays } from '../../access/known-ways.ts';
-import { isPromise, type Database } from '../../database/database.ts';
+import type { ReaderAtOnce } from '../../database/database.ts';
 import { isRowId } from '../../database/row-id.ts';
 import { restrictionOf } from '../../folders/children.ts';
 import {
@@ -15,18 +15,18 @@ import {
   tooMany,
   type FolderText,
   type TextParameters,
-  type WrittenText,
 } from '../../folders/folder-text.ts';
-import { readHead, type JournalHead } from '../../journal/journal.ts';
+import { readHeadAtOnce } from '../../journal/journal.ts';
 import type { GraphServices } from '../builder.ts';
 import type { MakeWhole, PlannedField, Variables } from '../compiled/plan.ts';
 import { lettersOfAValue } from '../price/element-fields.ts';
-import { isOf, type KeptTexts } from './kept-texts.ts';
+import type { KeptTexts } from './kept-texts.ts';
 import { eachText, folderText, objectText } from './planned-text.ts';
 
 export interface WholeServices extends Pick<GraphServices, 'database' | 'accessBook' | 'limits'> {
   readonly ways: KnownWays;
-  readonly kept: KeptTexts;
+  /** Undefined if none are. */
+  readonly kept: KeptTexts | undefined;
 }
 
 /** Of the plans, to tell their texts apart. */
@@ -57,52 +57,51 @@ export function planWholeText(field: PlannedField): MakeWhole | undefined {
   let statement = textStatement(text, { isQuick });
 
   return (variables, services, userId) => {
-    const { limits, accessBook, database } = services as WholeServices;
+    const { limits, accessBook, database, kept } = services as WholeServices;
+    const { atOnce } = database;
     if (passOver > 0 && passOver-- > 0) return undefined;
-    if (!database.answersAtOnce || folders > limits.maxFolders || mostValues > limits.maxValues)
-      return undefined;
+    if (!atOnce || folders > limits.maxFolders || mostValues > limits.maxValues) return undefined;
     const known = accessBook.lastKnown(userId);
     const id = known && idOf(field.givenIn(variables), known);
     if (id === undefined || !showsAllInside(id, known!, services as WholeServices)) return undefined;
-    const parameters: TextParameters = { id };
-    let asked = `${name} ${id}`;
+    const parameters: TextParameters = { id, accessNumber: known!.number };
     for (let place = 0; place < lists.length; place++) {
       const limit = limitOf(lists[place]!.givenIn(variables), most, limits.maxPageSize);
       if (limit === undefined) return undefined;
       parameters[limitName(place)] = limit;
-      asked += ` ${limit}`;
     }
     const written =
-      lists.length === 0
-        ? readText(parameters, database)
-        : readOrRepeat(asked, parameters, services as WholeServices);
-    if (written?.accessNumber !== known!.number) return undefined;
-    if (written.text.includes(tooMany)) {
+      kept && lists.length > 0 ? readOrRepeat(parameters, kept, atOnce) : readText(parameters, atOnce);
+    if (written === undefined) return undefined;
+    if (written.includes(tooMany)) {
       passOver = pause;
       return undefined;
     }
-    return written.text.length * bytesOfALetter > limits.maxTextBytes ? undefined : written.text;
+    return written.length * bytesOfALetter > limits.maxTextBytes ? undefined : written;
   };
 
   function readOrRepeat(
-    asked: string,
     parameters: TextParameters,
-    { database, kept }: WholeServices,
-  ): WrittenText | undefined {
-    const before = kept.get(asked);
-    if (before && isOf(before, readHead(database) as JournalHead)) return before;
-    const written = readText(parameters, database);
-    if (written) kept.keep(asked, written);
+    kept: KeptTexts,
+    reader: ReaderAtOnce,
+  ): string | undefined {
+    const head = readHeadAtOnce(reader);
+    if (head.accessNumber !== parameters.accessNumber) return undefined;
+    let asked = `${name} ${parameters.id}`;
+    for (let place = 0; place < lists.length; place++) asked += ` ${parameters[limitName(place)]}`;
+    const before = kept.get(asked, head);
+    if (before !== undefined) return before;
+    const written = readText(parameters, reader);
+    if (written !== undefined) kept.keep(asked, head, written);
     return written;
   }
 
-  function readText(parameters: TextParameters, database: Database): WrittenText | undefined {
-    const written = database.get(statement, parameters);
-    if (isPromise(written)) return undefined;
-    if (!isQuick || !written?.text.includes('\\')) return written;
+  function readText(parameters: TextParameters, reader: ReaderAtOnce): string | undefined {
+    const written = reader.getText(statement, parameters);
+    if (!isQuick || !written?.includes('\\')) return written;
     isQuick = false;
     statement = textStatement(text);
-    return readText(parameters, database);
+    return readText(parameters, reader);
   }
 }
 
