@@ -45,9 +45,9 @@ export function answerError(
   logRefusal(refusal, request, log);
   const isError = statusOf(request.routeOptions.config.endpoint, refusal.code) >= 500;
   if (isError) activity.count('errors');
-  drainBody(request.raw, () => {
+  drainBody(request.raw, (isRead) => {
     // Fastify would close the connection for what the client may still send; by now it has sent it.
-    if (request.raw.readableEnded) reply.removeHeader('connection');
+    if (isRead) reply.removeHeader('connection');
     answerRefusal(refusal, request, reply);
   });
 }

@@ -25,6 +25,7 @@ import { LiveConnections, type ConnectionsElsewhere, type LiveTimes } from './li
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
 import { QuickWay } from './quick-way.ts';
+import { ReceivedRequest } from './received-request.ts';
 import { requestLog } from './request-log.ts';
 import { securedResponse } from './secured-response.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
@@ -96,6 +97,7 @@ export async function createApp({
   const Response = securedResponse(tls !== undefined);
   const http = {
     ...serverOptions(times),
+    IncomingMessage: ReceivedRequest,
     ServerResponse: Response,
     shouldUpgradeCallback: isUpgrade,
   };

@@ -4,16 +4,18 @@
  */
 
 import type { IncomingMessage } from 'node:http';
+import type { ReceivedRequest } from './received-request.ts';
 
 /** Enough for any body that another request could have been allowed; beyond it, the connection may break. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** Reads and forgets what is left of the body, then goes on; at once if there is nothing left. */
-export function drainBody(request: IncomingMessage, next: () => void): void {
+/** Reads and forgets what is left of the body, then goes on; at once if there is nothing left. Tells whether all was read. */
+export function drainBody(raw: IncomingMessage, next: (isRead: boolean) => void): void {
+  const request = raw as ReceivedRequest;
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
-  if (!hasBody || request.readableEnded || request.destroyed) {
-    next();
+  if (!hasBody || request.isRead || request.destroyed) {
+    next(request.isRead);
     return;
   }
   let received = 0;
@@ -23,7 +25,7 @@ export function drainBody(request: IncomingMessage, next: () => void): void {
   };
   const finish = () => {
     request.off('data', onData).off('end', finish).off('close', finish).off('error', finish);
-    next();
+    next(request.isRead);
   };
   request.on('data', onData).on('end', finish).on('close', finish).on('error', finish);
   // It was paused, if somebody had begun to read it.

@@ -3,4 +3,4 @@
  * loads a whole client for fetch: some fifty milliseconds and fourteen megabytes that a server does not need.
  */
 
-export const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
+export const { IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');

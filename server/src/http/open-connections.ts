@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ReceivedRequest } from './received-request.ts';
 
 export interface EndTimes {
   /** Those that wait for their next request are ended at every look. */
@@ -18,9 +19,9 @@ export interface EndTimes {
 /** The latest of a connection. One for each, used again. */
 interface Exchange {
   /** None before the first request. */
-  response: ServerResponse | undefined;
-  /** Of the connection, when the request was there: what came after it is of the next one. */
-  bytesRead: number;
+  response: ServerResponse<ReceivedRequest> | undefined;
+  /** Of the connection, before it. */
+  readonly bytesBefore: number;
 }
 
 /** On the connection itself, where it is found soonest. */
@@ -56,23 +57,16 @@ export class OpenConnections {
     });
     server.on(isTls ? 'secureConnection' : 'connection', (socket: Exchanging) => {
       if (isTls) this.#securing.delete(addressOf(socket));
-      const exchange: Exchange = { response: undefined, bytesRead: socket.bytesRead };
+      const exchange: Exchange = { response: undefined, bytesBefore: socket.bytesRead };
       socket[exchangeOf] = exchange;
       this.#exchanges.set(socket, exchange);
       socket.once('close', () => this.#exchanges.delete(socket));
     });
     // Before the request is handled, which may write the head of its answer at once.
-    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      const { headers } = request;
-      const socket: Exchanging = request.socket;
+    server.prependListener('request', (request, response: ServerResponse<ReceivedRequest>) => {
       if (this.#isLastRequest) response.shouldKeepAlive = false;
-      const exchange = socket[exchangeOf];
-      if (!exchange) return;
-      exchange.response = response;
-      exchange.bytesRead = socket.bytesRead;
-      const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-      // It comes once; `once` would cost as much as all the rest here.
-      if (hasBody) request.on('end', noteEnd);
+      const exchange = (request.socket as Exchanging)[exchangeOf];
+      if (exchange) exchange.response = response;
     });
     server.on('upgrade', ({ socket }: IncomingMessage) => {
       delete (socket as Exchanging)[exchangeOf];
@@ -123,7 +117,9 @@ export class OpenConnections {
   *#idle(): Iterable<Socket> {
     for (const socket of this.#securing.values()) if (socket.bytesRead === 0) yield socket;
     for (const [socket, exchange] of this.#exchanges) {
-      if (isDone(exchange) && socket.bytesRead === exchange.bytesRead) yield socket;
+      const { response, bytesBefore } = exchange;
+      const bytesAtEnd = response ? response.req.bytesAtEnd : bytesBefore;
+      if (isDone(exchange) && socket.bytesRead === bytesAtEnd) yield socket;
     }
   }
 
@@ -134,13 +130,6 @@ export class OpenConnections {
       if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
     }
   }
-}
-
-/** What comes after it is of the next request. */
-function noteEnd(this: IncomingMessage): void {
-  const socket: Exchanging = this.socket;
-  const exchange = socket[exchangeOf];
-  if (exchange?.response?.req === this) exchange.bytesRead = socket.bytesRead;
 }
 
 /** All of the answer has left the process, or none is due. */

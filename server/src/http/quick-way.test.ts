@@ -8,6 +8,7 @@ import { Activity } from '../activity.ts';
 import { noHead, type AnswerTo } from './endpoint-answer.ts';
 import { smallBodyBytes } from './pressure.ts';
 import { QuickWay } from './quick-way.ts';
+import { ReceivedRequest } from './received-request.ts';
 import type { AnsweredRequest } from './request-log.ts';
 import { securedResponse } from './secured-response.ts';
 
@@ -28,16 +29,19 @@ describe('the quick way', () => {
 
   before(async () => {
     // In Fastify's place: says what was thrown at it, or that it was asked itself.
-    server = createServer({ ServerResponse: securedResponse(false) }, (request, response) => {
-      try {
-        quickWay.throwFailure(request);
-        response.end('usual');
-      } catch (error) {
-        assert.ok(quickWay.msSince(request)! >= 0);
-        failures.push(error);
-        response.end('failed');
-      }
-    });
+    server = createServer(
+      { IncomingMessage: ReceivedRequest, ServerResponse: securedResponse(false) },
+      (request, response) => {
+        try {
+          quickWay.throwFailure(request);
+          response.end('usual');
+        } catch (error) {
+          assert.ok(quickWay.msSince(request)! >= 0);
+          failures.push(error);
+          response.end('failed');
+        }
+      },
+    );
     quickWay = new QuickWay(server, {
       activity,
       nextRequestId: () => 'one',
@@ -168,7 +172,10 @@ describe('a quick way of which nobody is told', () => {
   };
 
   test('gives requests no id', async () => {
-    const server = createServer({ ServerResponse: securedResponse(false) }, () => assert.fail());
+    const server = createServer(
+      { IncomingMessage: ReceivedRequest, ServerResponse: securedResponse(false) },
+      () => assert.fail(),
+    );
     new QuickWay(server, options).add('', endpoints.verify, {
       answerTo: () => ({ status: 204, head: noHead }),
     });

@@ -17,6 +17,7 @@ import type { Viewer } from '../graph/viewer.ts';
 import type { Answer, AnswerTo, Asked } from './endpoint-answer.ts';
 import { smallBodyBytes } from './pressure.ts';
 import { takeIn } from './request-head.ts';
+import type { BodyTaker, ReceivedRequest } from './received-request.ts';
 import type { TellRequest } from './request-log.ts';
 import { addHeaderLines } from './secured-response.ts';
 
@@ -51,14 +52,14 @@ export class QuickWay {
   readonly #options: QuickWayOptions;
   readonly #goUsually: RequestListener;
 
-  /** Stands before who listens to the server now: Fastify, and nobody else yet. */
+  /** Stands before who listens to the server now: Fastify, and nobody else yet. Its requests must be such as can be taken. */
   constructor(server: Server, options: QuickWayOptions) {
     const [goUsually, ...others] = server.listeners('request') as RequestListener[];
     if (!goUsually || others.length > 0) throw new Error('Only Fastify may listen for requests yet.');
     this.#options = options;
     this.#goUsually = goUsually;
     server.removeAllListeners('request');
-    server.on('request', (request, response) => this.#take(request, response));
+    server.on('request', (request, response) => this.#take(request as ReceivedRequest, response));
   }
 
   /** `prefix` is what stands before the endpoint's path. */
@@ -79,7 +80,7 @@ export class QuickWay {
     return failure && performance.now() - failure.startedAt;
   }
 
-  #take(request: IncomingMessage, response: ServerResponse): void {
+  #take(request: ReceivedRequest, response: ServerResponse): void {
     const route = request.method === 'POST' ? this.#routeFor(request.url) : undefined;
     if (route === undefined || !isForUs(request.headers, route)) {
       this.#goUsually(request, response);
@@ -146,17 +147,17 @@ export class QuickWay {
   }
 }
 
-/** How its listeners find it: they are the same for all requests. */
+/** How a listener finds it: it is the same for all requests. */
 const exchangeOf = Symbol('exchange');
 
-interface Received extends IncomingMessage {
+interface Received extends ReceivedRequest {
   [exchangeOf]: Exchange;
 }
 
-class Exchange implements Asked {
+class Exchange implements Asked, BodyTaker {
   readonly way: QuickWay;
   readonly route: Route;
-  readonly raw: IncomingMessage;
+  readonly raw: ReceivedRequest;
   readonly response: ServerResponse;
   readonly headers: IncomingHttpHeaders;
   viewer: Viewer | null = null;
@@ -167,7 +168,7 @@ class Exchange implements Asked {
   /** Only known if somebody wants to. */
   startedAt = 0;
 
-  constructor(way: QuickWay, route: Route, raw: IncomingMessage, response: ServerResponse) {
+  constructor(way: QuickWay, route: Route, raw: ReceivedRequest, response: ServerResponse) {
     this.way = way;
     this.route = route;
     this.raw = raw;
@@ -177,7 +178,20 @@ class Exchange implements Asked {
 
   readBody(): void {
     (this.raw as Received)[exchangeOf] = this;
-    this.raw.on('data', takeChunk).on('end', takeEnd).on('error', takeError);
+    this.raw.on('error', takeError);
+    this.raw.takeBody(this);
+  }
+
+  takeChunk(chunk: Buffer): void {
+    if (this.body === undefined) this.body = chunk;
+    else if (this.chunks === undefined) this.chunks = [this.body, chunk];
+    else this.chunks.push(chunk);
+  }
+
+  takeEnd(): void {
+    this.isWhole = true;
+    if (this.chunks) this.body = Buffer.concat(this.chunks);
+    this.way.answer(this);
   }
 
   /** A connection that waits for its next request holds the last one. */
@@ -185,20 +199,6 @@ class Exchange implements Asked {
     this.body = undefined;
     this.chunks = undefined;
   }
-}
-
-function takeChunk(this: Received, chunk: Buffer): void {
-  const exchange = this[exchangeOf];
-  if (exchange.body === undefined) exchange.body = chunk;
-  else if (exchange.chunks === undefined) exchange.chunks = [exchange.body, chunk];
-  else exchange.chunks.push(chunk);
-}
-
-function takeEnd(this: Received): void {
-  const exchange = this[exchangeOf];
-  exchange.isWhole = true;
-  if (exchange.chunks) exchange.body = Buffer.concat(exchange.chunks);
-  exchange.way.answer(exchange);
 }
 
 function takeError(this: Received, error: Error): void {

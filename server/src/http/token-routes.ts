@@ -65,7 +65,7 @@ export function addTokenRoutes(
     const authToken = optionalBearer(request);
     if (authToken === undefined) return;
     await sessions.logOutByAuthToken(authToken);
-    await new Promise<void>((resolve) => drainBody(request.raw, resolve));
+    await new Promise((resolve) => drainBody(request.raw, resolve));
     return reply.code(endpoints.logout.success.status).send();
   };
 

@@ -1,0 +1,41 @@
+/**
+ * A request whose body can be had as it comes: not by the events of a stream, which for a short body cost as much as all
+ * that is done with it. Whoever does not ask for that reads it as a stream, as ever.
+ */
+
+import { IncomingMessage as NodeRequest } from './node-http.ts';
+
+export interface BodyTaker {
+  takeChunk(chunk: Buffer): void;
+  /** The body has come whole. It never does if the request is destroyed before. */
+  takeEnd(): void;
+}
+
+/** For the `IncomingMessage` option of a server. */
+export class ReceivedRequest extends NodeRequest {
+  /** Of the connection, when this request had come whole; whatever came later is of the next one. */
+  bytesAtEnd: number | undefined = undefined;
+  #taker: BodyTaker | undefined = undefined;
+
+  /** All of the body, by whichever of the two ways. */
+  get isRead(): boolean {
+    return this.#taker === undefined ? this.readableEnded : this.complete;
+  }
+
+  /** Before any of it has come: in the turn of the event `request`. */
+  takeBody(taker: BodyTaker): void {
+    this.#taker = taker;
+    // Else Node would see to it that what nobody reads is read.
+    this._read(0);
+  }
+
+  /** Node's parser hands over the body by it, and null when there is no more (https://nodejs.org/api/stream.html). */
+  override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+    if (chunk === null) this.bytesAtEnd = this.socket.bytesRead;
+    const taker = this.#taker;
+    if (taker === undefined) return super.push(chunk, encoding);
+    if (chunk === null) taker.takeEnd();
+    else taker.takeChunk(chunk as Buffer);
+    return true;
+  }
+}
