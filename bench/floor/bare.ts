@@ -8,6 +8,7 @@ import { respondToCreate, type CreateInput } from './bare-create.ts';
 import { importRows, type ImportInput } from './bare-import.ts';
 import { respondBySql, type SqlInput } from './bare-postgres.ts';
 import { respondToRefresh } from './bare-refresh.ts';
+import { respondByStatement, type StatementInput } from './bare-statement.ts';
 import { respondToUnique } from './bare-unique.ts';
 import type { Respond } from './respond.ts';
 import type { RecordedAnswer } from './recorded-answer.ts';
@@ -17,6 +18,7 @@ export type BareInput = { readonly answer: RecordedAnswer } & (
   | { readonly kind: 'refresh'; readonly file: string }
   | ({ readonly kind: 'create' } & CreateInput)
   | { readonly kind: 'unique' }
+  | ({ readonly kind: 'statement' } & StatementInput)
   | ({ readonly kind: 'postgres' } & SqlInput)
 );
 
@@ -48,6 +50,8 @@ function respondAs(input: BareInput): Respond | Promise<Respond> {
       return respondToCreate(input, body);
     case 'unique':
       return respondToUnique(body);
+    case 'statement':
+      return respondByStatement(input);
     case 'postgres':
       return respondBySql(input, body);
   }

@@ -1,10 +1,12 @@
 /** The tree that is read: ten folders with ten folders each, and one of these with many. And what is read of it. */
 
+import type { FolderText, TextParameters } from '../../server/src/folders/folder-text.ts';
 import type { Credentials } from '../../tests/api-client.ts';
 import type { OurServer } from './our-server.ts';
 import type { Race } from './race.ts';
 
 export interface Estate {
+  readonly rootId: string;
   readonly pageFolderId: string;
 }
 
@@ -12,6 +14,9 @@ export interface Read {
   readonly name: string;
   readonly about: string;
   readonly query: (estate: Estate) => string;
+  /** The answer, as the database can write it. */
+  readonly text: FolderText;
+  readonly parametersIn: (estate: Estate) => Omit<TextParameters, 'accessNumber'>;
   /** In each round, and of each side. */
   readonly requests: number;
 }
@@ -25,19 +30,43 @@ interface PlantedFolder {
 const width = 10;
 /** As the contract shows it: every sub-folder, without a page. */
 const inside = (selection: string) => `folders{edges{node{${selection}}}}`;
+const most = 1_000;
+const name = { value: 'name' } as const;
+const insideText = (each: FolderText, limit: string): FolderText => [
+  '"folders":{"edges":[',
+  { each: ['{"node":{"name":', ...each, '}}'], limit, most },
+  ']}',
+];
+const wholeText = (...inside: FolderText): FolderText => ['{"data":{"folder":{', ...inside, '}}}'];
 
 export const reads: readonly Read[] = [
-  { name: 'root', about: '{folder{name}}', query: () => '{folder{name}}', requests: 5_000 },
+  {
+    name: 'root',
+    about: '{folder{name}}',
+    query: () => '{folder{name}}',
+    text: wholeText('"name":', name),
+    parametersIn: ({ rootId }) => ({ id: rootId }),
+    requests: 5_000,
+  },
   {
     name: 'children',
     about: 'a folder and its 10 sub-folders by name',
     query: () => `{folder{name ${inside('name')}}}`,
+    text: wholeText('"name":', name, ',', ...insideText([name], 'limit')),
+    parametersIn: ({ rootId }) => ({ id: rootId, limit: most }),
     requests: 5_000,
   },
   {
     name: 'levels',
     about: '111 folders on three levels by name',
     query: () => `{folder{name ${inside(`name ${inside('name')}`)}}}`,
+    text: wholeText(
+      '"name":',
+      name,
+      ',',
+      ...insideText([name, ',', ...insideText([name], 'innerLimit')], 'limit'),
+    ),
+    parametersIn: ({ rootId }) => ({ id: rootId, limit: most, innerLimit: most }),
     requests: 1_500,
   },
   {
@@ -45,6 +74,18 @@ export const reads: readonly Read[] = [
     about: 'the first 50 of 10,000 sub-folders, with id, name, title and totalCount',
     query: ({ pageFolderId }) =>
       `{folder(id:"${pageFolderId}"){folders(first:50){totalCount edges{node{id name title}}}}}`,
+    text: wholeText(
+      '"folders":{"totalCount":',
+      { value: 'childCount' },
+      ',"edges":[',
+      {
+        each: ['{"node":{"id":', { value: 'id' }, ',"name":', name, ',"title":', { value: 'title' }, '}}'],
+        limit: 'limit',
+        most,
+      },
+      ']}',
+    ),
+    parametersIn: ({ pageFolderId }) => ({ id: pageFolderId, limit: 50 }),
     requests: 1_500,
   },
 ];
@@ -81,8 +122,10 @@ export async function plantEstate(server: OurServer, levelCount: number): Promis
   await server.ask('mutation($tree: [ImportedFolder!]){importFolders(input: {tree: $tree}){folderCount}}', {
     tree,
   });
-  const { folder } = await server.ask<{ folder: { id: string } }>('{folder(path: "/Region 1/Town 1"){id}}');
-  return { pageFolderId: folder.id };
+  const { root, page } = await server.ask<Record<'root' | 'page', { id: string }>>(
+    '{root: folder{id} page: folder(path: "/Region 1/Town 1"){id}}',
+  );
+  return { rootId: root.id, pageFolderId: page.id };
 }
 
 /** Somebody who may read all of it, and is no administrator. */

@@ -22,12 +22,14 @@ export interface Meeting {
   readonly requests: number;
   /** What the answer of ours has to be repeated with. Without it, the recorded bytes. */
   readonly toFloor?: (answer: RecordedAnswer) => BareInput;
+  /** What runs in place of ours, to tell what a part of it costs. */
+  readonly toOurs?: (answer: RecordedAnswer) => BareInput;
   /** Without it, every answer is the recorded one, letter by letter. */
   readonly varied?: Pick<Volley, 'isNumbered' | 'chain'> & { readonly slackBytes?: number };
 }
 
 export async function meet(race: Race, meeting: Meeting, course: Course): Promise<RaceOutcome> {
-  const { server, asked, requests, varied, toFloor } = meeting;
+  const { server, asked, requests, varied, toFloor, toOurs } = meeting;
   const first = meeting.first ?? {
     ...asked,
     body: asked.body.replace(numberMark, '0'.repeat(numberMark.length)),
@@ -35,16 +37,19 @@ export async function meet(race: Race, meeting: Meeting, course: Course): Promis
   const answer = await recordAnswer(server.url, first);
   if (answer.status >= 300) throw new Error(`${race.name}: ${answer.status} ${answer.body}`);
   const bare = await BareProcess.start(toFloor?.(answer) ?? { kind: 'bytes', answer }, course);
+  let part: BareProcess | undefined;
   try {
+    if (toOurs) part = await BareProcess.start(toOurs(answer), course);
     const { status, bytes, body } = answer;
     const { slackBytes = 0, chain, isNumbered = false } = varied ?? {};
     const expected = { status, bytes, slackBytes, ...(!varied && { body }) };
     const volley = { asked, connections: chain?.pairs.length ?? connections, isNumbered, expected };
     const chained = (name: string) => chain && { chain: { ...chain, name } };
-    const ours = askedBy(course.load, server, { ...volley, ...chained(`${race.name} ours`) });
+    const ours = askedBy(course.load, part ?? server, { ...volley, ...chained(`${race.name} ours`) });
     const floor = askedBy(course.load, bare, { ...volley, ...chained(`${race.name} floor`) });
     return await compete(race, { ours, floor, requests, warmUp }, course);
   } finally {
+    await part?.stop();
     await bare.stop();
   }
 }

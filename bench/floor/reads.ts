@@ -1,10 +1,15 @@
 /** Reads of the tree on SQLite, and the check of a token, against raw node:http that answers the same bytes. */
 
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TextParameters } from '../../server/src/folders/folder-text.ts';
 import type { Credentials } from '../../tests/api-client.ts';
+import { copySqlite, readRows } from './bare-sqlite.ts';
 import { inviteReader, plantEstate, racesOf, type Estate } from './estate.ts';
 import { meet } from './meeting.ts';
-import { keepsNothing, OurServer, tokenRequest } from './our-server.ts';
+import { keepsNothing, OurServer, temporaryFolder, tokenRequest } from './our-server.ts';
 import type { Course, Field, Outcome, Race } from './race.ts';
+import type { RecordedAnswer } from './recorded-answer.ts';
 
 const levelCount = 10_000;
 const verifyRequests = 5_000;
@@ -31,6 +36,12 @@ const keptRaces = racesOf({
   where: ', of answers that are kept',
   floor: 'raw node:http',
 }).filter(({ read }) => read.name !== 'root');
+/** What no server can be below that has SQLite write its answers. */
+const boundRaces = racesOf({
+  prefix: 'bound-',
+  where: ', by raw node:http with the statement of ours, which asks nobody who they are',
+  floor: 'raw node:http',
+});
 const verify: Race = {
   name: 'verify',
   about: '/login/verify',
@@ -41,7 +52,7 @@ const verify: Race = {
 
 export const readField: Field = {
   name: 'reads',
-  entries: [...races, ...readerRaces, ...keptRaces, verify],
+  entries: [...races, ...readerRaces, ...keptRaces, ...boundRaces, verify],
   async *run(chosen, course) {
     const isChosen = ({ name }: Race) => chosen.includes(name);
     const server = await OurServer.start(course, { settings: keepsNothing });
@@ -50,6 +61,9 @@ export const readField: Field = {
       const reader = await inviteReader(server);
       yield* raceReads(races.filter(isChosen), { server, estate }, course);
       yield* raceReads(readerRaces.filter(isChosen), { server, estate, person: reader }, course);
+      if (boundRaces.some(isChosen)) {
+        yield* raceBounds(boundRaces.filter(isChosen), { server, estate }, course);
+      }
       if (isChosen(verify)) {
         const { authToken } = await server.logIn();
         const asked = tokenRequest('/login/verify', { authToken });
@@ -69,6 +83,32 @@ async function* raceKept(chosen: typeof races, course: Course): AsyncGenerator<O
     yield* raceReads(chosen, { server, estate }, course);
   } finally {
     await server.stop();
+  }
+}
+
+async function* raceBounds(
+  chosen: typeof races,
+  { server, estate }: { server: OurServer; estate: Estate },
+  course: Course,
+): AsyncGenerator<Outcome> {
+  const folder = temporaryFolder();
+  const file = join(folder, 'copy.db');
+  copySqlite(server.file, file);
+  const [head] = readRows<{ accessNumber: number }>(
+    file,
+    'select access_number as accessNumber from journal_counter',
+  );
+  try {
+    for (const race of chosen) {
+      const { query, requests, text, parametersIn } = race.read;
+      const parameters = { ...parametersIn(estate), ...head } as TextParameters;
+      const asked = await server.graphRequest({ query: query(estate) });
+      const toOurs = (answer: RecordedAnswer) =>
+        ({ kind: 'statement', answer, file, text, parameters }) as const;
+      yield await meet(race, { server, asked, requests, toOurs }, course);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -5,6 +5,7 @@ import type { describeMachine } from '../machine.ts';
 import type { Outcome, Race, RaceOutcome, Report, ReportOutcome } from './race.ts';
 import { isAimMet, isRace, isReport, marked, summariseRace, toNumber, toRatio } from './race-table.ts';
 import { nameOf } from './races.ts';
+import { whyShort } from './shortfalls.ts';
 
 export interface Circumstances {
   readonly machine: ReturnType<typeof describeMachine>;
@@ -51,6 +52,10 @@ ${toTable(
 
 ${toTable(['scenario', 'median', 'of each run, with its range', 'aim', 'unit'], reports.map(reportLine))}
 
+## What is short of its aim, and why
+
+${shortfalls(races, reports)}
+
 ## What is raced
 
 ${toTable(
@@ -65,12 +70,39 @@ ${toTable(
 `;
 }
 
+function shortfalls(
+  races: readonly (readonly RaceOutcome[])[],
+  reports: readonly (readonly ReportOutcome[])[],
+): string {
+  const short = [
+    ...races
+      .filter((outcomes) => ratioOf(outcomes) < Math.max(...targetsOf(outcomes[0]!.race)))
+      .map(([first]) => first!.race.name),
+    ...reports
+      .filter((outcomes) => !isAimMet(outcomes[0]!.report, medianOf(outcomes)))
+      .map(([first]) => first!.report.name),
+  ];
+  return short.map((name) => `- **${name}**: ${whyShort(name)}`).join('\n') || 'Nothing.';
+}
+
+function targetsOf({ atLeast = 0, aim = 0 }: Race): number[] {
+  return [atLeast, aim];
+}
+
+function ratioOf(outcomes: readonly RaceOutcome[]): number {
+  return summarise(outcomes.map((each) => summariseRace(each).ratio.median)).median;
+}
+
+function medianOf(outcomes: readonly ReportOutcome[]): number {
+  return summarise(outcomes.map(({ values }) => summarise(values).median)).median;
+}
+
 /** The figures are medians of the runs' medians. */
 function raceLine(outcomes: readonly RaceOutcome[]): string[] {
   const { name, atLeast, aim } = outcomes[0]!.race;
   const summaries = outcomes.map(summariseRace);
   const median = (of: (summary: (typeof summaries)[number]) => number) => summarise(summaries.map(of)).median;
-  const ratio = median((each) => each.ratio.median);
+  const ratio = ratioOf(outcomes);
   const isWaitedFor = summaries.every(({ p50Ms }) => p50Ms !== undefined);
   return [
     name,
@@ -89,7 +121,7 @@ function raceLine(outcomes: readonly RaceOutcome[]): string[] {
 function reportLine(outcomes: readonly ReportOutcome[]): string[] {
   const { report } = outcomes[0]!;
   const summaries = outcomes.map(({ values }) => summarise(values));
-  const { median } = summarise(summaries.map((each) => each.median));
+  const median = medianOf(outcomes);
   return [
     report.name,
     toNumber(median),

@@ -1,0 +1,44 @@
+/** Why an aim is not reached, where it is known: by what profiles and other races have shown. */
+
+const reading =
+  'Most of what it takes is SQLite, which writes the answer in one statement: the race bound-{} shows raw node:http with that ' +
+  'statement and nothing else, and so the most that can be reached. The rest is the token, the rights and the request itself ' +
+  '(docs/decisions/0031-whole-answers.md).';
+const onPostgres =
+  'Ours sends the same statements and waits as often; what it adds are the plan, and the rows made into an answer, which the floor has ready.';
+const onAMillion =
+  'The same pages of the same indexes are read, one level deeper. Rounds of the same thing differ by more than what is missing.';
+
+const known: Readonly<Record<string, string>> = {
+  root: reading,
+  children: reading,
+  levels: reading,
+  page: reading,
+  refresh:
+    'Beside the update and the signature that the floor has as well, a spent token is recorded, so that whoever steals one is found ' +
+    'out: one more row, in the same commit, with its index.',
+  login:
+    'Here a hash takes 11 to 15 ms, a third of what the target was set by (34 ms, with an older library). All else, HTTP, two reads, two rows synced to the disk, a ' +
+    'signature, takes 0.6 ms when it is done again and again, and 1.3 to 1.6 ms between hashes, each of which goes through 19 MiB and leaves nothing ' +
+    'of it next to the core; the hash itself is 0.2 to 0.3 ms slower for being interrupted. Without counting failed logins at all it would be 0.015 better. ' +
+    'No part of it is worth more than a tenth (docs/decisions/0031-whole-answers.md).',
+  verify: 'Headers are judged, the body is parsed and the token looked up; the floor looks at nothing.',
+  unique: 'Ours pays for budgets, rights and the database; graphql-js walks over objects in memory.',
+  'postgres-root': onPostgres,
+  'postgres-children': onPostgres,
+  'postgres-levels': onPostgres,
+  'postgres-page': onPostgres,
+  'million-root': onAMillion,
+  'million-children': onAMillion,
+  'million-levels': onAMillion,
+  'million-page': onAMillion,
+  workers:
+    'Both share one core here, and what is next to it: code and data of the one are gone when the other has had its turn. With a core for each, they are not.',
+  memory:
+    '52 MB of it are the program of Node, shared by all that run it; 11 MB what C allocates, most of the rest the heap of V8. Half of the limit for young ' +
+    'objects (--max-semi-space-size=4) would save 3 MB and is not set: a busy server would pay for it.',
+};
+
+export function whyShort(name: string): string {
+  return known[name]?.replace('{}', name) ?? 'Not known yet.';
+}
