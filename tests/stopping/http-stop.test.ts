@@ -67,6 +67,19 @@ describe('when the service stops', () => {
     connection.send(request.slice(0, -5));
     await roundTrip(app);
     assert.equal((await connection.exchange(request.slice(-5)))?.status, 200);
+    const other = await RawConnection.open(app.url);
+    assert.equal((await other.exchange(get('/livez')))?.status, 200);
+    await app.stop();
+    assert.equal(await connection.read(), undefined);
+    assert.equal(await other.read(), undefined);
+    assert.deepEqual(cutLines(app), []);
+  });
+
+  test('a client that was answered before it had sent all is cut, and missed by nobody', async () => {
+    const { app } = await startApp({ stopTimes: impatient });
+    const connection = await RawConnection.open(app.url);
+    const half = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
+    assert.equal((await connection.exchange(half))?.status, 200);
     await app.stop();
     assert.equal(await connection.read(), undefined);
     assert.deepEqual(cutLines(app), []);

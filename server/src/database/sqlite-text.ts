@@ -71,9 +71,12 @@ function readingOf(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown
   // It is read as one or the other, and hardly ever as both.
   let isPlucked: boolean | undefined;
   const read = (pluck: boolean): Prepared<unknown[]> => {
-    if (isPlucked === pluck) return prepared;
-    isPlucked = pluck;
-    return pluck ? prepared.pluck() : prepared.raw();
+    if (isPlucked !== pluck) {
+      if (pluck) prepared.pluck();
+      else prepared.raw();
+      isPlucked = pluck;
+    }
+    return prepared;
   };
   const toRow = (values: readonly unknown[]): Row => {
     const row: Row = {};

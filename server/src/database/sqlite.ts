@@ -10,6 +10,7 @@ import {
   type DatabaseOptions,
   type PromiseOrValue,
   type Reader,
+  type ReaderAtOnce,
   type Transaction,
 } from './database.ts';
 import { toStartError } from './sqlite-errors.ts';
@@ -64,18 +65,19 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
 
   // The connection that writes knows what it wrote; the other one has to read it from the file, after each commit anew.
   const current = () => (line.isOpen ? read : write);
+  const atOnce: ReaderAtOnce = {
+    get: (statement, parameters) => current().get(statement, parameters),
+    getText: (statement, parameters) => current().getText(statement, parameters),
+  };
   const committed: Reader = {
     all: (statement, parameters) => current().all(statement, parameters),
-    get: (statement, parameters) => current().get(statement, parameters),
+    get: (statement, parameters) => atOnce.get(statement, parameters),
   };
 
   return {
     dialect: sqliteDialect,
     ...committed,
-    atOnce: {
-      get: (statement, parameters) => current().get(statement, parameters),
-      getText: (statement, parameters) => current().getText(statement, parameters),
-    },
+    atOnce,
     transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
       inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),

@@ -47,7 +47,7 @@ export function serverOptions({ headersMs, checkEveryMs }: HttpTimes): ServerOpt
   };
 }
 
-/** Requests of one connection that are not answered yet. */
+/** Requests of one connection that came while an earlier one was not answered, and are not answered yet themselves. */
 export const mostPipelined = 100;
 
 /** A node with more has no memory for them. */

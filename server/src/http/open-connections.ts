@@ -97,7 +97,7 @@ export class OpenConnections {
       for (const socket of this.#idle()) socket.destroy();
       for (const socket of this.#awaited()) {
         if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
-        if (this.#exchanges.has(socket)) cut++;
+        if (!isAnsweredEarly(this.#exchanges.get(socket))) cut++;
         socket.destroy();
       }
     };
@@ -135,6 +135,11 @@ export class OpenConnections {
 /** All of the answer has left the process, or none is due. */
 function isDone({ response }: Exchange): boolean {
   return !response || response.writableFinished || response.destroyed;
+}
+
+/** Before its body had come: nothing is lost with the rest of it. Also what is not an exchange yet. */
+function isAnsweredEarly(exchange: Exchange | undefined): boolean {
+  return !exchange || (isDone(exchange) && exchange.response?.req.complete === false);
 }
 
 function isSilent(socket: Socket, silences: Map<Socket, Silence>, mostSilentMs: number): boolean {

@@ -1,5 +1,5 @@
 /**
- * Bounds the requests of one connection that are not answered yet. Node takes in all that came in one read, a thousand
+ * Bounds the requests of one connection that wait behind another. Node takes in all that came in one read, a thousand
  * and more, and keeps the answers for whoever does not read them.
  */
 

@@ -82,7 +82,7 @@ export class QuickWay {
 
   #take(request: ReceivedRequest, response: ServerResponse): void {
     const route = request.method === 'POST' ? this.#routeFor(request.url) : undefined;
-    if (route === undefined || !isForUs(request.headers, route)) {
+    if (route === undefined || !isForUs(request, route)) {
       this.#goUsually(request, response);
       return;
     }
@@ -95,7 +95,7 @@ export class QuickWay {
       this.fail(exchange, error);
       return;
     }
-    exchange.readBody();
+    request.takeBody(exchange);
   }
 
   /** There are few: to compare is quicker than to look one up by a text that is new each time. */
@@ -147,13 +147,6 @@ export class QuickWay {
   }
 }
 
-/** How a listener finds it: it is the same for all requests. */
-const exchangeOf = Symbol('exchange');
-
-interface Received extends ReceivedRequest {
-  [exchangeOf]: Exchange;
-}
-
 class Exchange implements Asked, BodyTaker {
   readonly way: QuickWay;
   readonly route: Route;
@@ -176,12 +169,6 @@ class Exchange implements Asked, BodyTaker {
     this.headers = raw.headers;
   }
 
-  readBody(): void {
-    (this.raw as Received)[exchangeOf] = this;
-    this.raw.on('error', takeError);
-    this.raw.takeBody(this);
-  }
-
   takeChunk(chunk: Buffer): void {
     if (this.body === undefined) this.body = chunk;
     else if (this.chunks === undefined) this.chunks = [this.body, chunk];
@@ -194,6 +181,12 @@ class Exchange implements Asked, BodyTaker {
     this.way.answer(this);
   }
 
+  /** Who hangs up while the answer is made is told nothing. */
+  takeError(error: Error): void {
+    // The status is Fastify's mark of a body that broke off.
+    if (!this.isWhole) this.way.fail(this, Object.assign(error, { statusCode: 400 }));
+  }
+
   /** A connection that waits for its next request holds the last one. */
   forgetBody(): void {
     this.body = undefined;
@@ -201,14 +194,9 @@ class Exchange implements Asked, BodyTaker {
   }
 }
 
-function takeError(this: Received, error: Error): void {
-  const exchange = this[exchangeOf];
-  // Who hangs up while the answer is made is told nothing. The status is Fastify's mark of a body that broke off.
-  if (!exchange.isWhole) exchange.way.fail(exchange, Object.assign(error, { statusCode: 400 }));
-}
-
-function isForUs(headers: IncomingHttpHeaders, { mostBytes, takes }: Route): boolean {
-  return isShortJson(headers, mostBytes) && (takes === undefined || takes(headers));
+/** To a client of HTTP/1.0, Node does not say how long an answer is unless it is told. */
+function isForUs({ headers, httpVersionMinor }: IncomingMessage, { mostBytes, takes }: Route): boolean {
+  return httpVersionMinor === 1 && isShortJson(headers, mostBytes) && (takes === undefined || takes(headers));
 }
 
 /** Node sees to it that no more comes than was announced. */

@@ -43,6 +43,7 @@ describe('a request', () => {
             chunks.push('end');
             resolve();
           },
+          takeError: ({ message }) => void chunks.push(message),
         }),
       ),
     );
@@ -84,7 +85,7 @@ describe('a request', () => {
     client.destroy();
     const [error] = (await failed) as [NodeJS.ErrnoException];
     assert.equal(error.code, 'ECONNRESET');
-    assert.deepEqual(chunks, ['apple']);
+    assert.deepEqual(chunks, ['apple', error.message]);
     assert.equal(request.isRead, false);
   });
 });

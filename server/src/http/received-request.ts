@@ -7,8 +7,10 @@ import { IncomingMessage as NodeRequest } from './node-http.ts';
 
 export interface BodyTaker {
   takeChunk(chunk: Buffer): void;
-  /** The body has come whole. It never does if the request is destroyed before. */
+  /** The body has come whole. */
   takeEnd(): void;
+  /** The connection broke off, before or after that: nothing more comes. */
+  takeError(error: Error): void;
 }
 
 /** For the `IncomingMessage` option of a server. */
@@ -25,11 +27,20 @@ export class ReceivedRequest extends NodeRequest {
   /** Before any of it has come: in the turn of the event `request`. */
   takeBody(taker: BodyTaker): void {
     this.#taker = taker;
+    this.on('error', ReceivedRequest.#tell);
     // Else Node would see to it that what nobody reads is read.
     this._read(0);
   }
 
-  /** Node's parser hands over the body by it, and null when there is no more (https://nodejs.org/api/stream.html). */
+  /** The same for all requests. */
+  static #tell(this: ReceivedRequest, error: Error): void {
+    this.#taker!.takeError(error);
+  }
+
+  /**
+   * Node's parser hands over the body by it, and null when there is no more; which is not documented, and what would fail
+   * without it are all the tests of the quick way.
+   */
   override push(chunk: unknown, encoding?: BufferEncoding): boolean {
     if (chunk === null) this.bytesAtEnd = this.socket.bytesRead;
     const taker = this.#taker;
