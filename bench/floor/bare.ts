@@ -6,6 +6,7 @@ import { verify } from '@node-rs/argon2';
 import { answerParent } from '../parent.ts';
 import { respondToCreate, type CreateInput } from './bare-create.ts';
 import { importRows, type ImportInput } from './bare-import.ts';
+import { respondToLogin } from './bare-login.ts';
 import { respondBySql, type SqlInput } from './bare-postgres.ts';
 import { respondToRefresh } from './bare-refresh.ts';
 import { respondByStatement, type StatementInput } from './bare-statement.ts';
@@ -15,7 +16,7 @@ import type { RecordedAnswer } from './recorded-answer.ts';
 
 export type BareInput = { readonly answer: RecordedAnswer } & (
   | { readonly kind: 'bytes' }
-  | { readonly kind: 'refresh'; readonly file: string }
+  | { readonly kind: 'login' | 'refresh'; readonly file: string }
   | ({ readonly kind: 'create' } & CreateInput)
   | { readonly kind: 'unique' }
   | ({ readonly kind: 'statement' } & StatementInput)
@@ -44,6 +45,8 @@ function respondAs(input: BareInput): Respond | Promise<Respond> {
   switch (input.kind) {
     case 'bytes':
       return () => body;
+    case 'login':
+      return respondToLogin(input.file, body);
     case 'refresh':
       return respondToRefresh(input.file, body);
     case 'create':
