@@ -18,10 +18,10 @@ const known: Readonly<Record<string, string>> = {
     'Beside the update and the signature that the floor has as well, a spent token is recorded, so that whoever steals one is found ' +
     'out: one more row, in the same commit, with its index.',
   login:
-    'Here a hash takes 11 to 15 ms, a third of what the target was set by (34 ms, with an older library). All else, HTTP, two reads, two rows synced to the disk, a ' +
-    'signature, takes 0.6 ms when it is done again and again, and 1.3 to 1.6 ms between hashes, each of which goes through 19 MiB and leaves nothing ' +
-    'of it next to the core; the hash itself is 0.2 to 0.3 ms slower for being interrupted. Without counting failed logins at all it would be 0.015 better. ' +
-    'No part of it is worth more than a tenth (docs/decisions/0031-whole-answers.md).',
+    'The race bound-login shows raw node:http that reads the user, verifies, syncs one session and signs one token, and nothing else: it is not ' +
+    'nearer to the hash alone than ours. Here that takes 11 to 15 ms, a third of what the target was set by (34 ms, with an older library), and leaves ' +
+    'nothing else next to the core: what takes 0.6 ms when it is done again and again takes 1.3 to 1.6 ms between hashes. Without counting failed ' +
+    'logins at all it would be 0.015 better (docs/decisions/0031-whole-answers.md).',
   verify: 'Headers are judged, the body is parsed and the token looked up; the floor looks at nothing.',
   unique: 'Ours pays for budgets, rights and the database; graphql-js walks over objects in memory.',
   'postgres-root': onPostgres,

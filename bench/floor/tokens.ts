@@ -41,7 +41,7 @@ const boundLogin: Race = {
 };
 
 const refreshesInRound = 500;
-const loginsInRound = 20;
+const loginsInRound = 50;
 const loginConnections = 4;
 const warmUpLogins = 20;
 /** A hash of the least cost: with it, all around the hash is soon done as often as it takes V8 to compile it. */
