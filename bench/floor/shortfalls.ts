@@ -1,7 +1,7 @@
 /** Why an aim is not reached, where it is known: by what profiles and other races have shown. */
 
 const reading =
-  'Most of what it takes is SQLite, which writes the answer in one statement: the race bound-{} shows raw node:http with that ' +
+  'Most of what it takes beyond the floor is SQLite, which writes the answer in one statement: the race bound-{} shows raw node:http with that ' +
   'statement and nothing else, and so the most that can be reached. The rest is the token, the rights and the request itself ' +
   '(docs/decisions/0031-whole-answers.md).';
 const onPostgres =
