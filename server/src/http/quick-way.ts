@@ -157,7 +157,6 @@ class Exchange implements Asked, BodyTaker {
   body: Buffer | undefined = undefined;
   /** If it comes in several. */
   chunks: Buffer[] | undefined = undefined;
-  isWhole = false;
   /** Only known if somebody wants to. */
   startedAt = 0;
 
@@ -176,7 +175,6 @@ class Exchange implements Asked, BodyTaker {
   }
 
   takeEnd(): void {
-    this.isWhole = true;
     if (this.chunks) this.body = Buffer.concat(this.chunks);
     this.way.answer(this);
   }
@@ -184,7 +182,7 @@ class Exchange implements Asked, BodyTaker {
   /** Who hangs up while the answer is made is told nothing. */
   takeError(error: Error): void {
     // The status is Fastify's mark of a body that broke off.
-    if (!this.isWhole) this.way.fail(this, Object.assign(error, { statusCode: 400 }));
+    if (!this.raw.isRead) this.way.fail(this, Object.assign(error, { statusCode: 400 }));
   }
 
   /** A connection that waits for its next request holds the last one. */
