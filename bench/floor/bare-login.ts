@@ -1,8 +1,9 @@
 /** What a login takes at the least: the user is read, the hash verified, a session synced to the disk, and a token signed. */
 
-import { generateKeyPairSync, randomBytes, randomUUID, sign } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { createPlaces, spareCores } from '../../server/src/places.ts';
+import { signAnew } from './bare-signature.ts';
 import { openBareSqlite } from './bare-sqlite.ts';
 import type { Respond } from './respond.ts';
 
@@ -14,9 +15,7 @@ export function respondToLogin(file: string, recordedBody: string): Respond {
     `insert into sessions (id, user_id, refresh_digest, created_at, refreshed_at, refresh_expires_at)
     values (?, ?, ?, ?, ?, ?)`,
   );
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const recorded = JSON.parse(recordedBody) as { readonly authToken: string };
-  const signed = recorded.authToken.slice(0, recorded.authToken.lastIndexOf('.'));
+  const nextPair = signAnew(recordedBody);
   const places = createPlaces(spareCores());
   return async (body) => {
     const { username, password } = JSON.parse(body.toString()) as { username: string; password: string };
@@ -24,7 +23,6 @@ export function respondToLogin(file: string, recordedBody: string): Respond {
     if (!(await places.use(() => verify(hash, password)))) throw new Error('The password is wrong.');
     const now = Date.now();
     insert.run(randomUUID(), id, randomBytes(32), now, now, now + 86_400_000);
-    const signature = sign(null, Buffer.from(signed), privateKey).toString('base64url');
-    return JSON.stringify({ ...recorded, authToken: `${signed}.${signature}`, refreshToken: randomUUID() });
+    return nextPair();
   };
 }

@@ -129,15 +129,14 @@ export async function plantEstate(server: OurServer, levelCount: number): Promis
 }
 
 /** Somebody who may read all of it, and is no administrator. */
-export async function inviteReader(server: OurServer): Promise<Credentials> {
+export async function inviteReader(server: OurServer, { rootId }: Estate): Promise<Credentials> {
   const reader = { username: 'reader', password: 'walnut cabin orchard' };
   const { createUser } = await server.ask<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
     { input: reader },
   );
-  const { folder } = await server.ask<{ folder: { id: string } }>('{folder{id}}');
   await server.ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
-    input: { folderId: folder.id, userId: createUser.user.id, level: 'READ' },
+    input: { folderId: rootId, userId: createUser.user.id, level: 'READ' },
   });
   return reader;
 }

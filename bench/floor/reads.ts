@@ -61,7 +61,7 @@ export const readField: Field = {
     const server = await OurServer.start(course, { settings: keepsNothing });
     try {
       const estate = await plantEstate(server, levelCount);
-      const reader = await inviteReader(server);
+      const reader = await inviteReader(server, estate);
       await settle(server, estate, course);
       yield* raceReads(races.filter(isChosen), { server, estate }, course);
       yield* raceReads(readerRaces.filter(isChosen), { server, estate, person: reader }, course);
