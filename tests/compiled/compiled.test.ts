@@ -118,23 +118,36 @@ const ofTheMoment = new Set(['Query.server']);
 /** Then a query that fails is told as it is, however far it has been made smaller. */
 const mostMs = 60_000;
 
+type Path = readonly (string | number)[];
 interface Answered {
   readonly data?: unknown;
-  readonly errors?: readonly { readonly path?: readonly (string | number)[] }[];
+  readonly errors?: readonly { readonly path?: Path }[];
 }
 
 /**
- * Of an answer, what does not depend on which field was the first to fail. Where fields that cannot be null fail side by
- * side, one of them takes away what is above them all, and GraphQL lets it be any.
+ * An answer without what depends on which field was the first to fail. Where fields that cannot be null fail side by
+ * side, one of them takes away what is above them all, and GraphQL lets it be any: of these, only what is gone is left.
  */
 function withoutRaces(text: string): string {
-  const { data, errors = [] } = JSON.parse(text) as Answered;
-  const isTakenAway = errors.some(({ path = [] }) => valueAt(data, path) === undefined);
-  return isTakenAway ? JSON.stringify({ data }) : text;
+  const { data, errors } = JSON.parse(text) as Answered;
+  if (!errors) return text;
+  const told = errors.map((error) => {
+    const { path = [] } = error;
+    const left = pathToNull(data, path);
+    return JSON.stringify(left.length < path.length ? { isGone: left } : error);
+  });
+  return JSON.stringify({ errors: [...new Set(told)], data });
 }
 
-function valueAt(data: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>((at, step) => (at as Record<string | number, unknown> | null)?.[step], data);
+/** As much of the path as is left of the data. */
+function pathToNull(data: unknown, path: Path): Path {
+  let at = data;
+  const end = path.findIndex((step) => {
+    if (at === null || at === undefined) return true;
+    at = (at as Record<string | number, unknown>)[step];
+    return false;
+  });
+  return end < 0 ? path : path.slice(0, end);
 }
 
 for (const kind of databaseKinds) {
