@@ -29,6 +29,11 @@ export class Level {
     return !this.isStale && this.#ids.size === this.total;
   }
 
+  /** Whether it has no rows by which it would be seen that it is stale. */
+  get isDoubtful(): boolean {
+    return this.isStale && this.total === 0;
+  }
+
   /** How much of it is known. */
   get known(): number {
     return this.#ids.size;

@@ -136,6 +136,20 @@ describe('the loader', () => {
     assert.deepEqual(rowsOf(store), rowsWanted(server, store));
   });
 
+  test('reads again a level that was emptied by something from before', async () => {
+    const { server, store, loader, settle } = bed({ a: 0 });
+    void loader.readRoot();
+    await settle();
+    const target = idOf(server, 'a');
+    const revealed = loader.reveal(target);
+    loader.apply(server.create('root', 'b'));
+    loader.apply(server.remove(target));
+    await server.answer();
+    assert.equal(await revealed, null);
+    await settle();
+    assert.deepEqual(rowsOf(store), ['0 Root 1/1', '1 b 1/1']);
+  });
+
   test('shows what happened to the root while it was read', async () => {
     const { server, store, loader, settle } = bed();
     void loader.readRoot();

@@ -160,6 +160,8 @@ export class TreeLoader {
     for (let index = this.#shown.from; index < this.#shown.to; index++) {
       const row = this.#store.rowAt(index);
       if (!row) break;
+      if (row.folder && this.#store.level(row.folder.id)?.isDoubtful)
+        seen.set(row.folder.id, { from: 0, to: 0 });
       if (row.parentId === null) continue;
       const { from } = seen.get(row.parentId) ?? { from: row.place };
       seen.set(row.parentId, { from, to: row.place + 1 });
