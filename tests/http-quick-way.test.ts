@@ -189,10 +189,13 @@ describe('a short JSON body', () => {
     connection.send(head(query.length) + query.slice(0, -1));
     await eventually(() => app.openConnections === 1, 'it is open');
     connection.close();
-    await eventually(() => isLogged('the client left'), 'it is noticed');
+    await eventually(() => isLogged('the client left') && isLogged('request'), 'it is noticed');
+    const lines = app.logLines.map(
+      (line) => JSON.parse(line) as { level: number; msg: string; status: number },
+    );
     assert.deepEqual(
-      app.logLines.filter((line) => (JSON.parse(line) as { level: number }).level > 20),
-      [],
+      lines.filter(({ level }) => level > 20).map(({ msg, status }) => [msg, status]),
+      [['request', 499]],
     );
   });
 
@@ -224,7 +227,7 @@ describe('a short JSON body', () => {
   test('whose sender hangs up may be refused all the same', async () => {
     const work = await isWorkedOn();
     work.reject(new Refusal('BAD_INPUT', 'No.'));
-    await eventually(() => isLogged('request refused'), 'it is logged');
+    await eventually(() => linesOf('request').some(({ code }) => code === 'BAD_INPUT'), 'it is logged');
     app.open = () => dataOf({});
     const connection = await RawConnection.open(app.url);
     assert.equal((await connection.exchange(head(query.length) + query))?.status, 200);
@@ -272,7 +275,7 @@ describe('a short JSON body', () => {
 
   const linesOf = (message: string) =>
     app.logLines
-      .map((line) => JSON.parse(line) as { msg: string; requestId: string })
+      .map((line) => JSON.parse(line) as { msg: string; requestId: string; code?: string })
       .filter(({ msg }) => msg === message);
 
   test('that is refused before it was read leaves the connection to the next', async () => {

@@ -108,7 +108,7 @@ function stagedSessions(stage: () => StagedApp): Partial<Sessions> {
       }
       return { userId, sessionId, keyId: '', expiresAt: Number(expiresAt) };
     },
-    logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600 }),
+    logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600, userId: 'u' }),
     isEnded: ({ sessionId }) => stage().endedSessions.has(sessionId),
   };
 }

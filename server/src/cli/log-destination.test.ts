@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
+import { eventually } from '../../../tests/eventually.ts';
 import { withWriteLimit } from '../../../tests/write-limit.ts';
 import { logDestination } from './log-destination.ts';
 
@@ -45,6 +46,30 @@ test('of what is too much to keep, the first is kept', async () => {
   log.info('after');
   const places = messages().map((text) => text.split(' ')[0]);
   assert.deepEqual(places, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'after']);
+});
+
+test('lines that can wait are written together, before any that cannot', () => {
+  const destination = logDestination(descriptor);
+  destination.hold('{"msg":"one"}\n');
+  destination.hold('{"msg":"two"}\n');
+  assert.equal(readFileSync(file, 'utf8'), '');
+  destination.write('{"msg":"three"}\n');
+  assert.deepEqual(messages(), ['one', 'two', 'three']);
+});
+
+test('lines that can wait do so for a moment only, and not when there are many', async () => {
+  const destination = logDestination(descriptor);
+  const long = `{"msg":"${'x'.repeat(70_000)}"}\n`;
+  destination.hold(long);
+  assert.equal(readFileSync(file, 'utf8'), long);
+  destination.hold('{"msg":"last"}\n');
+  await eventually(() => messages().length === 2, 'it is written');
+});
+
+test('on a terminal each line is written at once, in words', () => {
+  const destination = logDestination(descriptor, true);
+  destination.hold('{"level":30,"time":0,"pid":1,"hostname":"here","msg":"requests are served again"}\n');
+  assert.match(readFileSync(file, 'utf8'), /^\d\d:\d\d:\d\d\.000 INFO {2}requests are served again\n$/);
 });
 
 test('a log that takes nothing for good hinders nobody', () => {

@@ -2,14 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  endpoints,
-  statusOf,
-  toGraphCode,
-  type Endpoint,
-  type Problem,
-  type RefusalCode,
-} from '@espalier/contract';
+import { statusOf, toGraphCode, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
@@ -23,6 +16,10 @@ import { apiHeaderLines } from './secured-response.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     endpoint?: Endpoint;
+  }
+  interface FastifyRequest {
+    /** Why it was refused, if it was. */
+    refusalCode: RefusalCode | null;
   }
 }
 
@@ -42,6 +39,7 @@ export function answerError(
     return;
   }
   const refusal = toRefusal(error);
+  request.refusalCode = refusal.code;
   logRefusal(refusal, request, log);
   const isError = statusOf(request.routeOptions.config.endpoint, refusal.code) >= 500;
   if (isError) activity.count('errors');
@@ -58,6 +56,7 @@ function isGone(error: unknown, { raw }: FastifyRequest): boolean {
   return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
 }
 
+/** Only what has a cause: that it was refused, and why, stands in the line of the request. */
 function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, log: Logger): void {
   const facts = {
     requestId: request.id,
@@ -65,13 +64,10 @@ function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, 
     route: request.routeOptions.url,
     address: request.ip,
     code,
-    ...(cause !== undefined && { err: cause }),
+    err: cause,
   };
   if (code === 'INTERNAL') log.error(facts, 'request failed');
   else if (cause !== undefined) log.warn(facts, message);
-  // Asked every second or two; that it has changed is logged once, by whoever saw it.
-  else if (request.routeOptions.config.endpoint === endpoints.readyz) log.debug(facts, 'not ready');
-  else log.info(facts, 'request refused');
 }
 
 function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {

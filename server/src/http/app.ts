@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import cors from '@fastify/cors';
 import { openApiDocument } from '@espalier/contract';
-import fastify, { type FastifyInstance } from 'fastify';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { Activity } from '../activity.ts';
 import type { Clock } from '../clock.ts';
@@ -26,7 +26,7 @@ import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
 import { QuickWay } from './quick-way.ts';
 import { ReceivedRequest } from './received-request.ts';
-import { requestLog } from './request-log.ts';
+import { answered, requestLog, telling, type TellRequest } from './request-log.ts';
 import { securedResponse } from './secured-response.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -41,6 +41,8 @@ export interface AppOptions {
   readonly version: string;
   /** Whether what requests need answers. May be asked as often as anybody likes. */
   readonly isReady: () => Promise<boolean>;
+  /** Told of each request when it has been answered. */
+  readonly onAnswered?: TellRequest | undefined;
   /** Counts what is done here; without it, nobody asks. */
   readonly activity?: Activity;
   /** Where the built files of the console are; null if it has not been built, undefined if it is not to be served. */
@@ -82,6 +84,7 @@ export async function createApp({
   log,
   version,
   isReady,
+  onAnswered,
   activity = new Activity(clock),
   consoleFolder,
   tls,
@@ -94,6 +97,14 @@ export async function createApp({
 }: AppOptions): Promise<App> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
+  const tell = telling(requestLog(log), onAnswered);
+  const tellWhenOver = (request: FastifyRequest, reply: FastifyReply) => {
+    if (!tell) return;
+    const tellNow = () => tell(answered(request, reply, quickWay?.msSince(request.raw)));
+    // Who has hung up before it failed the quick way is refused all the same.
+    if (reply.raw.closed) setImmediate(tellNow);
+    else reply.raw.once('close', tellNow);
+  };
   const Response = securedResponse(tls !== undefined);
   const http = {
     ...serverOptions(times),
@@ -113,16 +124,23 @@ export async function createApp({
     exposeHeadRoutes: false,
     // No route has a schema of Fastify's: what would compile them is not even loaded.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    frameworkErrors: (error, request, reply) => answerError(error, request, reply, { log, activity }),
+    frameworkErrors(error, request, reply) {
+      tellWhenOver(request, reply);
+      answerError(error, request, reply, { log, activity });
+    },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
 
-  const tell = requestLog(log);
   // For browsers of other origins, each answer is given headers by a hook of Fastify's: then all go the usual way.
-  const quickWay =
+  const quickWay: QuickWay | undefined =
     corsOrigins.length > 0 ? undefined : new QuickWay(app.server, { activity, nextRequestId, tell });
 
+  app.decorateRequest('refusalCode', null);
+  app.addHook('onRequest', (request, reply, done) => {
+    tellWhenOver(request, reply);
+    done();
+  });
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { log, activity }));
   app.setNotFoundHandler(() => {
     throw new Refusal(
@@ -131,13 +149,6 @@ export async function createApp({
     );
   });
   const pressure = guard(app, { times, log, activity, nextRequestId, quickWay, ...crowd });
-  if (tell) {
-    app.addHook('onResponse', ({ id, method, routeOptions, raw }, { statusCode, elapsedTime }, done) => {
-      const ms = quickWay?.msSince(raw) ?? elapsedTime;
-      tell({ requestId: id, method, route: routeOptions.url, status: statusCode, ms });
-      done();
-    });
-  }
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
   app.removeAllContentTypeParsers();
@@ -182,7 +193,7 @@ export async function createApp({
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
       addGraphRoute(routes, services, { pressure, times, quickWay, ...settings });
-      addGraphSocket(routes, services, { nextRequestId, Response, ...settings });
+      addGraphSocket(routes, services, { nextRequestId, Response, tell, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
         reply.header('content-type', 'application/json; charset=utf-8').send(document),
       );

@@ -30,6 +30,7 @@ import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
 import type { QuickWay } from './quick-way.ts';
+import { noteUser } from './received-request.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -65,6 +66,7 @@ export function addGraphRoute(
 
   const admit = (request: IncomingMessage) => {
     const viewer = viewerOf(repeatedBearer(request), sessions);
+    noteUser(request, viewer.userId);
     pressure.checkGraph(viewer.userId);
     return viewer;
   };

@@ -13,6 +13,8 @@ import { answerBrokenRequest } from './answers.ts';
 import { optionalBearer, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import type { LiveServices } from './live-connections.ts';
+import { noteUser } from './received-request.ts';
+import { answered, type TellRequest } from './request-log.ts';
 import { SocketConnection } from './socket-connection.ts';
 import { dialects } from './socket-dialects.ts';
 import { isAllowedOrigin } from './socket-origin.ts';
@@ -21,6 +23,8 @@ export interface GraphSocketOptions {
   readonly nextRequestId: () => string;
   /** As the server makes them. */
   readonly Response: typeof ServerResponse;
+  /** Undefined if nobody wants to know of each request. */
+  readonly tell: TellRequest | undefined;
   readonly corsOrigins: readonly string[];
   readonly maxSubscriptions: number;
 }
@@ -40,7 +44,7 @@ const closeWithinMs = 5_000;
 export function addGraphSocket(
   app: FastifyInstance,
   services: LiveServices,
-  { nextRequestId, Response, corsOrigins, maxSubscriptions }: GraphSocketOptions,
+  { nextRequestId, Response, tell, corsOrigins, maxSubscriptions }: GraphSocketOptions,
 ): void {
   const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
@@ -96,10 +100,12 @@ export function addGraphSocket(
     }
     const authToken = optionalBearer(request);
     const viewer = authToken === undefined ? undefined : viewerOf(authToken, services.sessions);
+    if (viewer) noteUser(request.raw, viewer.userId);
     reply.hijack();
     const { socket, head } = upgrades.get(request.raw)!;
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
+      tell?.({ ...answered(request, reply), status: 101 });
       const dialect = dialects.find(({ protocol }) => protocol === webSocket.protocol);
       if (!dialect) {
         const { code, reason } = closeCodes.NO_SUB_PROTOCOL;

@@ -130,20 +130,19 @@ export class QuickWay {
   #send(exchange: Exchange, answer: Answer): void {
     sendQuickly(exchange.response, answer);
     exchange.forgetBody();
-    if (this.#options.tell) this.#tellWhenSent(exchange, this.#options.tell);
+    if (this.#options.tell) this.#tellOf(exchange, answer, this.#options.tell);
   }
 
-  #tellWhenSent({ raw, response, route, startedAt }: Exchange, tell: TellRequest): void {
-    const requestId = this.#options.nextRequestId();
-    response.on('finish', () =>
-      tell({
-        requestId,
-        method: raw.method!,
-        route: route.url,
-        status: response.statusCode,
-        ms: performance.now() - startedAt,
-      }),
-    );
+  #tellOf({ raw, route, startedAt }: Exchange, { status }: Answer, tell: TellRequest): void {
+    tell({
+      requestId: this.#options.nextRequestId(),
+      method: 'POST',
+      route: route.url,
+      status,
+      ms: performance.now() - startedAt,
+      userId: raw.userId,
+      traceparent: raw.headers['traceparent'],
+    });
   }
 }
 

@@ -3,6 +3,7 @@
  * that is done with it. Whoever does not ask for that reads it as a stream, as ever.
  */
 
+import type { IncomingMessage } from 'node:http';
 import { IncomingMessage as NodeRequest } from './node-http.ts';
 
 export interface BodyTaker {
@@ -13,10 +14,17 @@ export interface BodyTaker {
   takeError(error: Error): void;
 }
 
+/** Notes who asks, as soon as that is known. */
+export function noteUser(request: IncomingMessage, userId: string): void {
+  (request as ReceivedRequest).userId = userId;
+}
+
 /** For the `IncomingMessage` option of a server. */
 export class ReceivedRequest extends NodeRequest {
   /** Of the connection, when this request had come whole; whatever came later is of the next one. */
   bytesAtEnd: number | undefined = undefined;
+  /** Who asks, as far as that came out; for the log. */
+  userId: string | undefined = undefined;
   #taker: BodyTaker | undefined = undefined;
 
   /** All of the body, by whichever of the two ways. */

@@ -13,6 +13,7 @@ import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 import type { Pressure } from './pressure.ts';
 import type { QuickWay } from './quick-way.ts';
+import { noteUser } from './received-request.ts';
 
 const pairHead = jsonHead('application/json');
 
@@ -34,6 +35,7 @@ export function addTokenRoutes(
   const logIn: AnswerTo = async (asked) => {
     const credentials = readBody(asked, 'Credentials');
     const pair = await sessions.logIn(credentials, clientOf(asked));
+    noteUser(asked.raw, pair.userId);
     activity.count('logins');
     return pairAnswer(pair);
   };
@@ -54,6 +56,7 @@ export function addTokenRoutes(
     const { refreshToken } = readBody(asked, 'RefreshTokenRequest');
     const authToken = requiredBearer(asked);
     const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(asked));
+    noteUser(asked.raw, pair.userId);
     activity.count('refreshes');
     return pairAnswer(pair);
   };
@@ -64,7 +67,8 @@ export function addTokenRoutes(
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
     const authToken = optionalBearer(request);
     if (authToken === undefined) return;
-    await sessions.logOutByAuthToken(authToken);
+    const { userId } = await sessions.logOutByAuthToken(authToken);
+    noteUser(request.raw, userId);
     await new Promise((resolve) => drainBody(request.raw, resolve));
     return reply.code(endpoints.logout.success.status).send();
   };
@@ -84,7 +88,8 @@ export function addTokenRoutes(
 
   const isValid: Answer = { status: endpoints.verify.success.status, head: noHead };
   const verify: AnswerTo = (asked) => {
-    sessions.authenticate(readBody(asked, 'AuthTokenRequest').authToken);
+    const { userId } = sessions.authenticate(readBody(asked, 'AuthTokenRequest').authToken);
+    noteUser(asked.raw, userId);
     return isValid;
   };
   addEndpoint(app, endpoints.verify, usualWay(verify));

@@ -22,14 +22,15 @@ import { createReplayNotes } from './replay-notes.ts';
 import { findSpent, recordReplays, recordSpent, sweepSpent, type TokenUse } from './spent-tokens.ts';
 
 export interface IssuedPair extends TokenPair {
+  readonly userId: string;
   readonly expiresInSeconds: number;
 }
 
 export interface Sessions {
   logIn(credentials: { username: string; password: string }, client: Client): Promise<IssuedPair>;
   refresh(pair: TokenPair, client: Client): Promise<IssuedPair>;
-  /** Revokes the login of an auth token that is valid. */
-  logOutByAuthToken(authToken: string): Promise<void>;
+  /** Revokes the login of an auth token that is valid; answers with whose it was. */
+  logOutByAuthToken(authToken: string): Promise<Pick<AccessToken, 'userId'>>;
   logOutByRefreshToken(refreshToken: string): Promise<void>;
   /** Reads no database: an auth token is good until it expires, or its session is ended by more than a logout. */
   authenticate(authToken: string): AccessToken;
@@ -107,6 +108,7 @@ export function createSessions({
     authToken: accessTokens.issue(userId, sessionId),
     refreshToken,
     expiresInSeconds: settings.accessTokenSeconds,
+    userId,
   });
 
   async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedPair> {
@@ -193,7 +195,9 @@ export function createSessions({
       const token = successor && accessTokens.read(successor.authToken);
       if (token) {
         const leftMs = Math.max(0, token.expiresAt - now);
-        return { pair: { ...successor, expiresInSeconds: Math.floor(leftMs / 1000) }, isReplay: true };
+        const { userId } = token;
+        const pair = { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId };
+        return { pair, isReplay: true };
       }
     }
     if (ageSeconds <= settings.reuseToleranceSeconds) return { isReplay: true };
@@ -220,12 +224,13 @@ export function createSessions({
     return token;
   }
 
-  async function logOutByAuthToken(authToken: string): Promise<void> {
+  async function logOutByAuthToken(authToken: string): Promise<Pick<AccessToken, 'userId'>> {
     const { sessionId, userId } = authenticate(authToken);
     await changeInTurn(database, async (transaction) => {
       const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
       await revokeById(transaction, sessionId, revocation);
     });
+    return { userId };
   }
 
   async function logOutByRefreshToken(refreshToken: string): Promise<void> {

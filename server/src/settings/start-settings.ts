@@ -33,7 +33,8 @@ export const startSettings = {
   }),
   logLevel: setting({
     name: 'LOG_LEVEL',
-    about: 'How much is logged, as JSON lines on standard error.',
+    about:
+      'How much is logged on standard error: in words if that is a terminal, as JSON lines otherwise. From info on, a line for each request.',
     accepts: `one of ${logLevels.join(', ')}`,
     default: 'info',
     parse: oneOf(logLevels),

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shownLogLine } from './shown-log-line.ts';
+
+const shownOf = (line: Record<string, unknown>) =>
+  shownLogLine(`${JSON.stringify({ level: 30, time: 0, pid: 1, hostname: 'here', ...line })}\n`).slice(13);
+
+test('a request is shown as what was asked and what came of it', () => {
+  const facts = { requestId: 'r-1', method: 'POST', route: '/login', status: 401, ms: 12.5 };
+  assert.equal(
+    shownOf({ ...facts, code: 'INVALID_CREDENTIALS', address: '::1', msg: 'request' }),
+    'INFO  POST /login 401 in 12.5 ms  requestId=r-1  code=INVALID_CREDENTIALS  address=::1\n',
+  );
+});
+
+test('a request to nowhere says so', () => {
+  const facts = { requestId: 'r-2', method: 'GET', status: 404, ms: 1 };
+  assert.equal(
+    shownOf({ ...facts, msg: 'request' }),
+    'INFO  GET (nothing there) 404 in 1 ms  requestId=r-2\n',
+  );
+});
+
+test('an error is shown with its stack, indented', () => {
+  assert.equal(
+    shownOf({ level: 50, msg: 'request failed', err: { message: 'no', stack: 'Error: no\n    at there' } }),
+    'ERROR request failed\n    Error: no\n        at there\n',
+  );
+});
+
+test('whatever a terminal would obey is spelled out', () => {
+  assert.equal(
+    shownOf({ level: 40, msg: 'odd', agent: '\u001b[2J\u202e', err: { message: 'bell \u0007' } }),
+    'WARN  odd  agent=\\u{1b}[2J\\u{202e}\n    bell \\u{7}\n',
+  );
+});

@@ -1,0 +1,43 @@
+/** A line of the log in words, for a terminal. What others wrote in it is shown, and never obeyed. */
+
+import { pino } from 'pino';
+import { shown, shownLines } from './shown-text.ts';
+
+interface Line {
+  readonly level: number;
+  readonly time: number;
+  readonly msg?: string;
+  readonly [fact: string]: unknown;
+}
+
+/** The same in every line of a process. */
+const passedOver = ['level', 'time', 'pid', 'hostname', 'msg', 'err'];
+const ofRequest = ['method', 'route', 'status', 'ms'];
+
+export function shownLogLine(text: string): string {
+  const line = JSON.parse(text) as Line;
+  const level = (pino.levels.labels[line.level] ?? '').toUpperCase().padEnd(5);
+  const isRequest = line.msg === 'request';
+  const said = isRequest
+    ? `${String(line['method'])} ${String(line['route'] ?? '(nothing there)')} ${String(line['status'])} in ${String(line['ms'])} ms`
+    : (line.msg ?? '');
+  const left = isRequest ? [...passedOver, ...ofRequest] : passedOver;
+  const facts = Object.entries(line)
+    .filter(([name]) => !left.includes(name))
+    .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return `${localTime(line.time)} ${level} ${shown(said + facts.join(''))}\n${shownError(line['err'])}`;
+}
+
+/** As JSON has it: type, message, stack and whatever else it bears. */
+function shownError(error: unknown): string {
+  if (error === undefined || error === null) return '';
+  const { stack, message } = error as { stack?: string; message?: string };
+  const text = stack ?? message ?? JSON.stringify(error);
+  return `${shownLines(text).replace(/^/gm, '    ')}\n`;
+}
+
+function localTime(at: number): string {
+  const date = new Date(at);
+  const pad = (value: number, digits = 2) => String(value).padStart(digits, '0');
+  return `${pad(date.getHours())}:${pad(date.getMinutes())}:${pad(date.getSeconds())}.${pad(date.getMilliseconds(), 3)}`;
+}
