@@ -91,7 +91,7 @@ describe('headers', () => {
   });
 
   test('a page has a policy of its own, and the rest of them', () => {
-    const Response = securedResponse(true);
+    const Response = securedResponse(true, '1.2.3');
     const response = new Response(new IncomingMessage(new Socket()));
     servePage(response, "default-src 'self'");
     response.writeHead(200, { 'content-type': 'text/html' });

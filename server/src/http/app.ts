@@ -105,7 +105,7 @@ export async function createApp({
     if (reply.raw.closed) setImmediate(tellNow);
     else reply.raw.once('close', tellNow);
   };
-  const Response = securedResponse(tls !== undefined);
+  const Response = securedResponse(tls !== undefined, version);
   const http = {
     ...serverOptions(times),
     IncomingMessage: ReceivedRequest,
@@ -161,7 +161,7 @@ export async function createApp({
     await app.register(cors, {
       origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
       methods: ['GET', 'POST'],
-      exposedHeaders: ['token-expired', 'WWW-Authenticate', 'Retry-After'],
+      exposedHeaders: ['token-expired', 'WWW-Authenticate', 'Retry-After', 'Espalier-Version'],
       maxAge: 600,
       strictPreflight: false,
     });

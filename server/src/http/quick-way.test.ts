@@ -30,7 +30,7 @@ describe('the quick way', () => {
   before(async () => {
     // In Fastify's place: says what was thrown at it, or that it was asked itself.
     server = createServer(
-      { IncomingMessage: ReceivedRequest, ServerResponse: securedResponse(false) },
+      { IncomingMessage: ReceivedRequest, ServerResponse: securedResponse(false, '1.2.3') },
       (request, response) => {
         try {
           quickWay.throwFailure(request);
@@ -180,7 +180,7 @@ describe('a quick way of which nobody is told', () => {
 
   test('gives requests no id', async () => {
     const server = createServer(
-      { IncomingMessage: ReceivedRequest, ServerResponse: securedResponse(false) },
+      { IncomingMessage: ReceivedRequest, ServerResponse: securedResponse(false, '1.2.3') },
       () => assert.fail(),
     );
     new QuickWay(server, options).add('', endpoints.verify, {

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ServerResponse as NodeResponse } from './node-http.ts';
+import type { ReceivedRequest } from './received-request.ts';
 
 /** What an answer of the API may do in a browser: nothing. */
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'";
@@ -30,9 +31,10 @@ interface HeadWriter {
 }
 const { _storeHeader: storeHead } = NodeResponse.prototype as unknown as HeadWriter;
 
-/** A response with these headers; for the `ServerResponse` option of a server. */
-export function securedResponse(isTls: boolean): typeof ServerResponse {
+/** A response with these headers; for the `ServerResponse` option of a server whose requests are `ReceivedRequest`s. */
+export function securedResponse(isTls: boolean, version: string): typeof ServerResponse {
   const apiLines = headerLines(apiPolicy, isTls);
+  const versionLine = `espalier-version: ${version}\r\n`;
 
   class SecuredResponse<Request extends IncomingMessage = IncomingMessage> extends NodeResponse<Request> {
     #lines = apiLines;
@@ -47,9 +49,13 @@ export function securedResponse(isTls: boolean): typeof ServerResponse {
       this.#lines += lines;
     }
 
-    /** Written as one text, they cost a tenth of what headers cost (docs/decisions/0015-http-limits.md). */
+    /**
+     * Written as one text, they cost a tenth of what headers cost (docs/decisions/0015-http-limits.md). Strangers are not
+     * told the version: it says which holes might be open.
+     */
     _storeHeader(firstLine: string, headers: unknown): void {
-      storeHead.call(this, firstLine + this.#lines, headers);
+      const isKnown = (this.req as unknown as ReceivedRequest).userId !== undefined;
+      storeHead.call(this, firstLine + this.#lines + (isKnown ? versionLine : ''), headers);
     }
   }
 
