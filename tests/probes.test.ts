@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
       test(`GET ${path} answers 200 to anybody, and is not to be kept`, async () => {
         const headers = [{}, { authorization: 'Bearer rubbish' }, { accept: 'text/plain' }];
         for (const given of headers) {
-          for (const address of [path, `/${path}`, `${path}?verbose`]) {
+          for (const address of [path, `/${path}`, `${path}?quiet`]) {
             const answer = await bed.send('GET', address, { headers: given });
             assert.equal(answer.status, 200);
             assert.deepEqual(answer.json(), body);
@@ -70,6 +70,14 @@ for (const kind of databaseKinds) {
         assert.equal(answer.headers.get('cache-control'), 'no-store');
       });
     }
+
+    const fine = { database: 'ok', migrations: 'ok', 'signing key': 'ok', bus: 'ok', disk: 'ok' };
+
+    test('who asks for more is told what a node needs, and whether it has it', async () => {
+      const answer = await bed.send('GET', '/readyz?verbose');
+      assert.equal(answer.status, 200);
+      assert.deepEqual(answer.json(), { status: 'ready', checks: fine });
+    });
 
     test('an answer that is fine is nothing to log, but for who wants to see every request', () => {
       const lines = bed.logLines.map((text) => JSON.parse(text) as { level: number; route?: string });
@@ -94,6 +102,11 @@ for (const kind of databaseKinds) {
       isBroken = true;
       const answer = await nextWith(503);
       isNotReady(answer, 'The database does not answer.');
+      const verbose = await bed.send('GET', '/readyz?verbose');
+      assert.equal(verbose.status, 503);
+      const { detail, checks } = verbose.json<{ detail: string; checks: object }>();
+      assert.equal(detail, 'The database does not answer.');
+      assert.deepEqual(checks, { ...fine, database: 'failed' });
       const head = await bed.send('HEAD', '/readyz');
       assert.equal(head.status, 503);
       assert.equal(head.text, '');

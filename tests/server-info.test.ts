@@ -72,8 +72,14 @@ for (const kind of databaseKinds) {
       assert.deepEqual(stored, { kind: kind === sqlite ? 'SQLITE' : 'POSTGRESQL' });
       assert.deepEqual(health, [
         { name: 'database', isOk: true, detail: 'The database answers.' },
-        { name: 'schema', isOk: true, detail: `The schema is up to date (${schemaVersion} steps).` },
+        { name: 'migrations', isOk: true, detail: `The schema is up to date (${schemaVersion} steps).` },
         { name: 'signing key', isOk: true, detail: 'A key signs, and it verifies.' },
+        { name: 'bus', isOk: true, detail: 'What other processes change is heard of.' },
+        {
+          name: 'disk',
+          isOk: true,
+          detail: kind === sqlite ? 'There is room where the database is.' : 'Nothing is kept on this machine.',
+        },
       ]);
     });
 

@@ -30,10 +30,12 @@ export interface Problem {
   detail: string;
   code: string;
   requestId: string;
+  checks?: ProbeResponse['checks'];
 }
 
 export interface ProbeResponse {
   status: 'ok' | 'ready';
+  checks?: Readonly<Record<string, 'ok' | 'failed'>>;
 }
 
 /** RFC 7517 and RFC 8037. */
@@ -178,7 +180,14 @@ export const bodies = {
     type: 'object',
     description: 'How this node is.',
     required: ['status'],
-    properties: { status: { ...text('`ok` or `ready`.'), enum: ['ok', 'ready'] } },
+    properties: {
+      status: { ...text('`ok` or `ready`.'), enum: ['ok', 'ready'] },
+      checks: {
+        type: 'object',
+        description:
+          'Of `/readyz?verbose`: `ok` or `failed` for each of what a node needs: `database`, `migrations`, `signing key`, `bus`, `disk`.',
+      },
+    },
   },
   Problem: {
     type: 'object',
@@ -191,6 +200,7 @@ export const bodies = {
       detail: text('What happened, for people.'),
       code: text('What happened, for programs: one of a closed list.'),
       requestId: text('The id under which the service logged this request.'),
+      checks: { type: 'object', description: 'Of `/readyz?verbose` only: as in a ProbeResponse.' },
     },
   },
 } as const satisfies Record<string, ObjectSchema>;

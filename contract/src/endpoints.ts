@@ -236,7 +236,7 @@ export const endpoints = {
     path: '/readyz',
     summary: 'Whether requests are served',
     description:
-      'For a load balancer: whether to send requests to this node. The answer may be a quarter of a second old.',
+      'For a load balancer: whether to send requests to this node. The answer may be a quarter of a second old. With `?verbose` it lists what the node needs, and whether it has it.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'Requests are served: `ready`' },
     tellsExpiry: false,
@@ -244,7 +244,7 @@ export const endpoints = {
     refusals: {
       UNAVAILABLE: {
         status: 503,
-        when: 'The database does not answer within two seconds, or the node is stopping; see Retry-After',
+        when: 'The database does not answer within 1.5 seconds, the node cannot sign auth tokens, or is stopping; see Retry-After',
       },
     },
   },

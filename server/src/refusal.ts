@@ -1,6 +1,6 @@
 /** An expected "no": a code from the contract's closed list, a text for people, and a cause that stays private. */
 
-import { refusals, type RefusalCode } from '@espalier/contract';
+import { refusals, type Problem, type RefusalCode } from '@espalier/contract';
 
 export interface RefusalDetails {
   /** For the log only. */
@@ -12,6 +12,8 @@ export interface RefusalDetails {
   allow?: readonly string[];
   /** For programs, beside the code: the current version of a folder, the price of a query. */
   facts?: Readonly<Record<string, string | number>>;
+  /** Of a node that is not ready: what of all that it needs it has. */
+  checks?: Problem['checks'];
 }
 
 export class Refusal extends Error {

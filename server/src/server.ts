@@ -13,6 +13,7 @@ import { createReadiness } from './database/readiness.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
+import { checkHealth } from './health.ts';
 import { baseUrl, listenOrExplain } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import { pruneDone } from './journal/done-changes.ts';
@@ -128,6 +129,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onChange: (isUp, err) =>
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
+    const databaseFile = embeddedFile(settings.databaseUrl);
+    const checkNow = () => checkHealth({ database, databaseFile, keys, isReady });
     const activity = new Activity(clock);
     const graph = createGraph({
       database,
@@ -141,12 +144,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         version,
         startedAt: clock.now(),
         node: neighbours ? `${hostname()} (worker ${neighbours.place} of ${neighbours.count})` : hostname(),
-        databaseKind: embeddedFile(settings.databaseUrl) === undefined ? 'POSTGRESQL' : 'SQLITE',
+        databaseKind: databaseFile === undefined ? 'POSTGRESQL' : 'SQLITE',
         settings: options.shownSettings ?? [],
         refreshTokenSeconds: settings.refreshTokenSeconds,
-        keys,
         activity,
-        isReady,
+        checkHealth: checkNow,
       },
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
@@ -159,6 +161,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log,
       version,
       isReady,
+      checkHealth: checkNow,
       activity,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,

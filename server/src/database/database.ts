@@ -59,6 +59,8 @@ export interface Database extends Reader {
   moment<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   /** Calls back whenever something that was announced may have been committed: at once by this process, soon by another. */
   watch(onCommit: () => void): void;
+  /** Whether what other processes commit is heard of as it should be; else it is found by looking again. */
+  readonly hearsOthers: boolean;
   /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
   explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;

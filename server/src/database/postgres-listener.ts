@@ -7,6 +7,8 @@ export interface Listener {
   watch(onCommit: () => void): void;
   /** This process has committed something itself. */
   tell(): void;
+  /** False while there is no connection to listen on, though there should be. */
+  readonly isHearing: boolean;
   close(): Promise<void>;
 }
 
@@ -30,6 +32,7 @@ export function openListener(options: ListenerOptions): Listener {
   const closing = new AbortController();
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let isHearing = !keepsSessions;
 
   async function listen(): Promise<void> {
     let pauseMs = firstPauseMs;
@@ -43,6 +46,7 @@ export function openListener(options: ListenerOptions): Listener {
       try {
         await client.connect();
         await client.query(`listen ${channel}`);
+        isHearing = true;
         pauseMs = firstPauseMs;
         // Something may have been committed before it listened.
         wake();
@@ -50,6 +54,7 @@ export function openListener(options: ListenerOptions): Listener {
       } catch {
         // Whoever reads or writes meets the same trouble, and can tell.
       }
+      isHearing = false;
       void client.end().catch(() => undefined);
       await delay(pauseMs, undefined, { ref: false, signal: closing.signal }).catch(() => undefined);
       pauseMs = Math.min(2 * pauseMs, longestPauseMs);
@@ -66,6 +71,9 @@ export function openListener(options: ListenerOptions): Listener {
       if (watching.length > 1) return;
       if (keepsSessions) void listen();
       else timer = setInterval(wake, lookEveryMs).unref();
+    },
+    get isHearing() {
+      return isHearing;
     },
     async close() {
       watching.length = 0;

@@ -266,6 +266,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       }
     },
     watch: (onCommit) => listener.watch(onCommit),
+    get hearsOthers() {
+      return listener.isHearing;
+    },
     explain: (error) => toStartError(error, shown),
     close,
   };

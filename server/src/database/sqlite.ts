@@ -86,6 +86,8 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     snapshot: snapshots.use,
     moment: snapshots.useBriefly,
     watch: commits.watch,
+    // There is nothing in between that could fail.
+    hearsOthers: true,
     explain: (error) => toStartError(error, file),
     close: () => {
       commits.stop();

@@ -73,7 +73,7 @@ function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, 
 function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
   const { endpoint } = request.routeOptions.config;
   const status = statusOf(endpoint, refusal.code);
-  const { allow, retryAfterSeconds, isExpired } = refusal.details;
+  const { allow, retryAfterSeconds, isExpired, checks } = refusal.details;
   reply.code(status).header('cache-control', 'no-store');
   if (status === 401) reply.header('www-authenticate', challenge(refusal, request));
   if (status === 401 && endpoint?.tellsExpiry && isExpired) reply.header('token-expired', 'true');
@@ -87,7 +87,7 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
   }
   reply
     .header('content-type', problemMediaType)
-    .send(problemText(status, refusal.code, refusal.message, request.id));
+    .send(problemText(status, refusal.code, refusal.message, request.id, checks));
 }
 
 /** With the request's id if there is a request that is refused. */
@@ -98,9 +98,23 @@ export function toGraphError({ code, message, details }: Refusal, requestId?: st
   };
 }
 
-function problemText(status: number, code: RefusalCode, detail: string, requestId: string): string {
+function problemText(
+  status: number,
+  code: RefusalCode,
+  detail: string,
+  requestId: string,
+  checks?: Problem['checks'],
+): string {
   const title = STATUS_CODES[status] ?? '';
-  const problem: Problem = { type: 'about:blank', title, status, detail, code, requestId };
+  const problem: Problem = {
+    type: 'about:blank',
+    title,
+    status,
+    detail,
+    code,
+    requestId,
+    ...(checks && { checks }),
+  };
   return JSON.stringify(problem);
 }
 

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { Activity } from '../activity.ts';
 import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
+import { canSign, type HealthCheck } from '../health.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
@@ -41,6 +42,8 @@ export interface AppOptions {
   readonly version: string;
   /** Whether what requests need answers. May be asked as often as anybody likes. */
   readonly isReady: () => Promise<boolean>;
+  /** What there is to say of each thing that this node needs. */
+  readonly checkHealth: () => Promise<readonly HealthCheck[]>;
   /** Told of each request when it has been answered. */
   readonly onAnswered?: TellRequest | undefined;
   /** Counts what is done here; without it, nobody asks. */
@@ -84,6 +87,7 @@ export async function createApp({
   log,
   version,
   isReady,
+  checkHealth,
   onAnswered,
   activity = new Activity(clock),
   consoleFolder,
@@ -183,7 +187,12 @@ export async function createApp({
       const services = { graph, sessions, clock, log, connections: live, pressure };
       // The same bytes for everybody, however many do not read them.
       const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
-      addProbes(routes, { isReady, isStopping: () => isStopping });
+      addProbes(routes, {
+        isReady,
+        isStopping: () => isStopping,
+        canSign: () => canSign(keys),
+        checkHealth,
+      });
       addTokenRoutes(routes, sessions, {
         pressure,
         activity,

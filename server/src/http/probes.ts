@@ -2,6 +2,7 @@
 
 import { endpoints, type ProbeResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { HealthCheck } from '../health.ts';
 import { Refusal } from '../refusal.ts';
 import { addEndpoint } from './endpoint-route.ts';
 
@@ -9,27 +10,51 @@ export interface ProbeServices {
   /** Whether what requests need answers. May be asked as often as anybody likes. */
   readonly isReady: () => Promise<boolean>;
   readonly isStopping: () => boolean;
+  readonly canSign: () => boolean;
+  readonly checkHealth: () => Promise<readonly HealthCheck[]>;
 }
 
 const askAgainSeconds = 1;
+const checksHoldForMs = 250;
 
-export function addProbes(app: FastifyInstance, { isReady, isStopping }: ProbeServices): void {
-  addEndpoint(app, endpoints.livez, (_, reply) => answerStatus(reply, 'ok'));
+export function addProbes(app: FastifyInstance, services: ProbeServices): void {
+  const { isStopping } = services;
+  const checks = lately(services.checkHealth);
+  addEndpoint(app, endpoints.livez, (_, reply) => answerStatus(reply, { status: 'ok' }));
 
-  addEndpoint(app, endpoints.readyz, async (_, reply) => {
-    const isUp = isStopping() || (await isReady());
-    if (isStopping()) throw notReady('This node is stopping.');
-    if (!isUp) throw notReady('The database does not answer.');
-    return answerStatus(reply, 'ready');
+  addEndpoint(app, endpoints.readyz, async ({ query }, reply) => {
+    const reason = isStopping() ? undefined : await whyNotReady(services);
+    const details = 'verbose' in (query as object) ? { checks: shownChecks(await checks()) } : {};
+    const refused = isStopping() ? 'This node is stopping.' : reason;
+    if (refused === undefined) return answerStatus(reply, { status: 'ready', ...details });
+    throw new Refusal('UNAVAILABLE', refused, { retryAfterSeconds: askAgainSeconds, ...details });
   });
 }
 
-function notReady(reason: string): Refusal {
-  return new Refusal('UNAVAILABLE', reason, { retryAfterSeconds: askAgainSeconds });
+/** Of all that is checked only what leaves nothing to be served: the rest is for people, who have time. */
+async function whyNotReady({ isReady, canSign }: ProbeServices): Promise<string | undefined> {
+  if (!(await isReady())) return 'The database does not answer.';
+  return canSign() ? undefined : 'This node cannot make auth tokens.';
 }
 
-function answerStatus(reply: FastifyReply, status: ProbeResponse['status']): FastifyReply {
-  const body: ProbeResponse = { status };
+/** Anybody may ask: they are told what, and not why. */
+function shownChecks(checks: readonly HealthCheck[]): NonNullable<ProbeResponse['checks']> {
+  return Object.fromEntries(checks.map(({ name, isOk }) => [name, isOk ? 'ok' : 'failed']));
+}
+
+/** However many ask, it is looked once in a while. */
+function lately<T>(look: () => Promise<T>): () => Promise<T> {
+  let seen: Promise<T> | undefined;
+  let seenAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (seen && now - seenAt < checksHoldForMs) return seen;
+    seenAt = now;
+    return (seen = look());
+  };
+}
+
+function answerStatus(reply: FastifyReply, body: ProbeResponse): FastifyReply {
   return reply
     .header('content-type', 'application/json; charset=utf-8')
     .header('cache-control', 'no-store')

@@ -1,7 +1,7 @@
 /** What the graph is told of the server that it runs in, by whoever starts it. */
 
 import type { Activity } from '../../activity.ts';
-import type { SigningKeys } from '../../sessions/signing-keys.ts';
+import type { HealthCheck } from '../../health.ts';
 import type { ShownSetting } from '../../shown-setting.ts';
 
 export interface ServerFacts {
@@ -12,8 +12,6 @@ export interface ServerFacts {
   readonly databaseKind: 'SQLITE' | 'POSTGRESQL';
   readonly settings: readonly ShownSetting[];
   readonly refreshTokenSeconds: number;
-  readonly keys: SigningKeys;
   readonly activity: Activity;
-  /** Whether the database answers. May be asked as often as anybody likes. */
-  readonly isReady: () => Promise<boolean>;
+  readonly checkHealth: () => Promise<readonly HealthCheck[]>;
 }

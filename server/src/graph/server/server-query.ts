@@ -8,7 +8,7 @@ import { readKeyRows } from '../../sessions/signing-keys.ts';
 import type { Builder } from '../builder.ts';
 import { requireAdministrator } from '../change.ts';
 import { defineActivity, requireMinutes } from './activity-type.ts';
-import { checkHealth, type HealthCheck } from './health.ts';
+import type { HealthCheck } from '../../health.ts';
 import type { ServerFacts } from './server-facts.ts';
 import { defineSetting } from './setting-type.ts';
 import { defineSigningKey } from './signing-key-type.ts';
@@ -44,8 +44,7 @@ function defineServerInfo(builder: Builder) {
       health: t.field({
         type: [Check],
         description: 'What this node needs to work, each with whether it has it.',
-        resolve: async (server, _, { reader, budget }, info) =>
-          budget.spend(await checkHealth(reader, server), info),
+        resolve: async (server, _, { budget }, info) => budget.spend(await server.checkHealth(), info),
       }),
       settings: t.field({
         type: [Setting],

@@ -1,0 +1,109 @@
+/** What a node needs to work, and whether it has it. Only some of it decides whether it can be sent requests: `/readyz`. */
+
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Database, Reader } from './database/database.ts';
+import { migrations, readSchemaVersion } from './database/migrations.ts';
+import { Refusal } from './refusal.ts';
+import type { SigningKeys } from './sessions/signing-keys.ts';
+
+export interface HealthCheck {
+  readonly name: string;
+  readonly isOk: boolean;
+  /** In a sentence, for people. */
+  readonly detail: string;
+}
+
+export interface HealthSubjects {
+  readonly database: Pick<Database, 'hearsOthers'> & Reader;
+  /** Of an embedded database. */
+  readonly databaseFile: string | undefined;
+  readonly keys: SigningKeys;
+  /** Whether the database answers. */
+  readonly isReady: () => Promise<boolean>;
+}
+
+/** As long as it takes to make room, if somebody looks. */
+const leastFreeBytes = 128 * 2 ** 20;
+
+export async function checkHealth({
+  database,
+  databaseFile,
+  keys,
+  isReady,
+}: HealthSubjects): Promise<HealthCheck[]> {
+  return [
+    checkDatabase(await isReady()),
+    await checkMigrations(database),
+    checkSigning(keys),
+    checkBus(database),
+    await checkDisk(databaseFile),
+  ];
+}
+
+/** Whether this node can make auth tokens. */
+export function canSign(keys: SigningKeys): boolean {
+  try {
+    return keys.current.privateKey !== undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+function checkDatabase(isOk: boolean): HealthCheck {
+  return { name: 'database', isOk, detail: `The database ${isOk ? 'answers' : 'does not answer'}.` };
+}
+
+async function checkMigrations(reader: Reader): Promise<HealthCheck> {
+  const name = 'migrations';
+  const known = migrations.length;
+  try {
+    const taken = await readSchemaVersion(reader);
+    if (taken === known) return { name, isOk: true, detail: `The schema is up to date (${taken} steps).` };
+    const detail = `The schema has taken ${taken} steps, and this program knows ${known}: another version has changed it. Start the newer program.`;
+    return { name, isOk: false, detail };
+  } catch {
+    return { name, isOk: false, detail: 'The schema cannot be read.' };
+  }
+}
+
+function checkSigning(keys: SigningKeys): HealthCheck {
+  const name = 'signing key';
+  if (!canSign(keys)) {
+    const detail =
+      'This node cannot open the key that signs auth tokens: it has another master key than the others.';
+    return { name, isOk: false, detail };
+  }
+  if (!keys.areAllKnown) {
+    const detail = 'The signing keys could not be read for a while: some may be unknown here.';
+    return { name, isOk: false, detail };
+  }
+  const count = keys.all.length;
+  return { name, isOk: true, detail: `A key signs, and ${count === 1 ? 'it verifies' : `${count} verify`}.` };
+}
+
+function checkBus({ hearsOthers }: Pick<Database, 'hearsOthers'>): HealthCheck {
+  const detail = hearsOthers
+    ? 'What other processes change is heard of.'
+    : 'What other processes change is not heard of, and found by looking every second.';
+  return { name: 'bus', isOk: hearsOthers, detail };
+}
+
+async function checkDisk(databaseFile: string | undefined): Promise<HealthCheck> {
+  const name = 'disk';
+  if (databaseFile === undefined) {
+    return { name, isOk: true, detail: 'Nothing is kept on this machine.' };
+  }
+  try {
+    const { bavail, bsize } = await statfs(dirname(databaseFile));
+    const isOk = bavail * bsize >= leastFreeBytes;
+    const megabytes = Math.floor((bavail * bsize) / 1e6);
+    const detail = isOk
+      ? 'There is room where the database is.'
+      : `Only ${megabytes} MB are free where the database is: make room, or nothing can be changed soon.`;
+    return { name, isOk, detail };
+  } catch {
+    return { name, isOk: false, detail: 'The folder of the database cannot be looked at.' };
+  }
+}
