@@ -1,6 +1,7 @@
 /** A database that goes and comes back: nobody is told a lie meanwhile, and nobody has to start anything again. */
 
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
@@ -54,15 +55,17 @@ describe('a node that loses its database on PostgreSQL', () => {
   };
   const create = (name: string) =>
     bed.query(mutation('createFolder', 'folder{name}'), graph.authToken, { input: { name } });
-  const readyWithin = async (ms: number) => {
+  const answersWithin = async (ms: number, expected: number) => {
     const deadline = performance.now() + ms;
     for (;;) {
       const { status } = await bed.send('GET', '/readyz');
-      if (status === 200) return;
-      assert.ok(performance.now() < deadline, 'not ready again');
+      if (status === expected) return;
+      assert.ok(performance.now() < deadline, `never ${expected}`);
       await sleep(50);
     }
   };
+  const readyWithin = (ms: number) => answersWithin(ms, 200);
+  const checks = async () => (await bed.send('GET', '/readyz?verbose')).json<{ checks: unknown }>().checks;
   const names = async () => {
     const found = await graph.ask<{ folder: { folders: { items: { name: string }[] } } }>(
       '{folder{folders{items{name}}}}',
@@ -101,15 +104,19 @@ describe('a node that loses its database on PostgreSQL', () => {
     await socket.close();
   });
 
-  test('answers 503 to a change that was on its way, and has not done it', async () => {
+  test('is not ready within two seconds when its database is killed, has not done what was on its way, and recovers', async () => {
     const blocker = await connect('nodes');
     await blocker.query('begin; update journal_counter set number = number');
     const waiting = create('on its way');
     await sleep(200);
     await server.crash();
+    await answersWithin(2_000, 503);
     isUnavailable(await waiting);
+    const fine = { database: 'ok', migrations: 'ok', 'signing key': 'ok', bus: 'ok', disk: 'ok' };
+    assert.deepEqual(await checks(), { ...fine, database: 'failed', migrations: 'failed', bus: 'failed' });
     await server.restart();
     await readyWithin(10_000);
+    await eventually(async () => isDeepStrictEqual(await checks(), fine), 'all is well');
     assert.equal((await names()).includes('on its way'), false);
   });
 
