@@ -112,6 +112,11 @@ export class Testbed {
     return this.#server.url;
   }
 
+  /** If it has a port for metrics. */
+  get metricsUrl(): string | undefined {
+    return this.#server.metricsUrl;
+  }
+
   async stop(): Promise<void> {
     await this.#server.close();
     if (this.#ownsDatabase) await this.database.remove();

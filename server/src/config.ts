@@ -10,6 +10,7 @@ import { nearestName } from './nearest-name.ts';
 import { commandLineSettings } from './settings/command-line-settings.ts';
 import { databaseSettings } from './settings/database-settings.ts';
 import { limitSettings } from './settings/limit-settings.ts';
+import { metricsSettings } from './settings/metrics-settings.ts';
 import { networkSettings } from './settings/network-settings.ts';
 import type { Setting } from './settings/setting.ts';
 import { startSettings } from './settings/start-settings.ts';
@@ -24,6 +25,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
   Database: databaseSettings,
   'Tokens and logins': tokenSettings,
   Limits: limitSettings,
+  Metrics: metricsSettings,
   'First start and log': startSettings,
 };
 
@@ -32,6 +34,7 @@ export const settingsTable = {
   ...databaseSettings,
   ...tokenSettings,
   ...limitSettings,
+  ...metricsSettings,
   ...startSettings,
 };
 

@@ -7,8 +7,8 @@ export interface Places {
   readonly waiting: number;
   /** Somebody would have a place at once. */
   readonly areFree: boolean;
-  /** Nobody has a place. */
-  readonly areEmpty: boolean;
+  /** How many have a place. */
+  readonly taken: number;
   use<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -22,8 +22,8 @@ export function createPlaces(count: number): Places {
     get areFree() {
       return taken < count;
     },
-    get areEmpty() {
-      return taken === 0;
+    get taken() {
+      return taken;
     },
     async use(work) {
       if (taken < count) taken++;

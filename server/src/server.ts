@@ -1,6 +1,7 @@
 /** Wires the parts together, and nothing else. */
 
 import { hostname } from 'node:os';
+import { endpoints } from '@espalier/contract';
 import type { Logger } from 'pino';
 import { Activity } from './activity.ts';
 import { createAccessBook } from './access/access-book.ts';
@@ -18,8 +19,11 @@ import { baseUrl, listenOrExplain } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import { pruneDone } from './journal/done-changes.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
+import { readHead } from './journal/journal.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
+import type { MetricsPort } from './metrics/metrics-port.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
 import { watchEndedSessions } from './sessions/ended-sessions.ts';
 import { createKeySeal } from './sessions/key-seal.ts';
@@ -55,6 +59,8 @@ export interface ServerOptions {
 export interface RunningServer {
   /** The API root, without a slash at its end. */
   readonly url: string;
+  /** If it has a port for metrics. */
+  readonly metricsUrl: string | undefined;
   /** The housekeeping that timers do every few seconds. */
   sweep(): Promise<void>;
   close(): Promise<void>;
@@ -69,13 +75,16 @@ const restWithinMs = 2_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { settings, clock, log, version, onStatement, neighbours } = options;
   const tls = readTlsFiles(settings);
+  const metrics = await loadMetrics(settings);
   const database = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsOf(settings),
     onStatement,
+    onTimed: metrics?.timeDatabase,
     onAnnounced: neighbours?.tellCommitted,
     tell: (severity, text) => log[severity](text),
   });
   let feed: JournalFeed | undefined;
+  let metricsPort: MetricsPort | undefined;
   try {
     options.signal?.throwIfAborted();
     const passwords = createPasswords({
@@ -121,7 +130,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       throttle,
       accessTokens,
       ended,
-      onTheft: (theft) => log.warn(theft, 'a spent refresh token came back: its session is ended'),
+      onTheft: (theft) => {
+        metrics?.countReplay('ended');
+        log.warn(theft, 'a spent refresh token came back: its session is ended');
+      },
+      onReplay: () => metrics?.countReplay('tolerated'),
       settings,
     });
     const isReady = createReadiness({
@@ -150,6 +163,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         activity,
         checkHealth: checkNow,
       },
+      onDocument: metrics?.countDocument,
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
     });
@@ -162,6 +176,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       version,
       isReady,
       checkHealth: checkNow,
+      onAnswered: metrics?.countRequest,
       activity,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
@@ -169,6 +184,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       elsewhere: neighbours?.connections,
     });
     options.signal?.throwIfAborted();
+    const followed = feed;
+    metrics?.watch({
+      build: { version, database: databaseFile === undefined ? 'postgresql' : 'sqlite' },
+      isReady,
+      passwords,
+      database,
+      open: activity,
+      journal: { seen: () => followed.last, readHead: async () => (await readHead(database)).number },
+    });
+    metricsPort = metrics && (await showMetrics(metrics, options));
     const address = await listenOrExplain(() => app.listen(settings, neighbours?.listen), settings);
 
     const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
@@ -190,12 +215,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
     return {
       url: baseUrl(settings, address),
+      metricsUrl: metricsPort?.url,
       async sweep() {
         await keys.reread();
         await sweep();
       },
       async close() {
         await app.stop();
+        await metricsPort?.close();
         const stopRest = async () => {
           await Promise.all(repeated.map((each) => each.stop()));
           feed?.close();
@@ -207,9 +234,32 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     };
   } catch (error) {
     feed?.close();
+    await metricsPort?.close();
     await database.close();
     throw database.explain(error);
   }
+}
+
+/** What it takes is loaded only if somebody wants it. */
+async function loadMetrics({ metricsPort, basePath }: Settings): Promise<Metrics | undefined> {
+  if (metricsPort === undefined) return undefined;
+  const { Metrics } = await import('./metrics/metrics.ts');
+  const { login, refresh } = endpoints;
+  return new Metrics({ login: basePath + login.path, refresh: basePath + refresh.path });
+}
+
+/** On a port; of one of several workers, by whoever has the port. */
+async function showMetrics(
+  metrics: Metrics,
+  { settings, neighbours, log }: ServerOptions,
+): Promise<MetricsPort | undefined> {
+  neighbours?.onAskedForSamples(() => metrics.samples());
+  if (neighbours) return undefined;
+  const { openMetricsPort } = await import('./metrics/metrics-port.ts');
+  const place = { host: settings.metricsHost, port: settings.metricsPort! };
+  const onError = (err: unknown) => log.warn({ err }, 'metrics could not be read');
+  const text = () => metrics.text();
+  return listenOrExplain(() => openMetricsPort({ ...place, text, onError }), place, 'METRICS_PORT');
 }
 
 /** Of what one node may have, so much for each of its workers. */

@@ -16,6 +16,8 @@ export interface PasswordCost {
 const settledCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 export interface Passwords {
+  /** At this moment. */
+  readonly hashing: { readonly running: number; readonly waiting: number };
   hash(password: string): Promise<string>;
   /** Without a hash it does the same work and answers false. */
   matches(password: string, hash: string | undefined): Promise<boolean>;
@@ -43,6 +45,9 @@ export function createPasswords({
     });
   };
   return {
+    get hashing() {
+      return { running: places.taken, waiting: places.waiting };
+    },
     hash: (password) => inTurn(() => hash(normal(password), cost)),
     matches: (password, known) =>
       inTurn(async () => {

@@ -15,6 +15,7 @@ import { logDestination } from './log-destination.ts';
 import {
   databaseLinkWarning,
   exposureWarning,
+  metricsExposureWarning,
   tooManyWorkersWarning,
   unsealedWarning,
 } from './settings-warnings.ts';
@@ -24,6 +25,7 @@ import { version } from './version.ts';
 /** A server in this process, or workers around it. */
 interface Running {
   readonly url: string;
+  readonly metricsUrl: string | undefined;
   /** Rejects if it cannot go on. */
   readonly broken?: Promise<never>;
   close(): Promise<void>;
@@ -46,6 +48,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     ...warnings,
     exposureWarning(settings),
     databaseLinkWarning(settings),
+    metricsExposureWarning(settings),
     tooManyWorkersWarning(settings),
   ].forEach(warn);
   const log = pino({ level: settings.logLevel }, logDestination());
@@ -137,14 +140,14 @@ First start: set up ${withoutPassword(databaseUrl)} and its administrator
   Password   ${password}`;
 }
 
-function addresses({ url }: Running, { databaseUrl, demo, ...settings }: Settings): string {
+function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...settings }: Settings): string {
   return `
 Espalier ${version()} is running
 
   API        ${url}${settings.console ? `\n  Console    ${url}/console` : ''}
   GraphQL    ${url}/graphql
   WebSocket  ${url.replace(/^http/, 'ws')}/graphql
-  OpenAPI    ${url}/openapi.json
+  OpenAPI    ${url}/openapi.json${metricsUrl === undefined ? '' : `\n  Metrics    ${metricsUrl}`}
   Database   ${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`;
 }
 

@@ -10,6 +10,12 @@ export function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): st
   return `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`;
 }
 
+/** They hold no secret, and yet tell strangers how much is done, and what fails. */
+export function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string | undefined {
+  if (metricsPort === undefined || isLoopbackHost(metricsHost)) return undefined;
+  return `Metrics are served on ${metricsHost} to whoever reaches that port. See to it that only Prometheus does.`;
+}
+
 /** As with any password that crosses a network. */
 export function databaseLinkWarning({ databaseUrl }: Settings): string | undefined {
   if (!URL.canParse(databaseUrl)) return undefined;

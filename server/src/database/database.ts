@@ -61,6 +61,8 @@ export interface Database extends Reader {
   watch(onCommit: () => void): void;
   /** Whether what other processes commit is heard of as it should be; else it is found by looking again. */
   readonly hearsOthers: boolean;
+  /** At this moment: its connections, and who waits for one or for a turn. */
+  connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
   /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
   explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;
@@ -99,6 +101,8 @@ export interface DatabaseOptions {
   timeoutSeconds?: number;
   /** Told of each statement as it is run, without its values. */
   onStatement?: ((text: string) => void) | undefined;
+  /** Told what each statement took, and each commit; where nobody wants to know, it is not measured. */
+  onTimed?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
   /** Told when this process has committed something that was announced, where the database itself does not tell others. */
   onAnnounced?: (() => void) | undefined;
   /** Told what the operator has to know of the database: once each, in words. */

@@ -40,7 +40,7 @@ const migrationLock = 0x45535041;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { connections = 16, poolMode = 'session', timeoutSeconds = 30 } = options;
-  const { onStatement, tell = () => undefined } = options;
+  const { onStatement, onTimed, tell = () => undefined } = options;
   const shown = withoutPassword(url);
   const keepsSessions = poolMode === 'session';
   const config = connectionConfig(url, { keepsSessions, timeoutSeconds, shown });
@@ -61,12 +61,15 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   async function askWritten<R>(client: pg.ClientBase, written: PostgresStatement, parameters: unknown) {
     const { text, name, valuesOf } = written;
     onStatement?.(text);
+    const startedAt = onTimed && performance.now();
     try {
       const query = { text, values: valuesOf(parameters), ...(keepsSessions && name && { name }) };
       return await client.query<R & pg.QueryResultRow>(query);
     } catch (error) {
       if (/^Query read timeout/.test((error as Error).message)) gate.distrustAll();
       throw asFault(error);
+    } finally {
+      if (startedAt !== undefined) onTimed!('statement', performance.now() - startedAt);
     }
   }
 
@@ -95,7 +98,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       try {
         const done = await work(transactionOf(client, () => (isAnnounced = true)));
         await begun;
+        const startedAt = onTimed && performance.now();
         await commit(client, isAnnounced && keepsSessions);
+        if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
         return done;
       } catch (error) {
         // Where even this fails, the connection is lost, and the server rolls back by itself.
@@ -266,6 +271,15 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       }
     },
     watch: (onCommit) => listener.watch(onCommit),
+    connections: () => {
+      const all = Object.values(lanes);
+      const open = sum(all.map(({ totalCount }) => totalCount));
+      return {
+        open,
+        busy: open - sum(all.map(({ idleCount }) => idleCount)),
+        waiting: sum(all.map(({ waitingCount }) => waitingCount)),
+      };
+    },
     get hearsOthers() {
       return listener.isHearing;
     },
@@ -284,6 +298,10 @@ function toRequests(statement: Statement, each: readonly unknown[]) {
       ? [{ written: forMany, parameters: some }]
       : some.map((parameters) => ({ written, parameters })),
   );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 function slices<T>(all: readonly T[], size: number): (readonly T[])[] {

@@ -6,13 +6,14 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database as Connection } from 'better-sqlite3';
-import { isPromise, type PromiseOrValue } from './database.ts';
+import { isPromise, type DatabaseOptions, type PromiseOrValue } from './database.ts';
 import { codeOf } from './sqlite-errors.ts';
 import type { Guard } from './sqlite-guard.ts';
 
 export interface Line {
   /** A transaction is open: what the connection reads may never be committed. */
   readonly isOpen: boolean;
+  readonly waiting: number;
   enter<T>(work: () => PromiseOrValue<T>, options: LineOptions): Promise<T>;
 }
 
@@ -41,7 +42,12 @@ const busyPauseMs = 5;
 /** The first of them waits until the last is done. */
 const mostTogether = 32;
 
-export function createLine(writer: Connection, guard: Guard, onCommit: () => void): Line {
+export interface LineEvents {
+  readonly onCommit: () => void;
+  readonly onTimed: DatabaseOptions['onTimed'];
+}
+
+export function createLine(writer: Connection, guard: Guard, { onCommit, onTimed }: LineEvents): Line {
   const control = {
     begin: writer.prepare('begin immediate'),
     commit: writer.prepare('commit'),
@@ -57,6 +63,9 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
   return {
     get isOpen() {
       return isOpen;
+    },
+    get waiting() {
+      return waiting.length;
     },
     enter: <T>(work: () => PromiseOrValue<T>, { deadlineMs, isAlone }: LineOptions) =>
       new Promise<T>((succeed, fail) => {
@@ -154,9 +163,11 @@ export function createLine(writer: Connection, guard: Guard, onCommit: () => voi
   }
 
   function commit(done: readonly Done[]): void {
+    const startedAt = onTimed && performance.now();
     try {
       control.commit.run();
       isOpen = false;
+      if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
     } catch (error) {
       rollBack();
       const refusal = guard.toRefusal(error);

@@ -30,10 +30,10 @@ const busyDeadlineMs = 5_000;
 const aloneDeadlineMs = 10_000;
 
 export function openSqlite(path: string, options: DatabaseOptions): Database {
-  const { mustExist = false, onStatement, tell = () => undefined } = options;
+  const { mustExist = false, onStatement, onTimed, tell = () => undefined } = options;
   const file = prepareFile(path, { mustExist });
   const guard = createGuard(file, tell);
-  const surroundings = { onStatement, toRefusal: guard.toRefusal };
+  const surroundings = { onStatement, onTimed, toRefusal: guard.toRefusal };
   const { writer, reader } = connectFirst(file);
   warnIfReadable(file, (text) => tell('warn', text));
   const read = statements(reader, surroundings);
@@ -56,10 +56,11 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   });
   const commits = watchCommits(reader, options.onAnnounced);
 
-  const line = createLine(writer, guard, () => {
+  const onCommit = () => {
     if (isAnnounced) commits.tell();
     isAnnounced = false;
-  });
+  };
+  const line = createLine(writer, guard, { onCommit, onTimed });
   const inTransaction = <T>(work: (transaction: Transaction) => PromiseOrValue<T>, options: LineOptions) =>
     line.enter(() => work(transaction), options);
 
@@ -88,6 +89,12 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     watch: commits.watch,
     // There is nothing in between that could fail.
     hearsOthers: true,
+    // One that writes and one that reads are always there.
+    connections: () => ({
+      open: 2 + snapshots.open,
+      busy: (line.isOpen ? 1 : 0) + snapshots.busy,
+      waiting: line.waiting + snapshots.waiting,
+    }),
     explain: (error) => toStartError(error, file),
     close: () => {
       commits.stop();
@@ -172,6 +179,15 @@ function snapshotConnections(open: () => Snapshot) {
   return {
     use: <T>(work: (reader: Reader) => Promise<T>): Promise<T> => places.use(() => atOneMoment(work)),
     useBriefly: atOneMoment,
+    get open() {
+      return opened.length;
+    },
+    get busy() {
+      return opened.length - free.length;
+    },
+    get waiting() {
+      return places.waiting;
+    },
     close: () => opened.forEach(({ connection }) => connection.close()),
   };
 
@@ -195,10 +211,39 @@ function snapshotConnections(open: () => Snapshot) {
 
 interface Surroundings {
   readonly onStatement: DatabaseOptions['onStatement'];
+  readonly onTimed: DatabaseOptions['onTimed'];
   readonly toRefusal: (error: unknown) => unknown;
 }
 
-function statements(connection: Connection, { onStatement, toRefusal }: Surroundings) {
+function statements(connection: Connection, surroundings: Surroundings) {
+  const { onTimed } = surroundings;
+  const plain = untimedStatements(connection, surroundings);
+  return onTimed ? timed(plain, (ms) => onTimed('statement', ms)) : plain;
+}
+
+/** The same functions, each of which tells how long it took. */
+function timed<T extends Readonly<Record<string, (...given: never[]) => unknown>>>(
+  functions: T,
+  tell: (ms: number) => void,
+): T {
+  const wrapped = Object.entries(functions).map(([name, work]) => [
+    name,
+    (...given: never[]) => {
+      const startedAt = performance.now();
+      try {
+        return work(...given);
+      } finally {
+        tell(performance.now() - startedAt);
+      }
+    },
+  ]);
+  return Object.fromEntries(wrapped) as T;
+}
+
+function untimedStatements(
+  connection: Connection,
+  { onStatement, toRefusal }: Omit<Surroundings, 'onTimed'>,
+) {
   // Some statements are made for a query, and gone with it.
   const known = new WeakMap<Statement, Ready>();
   const readyFor = (statement: Statement): Ready => {

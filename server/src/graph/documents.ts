@@ -20,9 +20,21 @@ import { unconditionalSubscriptionRoot } from './subscription-root.ts';
 import { tooExpensive, toFieldPath } from './price/too-expensive.ts';
 import { rulesFor } from './validation-rules.ts';
 
-export type Checked =
-  | { readonly document: DocumentNode; readonly errors?: undefined }
-  | { readonly document?: undefined; readonly errors: readonly GraphQLFormattedError[] };
+export type Checked = Good | Bad;
+
+interface Good {
+  readonly document: DocumentNode;
+  /** Its fields, weighted. */
+  readonly price: number;
+  readonly errors?: undefined;
+  /** Since it was checked. */
+  timesRun: number;
+}
+
+interface Bad {
+  readonly document?: undefined;
+  readonly errors: readonly GraphQLFormattedError[];
+}
 
 export interface Documents {
   check(query: string): Checked;
@@ -37,18 +49,18 @@ const mostComparisons = 10_000;
 
 export function createDocuments(schema: GraphQLSchema, limits: Limits): Documents {
   const sizes = measureSchema(schema);
-  const known = new LRUCache<string, DocumentNode>({
+  const known = new LRUCache<string, Good>({
     max: mostDocuments,
     maxSize: mostTokensKept,
-    sizeCalculation: ({ tokenCount = 0 }) => tokenCount + 1,
+    sizeCalculation: ({ document: { tokenCount = 0 } }) => tokenCount + 1,
   });
 
   return {
     check(query) {
-      const document = known.get(query);
-      if (document) return { document };
+      const found = known.get(query);
+      if (found) return found;
       const checked = checkNew(query);
-      if (checked.document) known.set(query, checked.document);
+      if (checked.document) known.set(query, checked);
       return checked;
     },
   };
@@ -57,10 +69,10 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
     try {
       const document = parseWithin(query, limits);
       const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
-      checkPrice(schema, sizes, document, { fields, depth, schemaValues });
+      const price = checkPrice(schema, sizes, document, { fields, depth, schemaValues });
       checkComparisons(document);
       const errors = validateAll(schema, document, query);
-      if (errors.length === 0) return { document };
+      if (errors.length === 0) return { document, price, timesRun: 0 };
       const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
       return { errors: withLocations(shown, query) };
     } catch (error) {

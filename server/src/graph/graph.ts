@@ -35,7 +35,10 @@ import type { WholeServices } from './tree/whole-text.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface GraphOptions extends GraphServices, ResultOptions {}
+export interface GraphOptions extends GraphServices, ResultOptions {
+  /** Told of each operation: whether its text was known, and what it costs, if it can be run. */
+  readonly onDocument?: ((isKnown: boolean, price: number | undefined) => void) | undefined;
+}
 
 export type { GraphResult, GraphStream };
 
@@ -65,7 +68,7 @@ export interface Graph {
   admit(viewer: Viewer): PromiseOrValue<void>;
 }
 
-export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Graph {
+export function createGraph({ onBug, onTrouble, onDocument, ...services }: GraphOptions): Graph {
   const schema = createSchema();
   const documents = createDocuments(schema, services.limits);
   const compiled = createCompiledQueries(schema);
@@ -108,8 +111,13 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     viewer: Viewer,
     limits?: GraphLimits,
   ): { operation: Operation; refused?: undefined } | { operation?: undefined; refused: GraphResult } {
-    const { document, errors } = documents.check(query);
-    if (errors) return { refused: notExecuted(errors) };
+    const checked = documents.check(query);
+    if (checked.errors) {
+      onDocument?.(false, undefined);
+      return { refused: notExecuted(checked.errors) };
+    }
+    const { document } = checked;
+    onDocument?.(checked.timesRun++ > 0, checked.price);
     if (variables && areNestedTooDeeply(variables)) {
       return { refused: toResult({ errors: [nestedTooDeeply()] }, query) };
     }

@@ -47,7 +47,7 @@ export function createLongReads(
           ),
         );
       } finally {
-        if (places.areEmpty) byPerson.delete(userId);
+        if (places.taken === 0) byPerson.delete(userId);
       }
     },
   };

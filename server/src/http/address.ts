@@ -8,16 +8,22 @@ interface Place {
   readonly port: number;
 }
 
-/** An address that cannot be had is for the operator to mend. */
-export async function listenOrExplain<T>(start: () => Promise<T>, { host, port }: Place): Promise<T> {
+/** An address that cannot be had is for the operator to mend, by the setting of that name. */
+export async function listenOrExplain<T>(
+  start: () => Promise<T>,
+  { host, port }: Place,
+  setting: 'PORT' | 'METRICS_PORT' = 'PORT',
+): Promise<T> {
   try {
     return await start();
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
-      throw new StartError(`Port ${port} on ${host} is taken. Choose another with ESPALIER_PORT or --port.`, {
-        cause,
-      });
+      const flag = setting.toLowerCase().replace('_', '-');
+      throw new StartError(
+        `Port ${port} on ${host} is taken. Choose another with ESPALIER_${setting} or --${flag}.`,
+        { cause },
+      );
     }
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       throw new StartError(`Cannot listen on ${host} port ${port}: ${message}.`, { cause });

@@ -104,7 +104,9 @@ export async function createApp({
   const tell = telling(requestLog(log), onAnswered);
   const tellWhenOver = (request: FastifyRequest, reply: FastifyReply) => {
     if (!tell) return;
-    const tellNow = () => tell(answered(request, reply, quickWay?.msSince(request.raw)));
+    // It may have come the quick way before.
+    (request.raw as ReceivedRequest).startedAt ??= performance.now();
+    const tellNow = () => tell(answered(request, reply));
     // Who has hung up before it failed the quick way is refused all the same.
     if (reply.raw.closed) setImmediate(tellNow);
     else reply.raw.once('close', tellNow);
@@ -137,7 +139,7 @@ export async function createApp({
   }) as unknown as FastifyInstance;
 
   // For browsers of other origins, each answer is given headers by a hook of Fastify's: then all go the usual way.
-  const quickWay: QuickWay | undefined =
+  const quickWay =
     corsOrigins.length > 0 ? undefined : new QuickWay(app.server, { activity, nextRequestId, tell });
 
   app.decorateRequest('refusalCode', null);

@@ -41,14 +41,9 @@ interface Route extends QuickEndpoint {
   readonly mostBytes: number;
 }
 
-interface Failure {
-  readonly error: unknown;
-  readonly startedAt: number;
-}
-
 export class QuickWay {
   readonly #routes: Route[] = [];
-  readonly #failures = new WeakMap<IncomingMessage, Failure>();
+  readonly #failures = new WeakMap<IncomingMessage, NonNullable<unknown>>();
   readonly #options: QuickWayOptions;
   readonly #goUsually: RequestListener;
 
@@ -71,13 +66,8 @@ export class QuickWay {
   /** For the first of all that is done on the usual way: there, what failed here is answered and not done again. */
   throwFailure(request: IncomingMessage): void {
     const failure = this.#failures.get(request);
-    if (failure) throw failure.error;
-  }
-
-  /** Since a request that failed here came; undefined for others. */
-  msSince(request: IncomingMessage): number | undefined {
-    const failure = this.#failures.get(request);
-    return failure && performance.now() - failure.startedAt;
+    // eslint-disable-next-line @typescript-eslint/only-throw-error
+    if (failure) throw failure;
   }
 
   #take(request: ReceivedRequest, response: ServerResponse): void {
@@ -87,7 +77,7 @@ export class QuickWay {
       return;
     }
     const exchange = new Exchange(this, route, request, response);
-    if (this.#options.tell) exchange.startedAt = performance.now();
+    if (this.#options.tell) request.startedAt = performance.now();
     try {
       takeIn(request, this.#options.activity);
       if (route.admit) exchange.viewer = route.admit(request);
@@ -119,11 +109,11 @@ export class QuickWay {
   }
 
   fail(exchange: Exchange, error: unknown): void {
-    const { raw, response, startedAt } = exchange;
+    const { raw, response } = exchange;
     exchange.forgetBody();
     // To Fastify, nothing that was thrown would be no failure.
     const thrown = error || new Error('Something failed and did not say why.');
-    this.#failures.set(raw, { error: thrown, startedAt });
+    this.#failures.set(raw, thrown);
     this.#goUsually(raw, response);
   }
 
@@ -133,13 +123,13 @@ export class QuickWay {
     if (this.#options.tell) this.#tellOf(exchange, answer, this.#options.tell);
   }
 
-  #tellOf({ raw, route, startedAt }: Exchange, { status }: Answer, tell: TellRequest): void {
+  #tellOf({ raw, route }: Exchange, { status }: Answer, tell: TellRequest): void {
     tell({
       requestId: this.#options.nextRequestId(),
       method: 'POST',
       route: route.url,
       status,
-      ms: performance.now() - startedAt,
+      ms: performance.now() - raw.startedAt!,
       userId: raw.userId,
       traceparent: raw.headers['traceparent'],
     });
@@ -156,8 +146,6 @@ class Exchange implements Asked, BodyTaker {
   body: Buffer | undefined = undefined;
   /** If it comes in several. */
   chunks: Buffer[] | undefined = undefined;
-  /** Only known if somebody wants to. */
-  startedAt = 0;
 
   constructor(way: QuickWay, route: Route, raw: ReceivedRequest, response: ServerResponse) {
     this.way = way;

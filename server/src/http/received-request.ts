@@ -23,6 +23,8 @@ export function noteUser(request: IncomingMessage, userId: string): void {
 export class ReceivedRequest extends NodeRequest {
   /** Of the connection, when this request had come whole; whatever came later is of the next one. */
   bytesAtEnd: number | undefined = undefined;
+  /** By `performance.now()`; known if somebody wants to know how long it took. */
+  startedAt: number | undefined = undefined;
   /** Who asks, as far as that came out; for the log, and for what only they are told. */
   userId: string | undefined = undefined;
   #taker: BodyTaker | undefined = undefined;

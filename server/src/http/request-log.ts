@@ -46,9 +46,10 @@ export function telling(...all: readonly (TellRequest | undefined)[]): TellReque
   );
 }
 
-/** One that went the usual way; `ms` if it had come another before. */
-export function answered(request: FastifyRequest, reply: FastifyReply, ms?: number): AnsweredRequest {
-  const { id, method, routeOptions, raw, refusalCode, ip } = request;
+/** One that went the usual way, in the end. */
+export function answered(request: FastifyRequest, reply: FastifyReply): AnsweredRequest {
+  const { id, method, routeOptions, refusalCode, ip } = request;
+  const raw = request.raw as ReceivedRequest;
   const { headersSent, writableFinished } = reply.raw;
   const { endpoint } = routeOptions.config;
   return {
@@ -56,8 +57,8 @@ export function answered(request: FastifyRequest, reply: FastifyReply, ms?: numb
     method,
     route: routeOptions.url,
     status: headersSent || writableFinished ? reply.statusCode : clientLeft,
-    ms: ms ?? reply.elapsedTime,
-    userId: (raw as ReceivedRequest).userId,
+    ms: performance.now() - (raw.startedAt ?? NaN),
+    userId: raw.userId,
     traceparent: raw.headers['traceparent'],
     refused: refusalCode === null ? undefined : { code: refusalCode, address: ip },
     isStream: String(reply.getHeader('content-type')).startsWith('text/event-stream'),

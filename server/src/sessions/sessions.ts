@@ -51,6 +51,8 @@ export interface SessionOptions {
   readonly ended: EndedSessions;
   /** Told of a session that was ended because somebody else must hold one of its tokens. */
   readonly onTheft: (theft: Theft) => void;
+  /** Told of a spent token that came back so soon that it may well be the same client. */
+  readonly onReplay?: (() => void) | undefined;
   readonly settings: {
     readonly accessTokenSeconds: number;
     readonly refreshTokenSeconds: number;
@@ -100,6 +102,7 @@ export function createSessions({
   accessTokens,
   ended,
   onTheft,
+  onReplay,
   settings,
 }: SessionOptions): Sessions {
   const replays = createReplayNotes();
@@ -157,7 +160,10 @@ export function createSessions({
       ended.add(theft.sessionId, clock.now());
       onTheft(theft);
     }
-    if (isReplay) replays.add(useNow());
+    if (isReplay) {
+      replays.add(useNow());
+      onReplay?.();
+    }
     if (!pair) throw new Refusal('INVALID_REFRESH_TOKEN');
     return pair;
   }

@@ -9,9 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../config.ts';
 import type { NewAdministrator } from '../first-start.ts';
-import { baseUrl } from '../http/address.ts';
+import { baseUrl, listenOrExplain } from '../http/address.ts';
+import type { MetricsPort } from '../metrics/metrics-port.ts';
 import type { ShownSetting } from '../shown-setting.ts';
 import { StartError } from '../start-error.ts';
+import type { CrewMetrics } from './crew-metrics.ts';
 import type { Orders, Report, ToPrimary, ToWorker } from './messages.ts';
 import { SharedPort } from './shared-port.ts';
 import { SharedWork } from './shared-work.ts';
@@ -56,6 +58,8 @@ export class Crew {
   #failures = 0;
   #isStopping = false;
   #url = '';
+  #metrics: CrewMetrics | undefined;
+  #metricsPort: MetricsPort | undefined;
 
   /** Resolves when all of them serve. Rejects with a `WorkerFailed` or a `StartError` if one cannot, and leaves none behind. */
   static async start(options: CrewOptions): Promise<Crew> {
@@ -80,6 +84,10 @@ export class Crew {
     return this.#url;
   }
 
+  get metricsUrl(): string | undefined {
+    return this.#metricsPort?.url;
+  }
+
   /** Rejects when none of them can be started any more. */
   get broken(): Promise<never> {
     return this.#broken.promise;
@@ -96,6 +104,7 @@ export class Crew {
     await Promise.all([...this.#members].map(({ gone }) => gone));
     late.abort();
     await this.#port.close();
+    await this.#metricsPort?.close();
   }
 
   async #start(): Promise<void> {
@@ -103,12 +112,28 @@ export class Crew {
     // The first one alone: it prepares the database, and finds out whether it can be used at all.
     await this.#hire(1).ready;
     signal.throwIfAborted();
+    await this.#openMetrics();
     this.#url = baseUrl(settings, await this.#port.listen(settings));
     const others = Array.from({ length: settings.workers - 1 }, (_, place) => this.#hire(place + 2));
     await Promise.all(others.map(({ ready }) => ready));
     signal.throwIfAborted();
     if (this.#members.size < settings.workers) throw new WorkerFailed(1, 'A worker ended during the start.');
     for (const member of this.#members) member.isNew = false;
+  }
+
+  /** What it takes is loaded only if somebody wants it. */
+  async #openMetrics(): Promise<void> {
+    const { metricsHost: host, metricsPort: port } = this.#options.settings;
+    if (port === undefined) return;
+    const { CrewMetrics } = await import('./crew-metrics.ts');
+    const metrics = new CrewMetrics(() => [...this.#members].filter(({ hasServed }) => hasServed));
+    const onError = (err: unknown) => this.#options.log.warn({ err }, 'metrics could not be read');
+    this.#metrics = metrics;
+    this.#metricsPort = await listenOrExplain(
+      () => metrics.open({ host, port, onError }),
+      { host, port },
+      'METRICS_PORT',
+    );
   }
 
   #hire(place: number, pauseMs = firstPauseMs): Member {
@@ -160,6 +185,8 @@ export class Crew {
         this.#failures = 0;
         member.serve();
         return this.#port.add(member);
+      case 'samples':
+        return this.#metrics?.take(report.ticket, report.samples);
       case 'gone':
         return this.#port.release(member, report.connections);
       case 'closing':
@@ -219,6 +246,10 @@ class Member {
 
   fail(why: WorkerFailed): void {
     this.#ready.reject(why);
+  }
+
+  askForSamples(ticket: number): void {
+    this.tell({ kind: 'tell samples', ticket });
   }
 
   tell(message: ToWorker): void {

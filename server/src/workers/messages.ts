@@ -5,6 +5,7 @@
 
 import type { Settings } from '../config.ts';
 import type { NewAdministrator } from '../first-start.ts';
+import type { Samples } from '../metrics/metrics.ts';
 import type { Line } from '../sessions/attempt-lines.ts';
 import type { ShownSetting } from '../shown-setting.ts';
 
@@ -28,6 +29,8 @@ export type ToWorker =
   | { readonly kind: 'line is full'; readonly attempt: number }
   | { readonly kind: 'take place'; readonly ticket: number }
   | { readonly kind: 'connections elsewhere'; readonly userId: string; readonly count: number }
+  /** What it has counted and measured. */
+  | { readonly kind: 'tell samples'; readonly ticket: number }
   | { readonly kind: 'stop' };
 
 /** About the worker itself. */
@@ -37,6 +40,7 @@ export type Report =
   /** The worker that came first prepares the database, and may have made an administrator. */
   | { readonly kind: 'administrator'; readonly created: NewAdministrator }
   | { readonly kind: 'ready' }
+  | { readonly kind: 'samples'; readonly ticket: number; readonly samples: Samples }
   /** In words for the operator. */
   | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
   /** So many connections are gone since it was said last. */

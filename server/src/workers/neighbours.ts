@@ -2,6 +2,7 @@
 
 import type { ConnectionsElsewhere } from '../http/live-connections.ts';
 import type { listen } from '../http/listening.ts';
+import type { Samples } from '../metrics/metrics.ts';
 import type { Places } from '../places.ts';
 import type { SharedLines } from '../sessions/attempt-lines.ts';
 
@@ -17,4 +18,6 @@ export interface Neighbours {
   readonly connections: ConnectionsElsewhere;
   readonly tellCommitted: () => void;
   readonly onCommitted: (listener: () => void) => void;
+  /** Called when the metrics of all workers are asked for. */
+  readonly onAskedForSamples: (tell: () => Promise<Samples>) => void;
 }

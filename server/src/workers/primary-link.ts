@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net';
 import type { ConnectionsElsewhere } from '../http/live-connections.ts';
+import type { Samples } from '../metrics/metrics.ts';
 import type { Places } from '../places.ts';
 import { tooManyInLine, type Attempt, type SharedLines } from '../sessions/attempt-lines.ts';
 import { HandedConnections } from './handed-connections.ts';
@@ -15,6 +16,7 @@ export class PrimaryLink {
   readonly #places = new PlacesOfPrimary();
   readonly #connections = new ConnectionsOfOthers();
   #onCommitted: () => void = () => undefined;
+  #samples: () => Promise<Samples> = () => Promise.resolve([]);
   #isTelling = false;
   readonly orders: Promise<Orders>;
 
@@ -50,6 +52,7 @@ export class PrimaryLink {
       connections: this.#connections,
       tellCommitted: () => this.#tellCommitted(),
       onCommitted: (listener) => (this.#onCommitted = listener),
+      onAskedForSamples: (tell) => (this.#samples = tell),
     };
   }
 
@@ -69,9 +72,15 @@ export class PrimaryLink {
         return this.#places.take(message.ticket);
       case 'connections elsewhere':
         return this.#connections.set(message.userId, message.count);
+      case 'tell samples':
+        return void this.#tellSamples(message.ticket);
       case 'stop':
         return this.#stopping.abort();
     }
+  }
+
+  async #tellSamples(ticket: number): Promise<void> {
+    await report({ kind: 'samples', ticket, samples: await this.#samples() });
   }
 
   /** Once for all that is committed in one go. */
@@ -155,8 +164,8 @@ class PlacesOfPrimary implements Places {
   /** Whether the others leave one, only the primary knows. */
   readonly areFree = false;
 
-  get areEmpty(): boolean {
-    return this.#taken === 0;
+  get taken(): number {
+    return this.#taken;
   }
 
   async use<T>(work: () => Promise<T>): Promise<T> {

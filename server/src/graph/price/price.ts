@@ -43,22 +43,25 @@ const nothing: Price = { fields: 0, depth: 0, schemaValues: 0 };
 /** Fragments that double each other reach any number; from here on it does not matter which. */
 const mostCounted = 1_000_000_000;
 
-/** Throws a Refusal if the document is over a budget. It need not be valid. */
+/** Answers with its weighted fields. Throws a Refusal if the document is over a budget. It need not be valid. */
 export function checkPrice(
   schema: GraphQLSchema,
   sizes: SchemaSizes,
   document: DocumentNode,
   budgets: Price,
-): void {
+): number {
   const prices = new Prices(schema, sizes, document);
+  let mostFields = 0;
   for (const definition of prices.definitions) {
     const price = prices.ofDefinition(definition);
+    mostFields = Math.max(mostFields, price.fields);
     for (const measure of ['fields', 'depth', 'schemaValues'] as const) {
       if (price[measure] <= budgets[measure]) continue;
       const field = prices.dearestField(definition, measure);
       throw refuse(measure, { field, price: price[measure], budget: budgets[measure] });
     }
   }
+  return mostFields;
 }
 
 function refuse(measure: keyof Price, excess: Excess) {

@@ -1,0 +1,175 @@
+/**
+ * What a node counts and measures, for Prometheus. Those who do the work tell it as it happens; what has a state is looked at
+ * when somebody asks. Nothing of who asked for what is in it: no name, no id, no address.
+ */
+
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type MetricObject,
+} from 'prom-client';
+import { catalogue, type Described, type MetricKey } from './catalogue.ts';
+
+/** What can be looked at. */
+export interface Watched {
+  readonly build: { readonly version: string; readonly database: 'sqlite' | 'postgresql' };
+  readonly isReady: () => Promise<boolean>;
+  readonly passwords: { readonly hashing: { readonly running: number; readonly waiting: number } };
+  readonly database: {
+    connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
+  };
+  readonly open: { readonly sockets: number; readonly subscriptions: number };
+  readonly journal: {
+    /** The last entry that this node has seen. */
+    readonly seen: () => number;
+    readonly readHead: () => Promise<number>;
+  };
+}
+
+interface CountedRequest {
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly ms: number;
+  /** It took as long as somebody listened. */
+  readonly isStream?: boolean;
+}
+
+/** What several workers have counted, in a form that can be sent. */
+export type Samples = readonly MetricObject[];
+
+/** Of Node and of the process, these say more than they cost. */
+const passedOver = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
+const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #paths: { readonly login: string; readonly refresh: string };
+  readonly #requests = this.#histogram('requests');
+  readonly #logins = this.#counter('logins');
+  readonly #refreshes = this.#counter('refreshes');
+  readonly #replays = this.#counter('replays');
+  readonly #prices = this.#histogram('prices');
+  readonly #documents = this.#counter('documents');
+  readonly #database = this.#histogram('database');
+
+  /** By the addresses of which requests are logins, and refreshes. */
+  constructor(paths: { readonly login: string; readonly refresh: string }) {
+    this.#paths = paths;
+    collectDefaultMetrics({ register: this.#registry });
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      if (passedOver.test(name)) this.#registry.removeSingleMetric(name);
+    }
+    // Before it happens for the first time: else nobody could tell that it did.
+    for (const outcome of ['ok', 'refused', 'throttled', 'failed']) this.#logins.inc({ outcome }, 0);
+    for (const outcome of ['ok', 'refused', 'failed']) this.#refreshes.inc({ outcome }, 0);
+    for (const outcome of ['tolerated', 'ended']) this.#replays.inc({ outcome }, 0);
+    for (const result of ['hit', 'miss']) this.#documents.inc({ result }, 0);
+  }
+
+  readonly countRequest = ({ method, route = 'none', status, ms, isStream }: CountedRequest): void => {
+    if (isStream) return;
+    this.#requests.observe({ method, route, status }, ms / 1000);
+    if (method !== 'POST') return;
+    if (route === this.#paths.login) this.#logins.inc({ outcome: outcomes[status] ?? 'failed' });
+    if (route === this.#paths.refresh) this.#refreshes.inc({ outcome: outcomes[status] ?? 'failed' });
+  };
+
+  readonly countReplay = (outcome: 'tolerated' | 'ended'): void => this.#replays.inc({ outcome });
+
+  /** Without a price if it is none that could be run. */
+  readonly countDocument = (isKnown: boolean, price: number | undefined): void => {
+    this.#documents.inc({ result: isKnown ? 'hit' : 'miss' });
+    if (price !== undefined) this.#prices.observe(price);
+  };
+
+  readonly timeDatabase = (kind: 'statement' | 'commit', ms: number): void =>
+    this.#database.observe({ kind }, ms / 1000);
+
+  /** From now on these are looked at. */
+  watch({ build, isReady, passwords, database, open, journal }: Watched): void {
+    this.#gauge('build', (gauge) => gauge.set({ ...build }, 1));
+    this.#gauge('workers', (gauge) => gauge.set(1));
+    this.#gauge('hashing', (gauge) => {
+      const { running, waiting } = passwords.hashing;
+      gauge.set({ state: 'running' }, running);
+      gauge.set({ state: 'waiting' }, waiting);
+    });
+    this.#gauge('connections', (gauge) => {
+      const connections = database.connections();
+      gauge.set({ state: 'open' }, connections.open);
+      gauge.set({ state: 'busy' }, connections.busy);
+    });
+    this.#gauge('databaseWaiting', (gauge) => gauge.set(database.connections().waiting));
+    this.#gauge('sockets', (gauge) => gauge.set(open.sockets));
+    this.#gauge('subscriptions', (gauge) => gauge.set(open.subscriptions));
+    const look = together(async () => {
+      const isUp = await isReady();
+      const seen = journal.seen();
+      // A database that does not answer is not asked for more.
+      const head = isUp ? await journal.readHead().catch(() => undefined) : undefined;
+      return { isUp, head, lag: head && Math.max(0, head - seen) };
+    });
+    this.#gauge('ready', async (gauge) => gauge.set((await look()).isUp ? 1 : 0));
+    this.#gauge('journalHead', async (gauge) => setOrRemove(gauge, (await look()).head));
+    this.#gauge('journalLag', async (gauge) => setOrRemove(gauge, (await look()).lag));
+  }
+
+  /** As Prometheus reads it. */
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  samples(): Promise<Samples> {
+    return this.#registry.getMetricsAsJSON() as Promise<MetricObject[]>;
+  }
+
+  #counter(key: MetricKey) {
+    return new Counter(this.#described(key));
+  }
+
+  #histogram(key: MetricKey) {
+    const { bounds }: Described = catalogue[key];
+    return new Histogram({ ...this.#described(key), ...(bounds && { buckets: [...bounds] }) });
+  }
+
+  #gauge(key: MetricKey, look: (gauge: Gauge) => void | Promise<void>): Gauge {
+    const { together }: Described = catalogue[key];
+    return new Gauge({
+      ...this.#described(key),
+      aggregator: together ?? 'sum',
+      collect() {
+        return look(this);
+      },
+    });
+  }
+
+  #described(key: MetricKey) {
+    const { name, help, labels = {} }: Described = catalogue[key];
+    return { name, help, labelNames: Object.keys(labels), registers: [this.#registry] };
+  }
+}
+
+/** What is not known is not there: a zero would be a lie. */
+function setOrRemove(gauge: Gauge, value: number | undefined): void {
+  if (value === undefined) gauge.remove();
+  else gauge.set(value);
+}
+
+/** Those who ask while it is looked at share the one look. */
+function together<T>(look: () => Promise<T>): () => Promise<T> {
+  let looking: Promise<T> | undefined;
+  return () => (looking ??= look().finally(() => (looking = undefined)));
+}
+
+/** As if all workers were one. */
+export function textOfAll(samples: readonly Samples[]): Promise<string> {
+  return AggregatorRegistry.aggregate(samples as unknown as object[]).metrics();
+}
+
+/** Of the process and of Node, as they stand beside those of the catalogue. */
+export const contentType = Registry.PROMETHEUS_CONTENT_TYPE;

@@ -1,0 +1,40 @@
+/** Several workers tell Prometheus as one, at one port. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sqlite } from '../databases.ts';
+import { eventually } from '../eventually.ts';
+import { WorkersBed } from '../workers/workers-bed.ts';
+import { Scrape } from './scrape.ts';
+
+test('what two workers have counted is told as one number', async () => {
+  const bed = await WorkersBed.start(sqlite, { METRICS_PORT: '0' });
+  try {
+    const [, metricsUrl] = /Metrics +(\S+)/.exec(bed.node.output)!;
+    const { authToken } = await bed.logIn();
+    const query = JSON.stringify({ query: '{folder{name}}' });
+    const head = `POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer ${authToken}\r\nContent-Length: ${query.length}\r\n\r\n`;
+    const before = await Scrape.of(metricsUrl!);
+    const labels = { method: 'POST', route: '/graphql', status: '200' };
+    const answered = (scrape: Scrape) => scrape.number('espalier_http_request_duration_seconds', labels) ?? 0;
+    for (const connection of await bed.connectToEach(authToken)) {
+      for (let times = 0; times < 2; times++) {
+        assert.equal((await connection.exchange(head + query))?.status, 200);
+      }
+    }
+    const after = await Scrape.of(metricsUrl!);
+    // To find one connection to each, some queries are needed: at least one for each.
+    assert.ok(answered(after) - answered(before) >= 6);
+    assert.equal(after.number('espalier_workers'), 2);
+    assert.equal(after.number('espalier_build_info'), 1);
+    assert.equal(after.number('espalier_ready'), 1);
+    assert.equal(after.number('espalier_logins_total', { outcome: 'ok' }), 1);
+
+    const [one] = bed.processes;
+    process.kill(one!, 'SIGKILL');
+    const workers = async () => (await Scrape.of(metricsUrl!)).number('espalier_workers');
+    await eventually(async () => (await workers()) === 2, 'another one has taken its place');
+  } finally {
+    await bed.stop();
+  }
+});
