@@ -7,6 +7,11 @@ interface Line {
   readonly level: number;
   readonly time: number;
   readonly msg?: string;
+  /** Of a request. */
+  readonly method?: string;
+  readonly route?: string;
+  readonly status?: number;
+  readonly ms?: number;
   readonly [fact: string]: unknown;
 }
 
@@ -19,7 +24,7 @@ export function shownLogLine(text: string): string {
   const level = (pino.levels.labels[line.level] ?? '').toUpperCase().padEnd(5);
   const isRequest = line.msg === 'request';
   const said = isRequest
-    ? `${String(line['method'])} ${String(line['route'] ?? '(nothing there)')} ${String(line['status'])} in ${String(line['ms'])} ms`
+    ? `${line.method} ${line.route ?? '(nothing there)'} ${line.status} in ${line.ms} ms`
     : (line.msg ?? '');
   const left = isRequest ? [...passedOver, ...ofRequest] : passedOver;
   const facts = Object.entries(line)

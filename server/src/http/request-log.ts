@@ -81,7 +81,8 @@ export function requestLog(log: Logger): TellRequest | undefined {
   const stream = parts[symbols.streamSym] as LineStream;
   const write = (line: string) => (stream.hold ? stream.hold(line) : stream.write(line));
   const { info, debug } = log.levels.values;
-  const begin = (level: number) => `{"level":${level},"time":`;
+  const time = parts[symbols.timeSym] as () => string;
+  const begin = (level: number) => `{"level":${level}`;
   const beginning = begin(info!);
   const beginningOfProbe = begin(debug!);
   const afterTime = `${parts[symbols.chindingsSym] as string},"requestId":"`;
@@ -91,7 +92,7 @@ export function requestLog(log: Logger): TellRequest | undefined {
     if (isProbe && !areProbesTold) return;
     write(
       (isProbe ? beginningOfProbe : beginning) +
-        Date.now() +
+        time() +
         afterTime +
         requestId +
         middles.of(method, route, status) +

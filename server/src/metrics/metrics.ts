@@ -125,7 +125,7 @@ export class Metrics {
   }
 
   samples(): Promise<Samples> {
-    return this.#registry.getMetricsAsJSON() as Promise<MetricObject[]>;
+    return this.#registry.getMetricsAsJSON();
   }
 
   #counter(key: MetricKey) {
