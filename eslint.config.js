@@ -202,6 +202,10 @@ export default tseslint.config(
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
   {
+    files: ['release/**'],
+    rules: { 'import-x/no-extraneous-dependencies': 'off', 'no-restricted-syntax': 'off' },
+  },
+  {
     files: ['**/*.test.ts', 'tests/**', 'bench/**', 'examples/**'],
     rules: {
       // node:test tells how a test ended by itself.

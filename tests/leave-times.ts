@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { timesVariable, type FileTimes } from './file-times.ts';
+import { filesOf } from './test-groups.ts';
 
 /** https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: the place of utime, and the parts of a second. */
 const utime = 11;
@@ -15,7 +16,7 @@ if (folder && file?.endsWith('.test.ts')) process.on('exit', () => leaveTimes(fo
 
 function leaveTimes(folder: string, file: string): void {
   const times: FileTimes = {
-    file: relative('', file),
+    file: relative('', filesOf(file)),
     seconds: performance.now() / 1000,
     cpuSeconds: cpuSeconds(),
   };

@@ -16,6 +16,7 @@ import { withPreparedTemplate } from './postgres/prepared-template.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
 import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
+import { writeGroups } from './test-groups.ts';
 
 const everything = ['contract', 'client', 'console', 'server']
   .map((workspace) => `${workspace}/src/**/*.test.ts`)
@@ -69,9 +70,9 @@ async function runTests(): Promise<number> {
         `--test-reporter-destination=${destination}`,
       ]),
       ...given,
-      ...files,
+      ...(files.length > 0 ? [writeGroups(files, join(folder, 'groups'))] : []),
     ],
-    // Each file is a process: what one has compiled, the next need not.
+    // There are many processes: what one has compiled, the next need not.
     {
       cwd: root,
       stdio: 'inherit',

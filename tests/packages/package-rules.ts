@@ -25,6 +25,7 @@ export function faultsOf(packed: Packed, versions: ReadonlyMap<string, string>):
     ...faultsOfFiles(packed),
     ...faultsOfTargets(packed),
     ...faultsOfImports(packed),
+    ...faultsOfTexts(packed),
   ];
 }
 
@@ -128,4 +129,20 @@ function faultsOfImports({ manifest, files, folder }: Packed): string[] {
     }
   }
   return [...faults];
+}
+
+/** Nothing leads to sources that are not there, or tells where it was built. */
+function faultsOfTexts({ manifest, files, folder }: Packed): string[] {
+  const maps = isPage(manifest.name) ? files.filter((name) => name.endsWith('.map')) : [];
+  const texts = files.filter((name) => /\.(js|ts|css|html|json)$/.test(name));
+  return [
+    ...maps.map((name) => `holds ${name}`),
+    ...texts.flatMap((name) => {
+      const text = readFileSync(join(folder, name), 'utf8');
+      return [
+        ...(/^\/[/*][#@] sourceMappingURL=(?!data:)/m.test(text) ? [`names a source map in ${name}`] : []),
+        ...(text.includes(root) ? [`tells in ${name} where it was built`] : []),
+      ];
+    }),
+  ];
 }

@@ -4,7 +4,15 @@
  */
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -58,6 +66,20 @@ describe('packages', () => {
       'exports ./dist/index.js without types',
     ]);
     assert.match(faults.slice(8).join('\n'), /^(imports ws in \S+, and does not depend on it\n?)+$/);
+  });
+
+  test('would be refused if they led to sources, or told where they were built', () => {
+    const packed = packages.find(({ manifest }) => manifest.name === '@espalier/console')!;
+    const file = join(packed.folder, 'dist/spoilt.js');
+    writeFileSync(file, `// ${root}/console\n//# sourceMappingURL=spoilt.js.map\n`);
+    const spoilt = { ...packed, files: [...packed.files, 'dist/spoilt.js', 'dist/spoilt.js.map'] };
+    const faults = faultsOf(spoilt, new Map([['@espalier/console', packed.manifest.version]]));
+    rmSync(file);
+    assert.deepEqual(faults, [
+      'holds dist/spoilt.js.map',
+      'names a source map in dist/spoilt.js',
+      'tells in dist/spoilt.js where it was built',
+    ]);
   });
 
   test('have a client that is small, and depends on graphql-ws alone', () => {

@@ -1,0 +1,64 @@
+/** How a whole run puts its files together: whatever it does, each of them runs once. */
+
+import assert from 'node:assert/strict';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { filesOf, groupsOf, writeGroups } from './test-groups.ts';
+
+const root = join(import.meta.dirname, '..');
+const patterns = ['{contract,client,console,server}/src/**/*.test.ts', 'tests/**/*.test.ts'];
+const files = globSync(patterns, { cwd: root });
+
+describe('groups of test files', () => {
+  test('hold each file once', () => {
+    assert.deepEqual(
+      groupsOf(files, () => '')
+        .flat()
+        .sort(),
+      files.toSorted(),
+    );
+  });
+
+  test('are as few as they may be, and those that take long are alone and first', () => {
+    const groups = groupsOf(files, () => '');
+    assert.deepEqual(groups[0], ['tests/console/axe.test.ts']);
+    assert.deepEqual(
+      groups.filter((group) => group.includes('tests/tree/tree-races.test.ts')),
+      [['tests/tree/tree-races.test.ts']],
+    );
+    assert.ok(groups.length < files.length / 2, `${groups.length} of ${files.length}`);
+  });
+
+  test('leave a file alone that has hooks for all of its process, changes it, or starts others', () => {
+    const file = 'tests/people/people.test.ts';
+    const aloneWith = (text: string) =>
+      groupsOf(files, (each) => (each === file ? text : '')).some((group) => group.join() === file);
+    assert.equal(aloneWith(`describe('', () => {\n  beforeEach(() => {});\n});`), false);
+    for (const text of [
+      'beforeEach(() => {});',
+      "process.env['A'] = 'b';",
+      'globalThis.fetch = other;',
+      "mock.method(fs, 'x')",
+      "import { spawn } from 'node:child_process';",
+    ])
+      assert.equal(aloneWith(text), true, text);
+  });
+
+  test('are written as files that load them, in the order in which they begin', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-groups-'));
+    try {
+      writeGroups(patterns, join(folder, 'groups'));
+      const names = readdirSync(join(folder, 'groups')).sort();
+      assert.equal(filesOf(join(folder, 'groups', names[0]!)), 'tests/console/axe');
+      const loaded = names.flatMap((name) =>
+        [...readFileSync(join(folder, 'groups', name), 'utf8').matchAll(/"file:.*?"/g)].map(([url]) => url),
+      );
+      assert.equal(loaded.length, files.length);
+      assert.equal(new Set(loaded).size, files.length);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
