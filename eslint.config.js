@@ -48,6 +48,7 @@ const mayImport = {
     ...ground,
     'config.ts',
     ...domain,
+    'backup',
     'graph',
     'http',
     'first-start.ts',

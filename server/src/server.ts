@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { Activity } from './activity.ts';
 import { createAccessBook } from './access/access-book.ts';
 import { createPasswords, type PasswordCost } from './accounts/passwords.ts';
+import { ScheduledBackup } from './backup/scheduled-backup.ts';
 import type { Clock } from './clock.ts';
 import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
@@ -128,6 +129,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onChange: (isUp, err) =>
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
+    // Of what is stored, one of several workers takes care; each has sessions in memory.
+    const isSweeper = !neighbours || neighbours.place === 1;
+    const installation = await storedIssuer(database);
+    const backups = await ScheduledBackup.open({ settings, installation, clock, log, isMaker: isSweeper });
     const activity = new Activity(clock);
     const graph = createGraph({
       database,
@@ -147,6 +152,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         keys,
         activity,
         isReady,
+        backupState: backups && (() => backups.state()),
       },
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
@@ -175,14 +181,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       () => pruneJournal(database, clock.now(), settings),
       () => pruneDone(database, clock.now()),
     ];
-    // Of what is stored, one of several workers takes care; each has sessions in memory.
-    const isSweeper = !neighbours || neighbours.place === 1;
     const sweep = () => runEach([() => sessions.sweep(), ...(isSweeper ? sweepStored : [])]);
     const repeated = options.isSweptByHand
       ? []
       : [
           repeat(sweep, sweepEveryMs, (err) => log.warn({ err }, 'sweeping failed')),
           repeat(() => keys.reread(), rereadKeysEveryMs, onKeysError),
+          repeat(
+            async () => backups?.makeIfDue(),
+            sweepEveryMs,
+            (err) => log.warn({ err }, 'backups cannot be looked after'),
+          ),
         ];
 
     return {
@@ -190,9 +199,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       async sweep() {
         await keys.reread();
         await sweep();
+        await backups?.makeIfDue();
       },
       async close() {
+        const stopBackups = backups?.stop();
         await app.stop();
+        await stopBackups;
         const stopRest = async () => {
           await Promise.all(repeated.map((each) => each.stop()));
           feed?.close();

@@ -15,9 +15,14 @@ export interface HealthCheck {
 
 export async function checkHealth(
   reader: Reader,
-  { isReady, keys }: Pick<ServerFacts, 'isReady' | 'keys'>,
+  { isReady, keys, backupState }: Pick<ServerFacts, 'isReady' | 'keys' | 'backupState'>,
 ): Promise<HealthCheck[]> {
-  return [await checkDatabase(isReady), await checkSchema(reader), checkSigning(keys)];
+  return [
+    await checkDatabase(isReady),
+    await checkSchema(reader),
+    checkSigning(keys),
+    ...(backupState ? [{ name: 'backup', ...(await backupState()) }] : []),
+  ];
 }
 
 async function checkDatabase(isReady: () => Promise<boolean>): Promise<HealthCheck> {

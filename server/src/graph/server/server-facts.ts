@@ -16,4 +16,6 @@ export interface ServerFacts {
   readonly activity: Activity;
   /** Whether the database answers. May be asked as often as anybody likes. */
   readonly isReady: () => Promise<boolean>;
+  /** How the scheduled backups are doing; undefined if there are none. */
+  readonly backupState: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
 }
