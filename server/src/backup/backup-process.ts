@@ -21,16 +21,16 @@ export interface BackupOrder {
 export type BackupReport =
   { readonly made: Backup } | { readonly refused: string } | { readonly failed: string };
 
-/** Beside this file, and in the same language. */
-const program = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? './backup-program.ts' : './backup-program.js', import.meta.url),
-);
+/** Beside this file, and in the same language; sources read those of the contract, too. */
+const command = import.meta.url.endsWith('.ts')
+  ? ['--conditions=espalier-source', pathOf('./backup-program.ts')]
+  : [pathOf('./backup-program.js')];
 /** Then it is ended as it is. */
 const giveUpWithinMs = 1_000;
 
 export async function makeBackupElsewhere({ from, to, signal }: BackupOrder): Promise<Backup> {
   signal.throwIfAborted();
-  const child = spawn(process.execPath, [program, from, to], {
+  const child = spawn(process.execPath, [...command, from, to], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   let report: BackupReport | undefined;
@@ -41,7 +41,8 @@ export async function makeBackupElsewhere({ from, to, signal }: BackupOrder): Pr
   };
   signal.addEventListener('abort', stop);
   try {
-    await once(child, 'close');
+    // Not 'close', which never comes to who disconnects; what was told may come after the end.
+    await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
     if (report && 'made' in report) return report.made;
     signal.throwIfAborted();
     if (report && 'refused' in report) throw new StartError(report.refused);
@@ -51,4 +52,8 @@ export async function makeBackupElsewhere({ from, to, signal }: BackupOrder): Pr
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(file, import.meta.url));
 }
