@@ -118,7 +118,7 @@ describe('espalier backup and restore', () => {
     const shown = async (args: string[], url: string) => {
       const { code, text } = await runOnTerminal(args, { ESPALIER_DATABASE_URL: url });
       assert.equal(code, 0, text);
-      assert.match(text, /Copying \[#+\] 100 %  [\d,]+ of [\d,]+/);
+      assert.match(text, /Copying \[#+\] 100 % {2}[\d,]+ of [\d,]+/);
       assert.match(text, /Checking …/);
       return text;
     };
