@@ -50,6 +50,7 @@ const mayImport = {
     ...ground,
     'config.ts',
     ...domain,
+    'backup',
     'graph',
     'health.ts',
     'http',

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { nearestName } from './nearest-name.ts';
+import { backupSettings } from './settings/backup-settings.ts';
 import { commandLineSettings } from './settings/command-line-settings.ts';
 import { databaseSettings } from './settings/database-settings.ts';
 import { limitSettings } from './settings/limit-settings.ts';
@@ -23,6 +24,7 @@ import { StartError, UsageError } from './start-error.ts';
 export const settingGroups: Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>> = {
   Network: networkSettings,
   Database: databaseSettings,
+  Backup: backupSettings,
   'Tokens and logins': tokenSettings,
   Limits: limitSettings,
   Metrics: metricsSettings,
@@ -32,6 +34,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
 export const settingsTable = {
   ...networkSettings,
   ...databaseSettings,
+  ...backupSettings,
   ...tokenSettings,
   ...limitSettings,
   ...metricsSettings,

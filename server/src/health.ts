@@ -21,6 +21,8 @@ export interface HealthSubjects {
   readonly keys: SigningKeys;
   /** Whether the database answers. */
   readonly isReady: () => Promise<boolean>;
+  /** How the scheduled backups are doing; undefined if there are none. */
+  readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
 }
 
 /** As long as it takes to make room, if somebody looks. */
@@ -31,6 +33,7 @@ export async function checkHealth({
   databaseFile,
   keys,
   isReady,
+  backupState,
 }: HealthSubjects): Promise<HealthCheck[]> {
   return [
     checkDatabase(await isReady()),
@@ -38,6 +41,7 @@ export async function checkHealth({
     checkSigning(keys),
     checkBus(database),
     await checkDisk(databaseFile),
+    ...(backupState ? [{ name: 'backup', ...(await backupState()) }] : []),
   ];
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import { Activity } from './activity.ts';
 import { createAccessBook } from './access/access-book.ts';
 import { createPasswords, type PasswordCost } from './accounts/passwords.ts';
+import { ScheduledBackup } from './backup/scheduled-backup.ts';
 import type { Clock } from './clock.ts';
 import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
@@ -142,8 +143,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onChange: (isUp, err) =>
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
+    // Of what is stored, one of several workers takes care; each has sessions in memory.
+    const isSweeper = !neighbours || neighbours.place === 1;
+    const installation = await storedIssuer(database);
+    const backups = await ScheduledBackup.open({ settings, installation, clock, log, isMaker: isSweeper });
     const databaseFile = embeddedFile(settings.databaseUrl);
-    const checkNow = () => checkHealth({ database, databaseFile, keys, isReady });
+    const backupState = backups && (() => backups.state());
+    const checkNow = () => checkHealth({ database, databaseFile, keys, isReady, backupState });
     const activity = new Activity(clock);
     const graph = createGraph({
       database,
@@ -203,14 +209,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       () => pruneJournal(database, clock.now(), settings),
       () => pruneDone(database, clock.now()),
     ];
-    // Of what is stored, one of several workers takes care; each has sessions in memory.
-    const isSweeper = !neighbours || neighbours.place === 1;
     const sweep = () => runEach([() => sessions.sweep(), ...(isSweeper ? sweepStored : [])]);
     const repeated = options.isSweptByHand
       ? []
       : [
           repeat(sweep, sweepEveryMs, (err) => log.warn({ err }, 'sweeping failed')),
           repeat(() => keys.reread(), rereadKeysEveryMs, onKeysError),
+          repeat(
+            async () => backups?.makeIfDue(),
+            sweepEveryMs,
+            (err) => log.warn({ err }, 'backups cannot be looked after'),
+          ),
         ];
 
     return {
@@ -219,9 +228,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       async sweep() {
         await keys.reread();
         await sweep();
+        await backups?.makeIfDue();
       },
       async close() {
+        const stopBackups = backups?.stop();
         await app.stop();
+        await stopBackups;
         await metricsPort?.close();
         const stopRest = async () => {
           await Promise.all(repeated.map((each) => each.stop()));

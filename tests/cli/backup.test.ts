@@ -25,6 +25,9 @@ import { GraphBed } from '../graph-bed.ts';
 import { plantFolders } from '../stored-rows.ts';
 import { Testbed } from '../testbed.ts';
 import { withStored } from '../copy/stored-tables.ts';
+import { hasPseudoTerminal, runOnTerminal } from './pseudo-terminal.ts';
+
+const isSkipped = hasPseudoTerminal ? false : 'there is no `script` of util-linux, which makes a terminal';
 
 const namesQuery = '{folder{folders{items{name}}}}';
 type Names = { folder: { folders: { items: { name: string }[] } } };
@@ -109,6 +112,19 @@ describe('espalier backup and restore', () => {
     const kept = readdirSync(inFolder('data')).filter((name) => name.includes('.before-restore-'));
     assert.equal(join(folder, 'data', kept[0]!), restored['before']);
     assert.equal(readdirSync(inFolder('data')).filter((name) => /held|unfinished/.test(name)).length, 0);
+  });
+
+  test('both show on a terminal how far they are', { skip: isSkipped }, async () => {
+    const shown = async (args: string[], url: string) => {
+      const { code, text } = await runOnTerminal(args, { ESPALIER_DATABASE_URL: url });
+      assert.equal(code, 0, text);
+      assert.match(text, /Copying \[#+\] 100 % {2}[\d,]+ of [\d,]+/);
+      assert.match(text, /Checking …/);
+      return text;
+    };
+    assert.match(await shown(['backup', inFolder('one.db')], database.url), /one\.db holds 1 folders/);
+    const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
+    assert.match(await shown(['restore', inFolder('one.db')], elsewhere), /elsewhere\.db is restored/);
   });
 
   test('after a restore the sessions of then are good, later ones are not, and cursors of what is lost get RESYNC', async () => {

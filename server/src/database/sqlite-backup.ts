@@ -28,7 +28,7 @@ export async function copyInUse(from: string, to: string, options: CopyFileOptio
   try {
     source.exec('begin');
     source.prepare('select count(*) from sqlite_schema').get();
-    await source.backup(to, {
+    const { totalPages: pages } = await source.backup(to, {
       progress: ({ totalPages, remainingPages }) => {
         signal?.throwIfAborted();
         onPages?.(totalPages - remainingPages, totalPages);
@@ -36,6 +36,7 @@ export async function copyInUse(from: string, to: string, options: CopyFileOptio
       },
     });
     signal?.throwIfAborted();
+    onPages?.(pages, pages);
   } finally {
     source.close();
   }

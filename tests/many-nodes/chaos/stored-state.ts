@@ -23,9 +23,12 @@ interface FolderRow {
   readonly because: string | null;
 }
 
+/** Of a cluster, what the stored state takes. */
+export type StoredCluster = Pick<Cluster, 'rows' | 'checkDatabase'>;
+
 const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
 
-export async function readJournal(cluster: Cluster): Promise<Entry[]> {
+export async function readJournal(cluster: StoredCluster): Promise<Entry[]> {
   const rows = await cluster.rows(sql<object, EntryRow>`
     select number, kind, by_user_id as "byUserId", folder_id as "folderId", user_id as "userId",
       group_id as "groupId", session_id as "sessionId", way, after, nonce
@@ -39,7 +42,11 @@ export async function readJournal(cluster: Cluster): Promise<Entry[]> {
 }
 
 /** The journal has no gap, and all that is stored is what it tells. */
-export async function checkStored(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+export async function checkStored(
+  cluster: StoredCluster,
+  entries: readonly Entry[],
+  tally: Tally,
+): Promise<void> {
   const gap = entries.findIndex(({ number }, place) => number !== place + 1);
   if (gap >= 0) tally.violation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
   const [counter] = await cluster.rows(sql<object, { number: number }>`select number from journal_counter`);
@@ -52,7 +59,7 @@ export async function checkStored(cluster: Cluster, entries: readonly Entry[], t
   await cluster.checkDatabase();
 }
 
-async function checkFolders(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+async function checkFolders(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
   const rows = await cluster.rows(sql<object, FolderRow>`
     select id, parent_id as "parentId", name, title, version, child_count as "childCount", height,
       detached_because as because from folders`);
@@ -101,7 +108,7 @@ async function checkFolders(cluster: Cluster, entries: readonly Entry[], tally: 
     tally.violation(`the journal tells of ${missing.length} folders that are not there`);
 }
 
-async function checkPeople(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
   const { groups, members, grants, users } = replay(entries);
   const stored = {
     groups: await cluster.rows(
@@ -139,7 +146,7 @@ async function checkPeople(cluster: Cluster, entries: readonly Entry[], tally: T
   }
 }
 
-async function checkSessions(cluster: Cluster, entries: readonly Entry[], tally: Tally): Promise<void> {
+async function checkSessions(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
   const { endedSessions, endedTogether } = replay(entries);
   const rows = await cluster.rows(
     sql<object, { id: string; because: string | null }>`select id, revoked_because as because from sessions`,

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { migrations } from '../server/src/database/migrations.ts';
-import { openAsItIs } from '../server/src/database/open-database.ts';
-import { sql } from '../server/src/database/statement.ts';
-import { newFolderId } from '../server/src/folders/folder-id.ts';
-import { sortKey } from '../server/src/folders/sort-key.ts';
-import { databaseKinds, type TestDatabase } from './databases.ts';
-import { TreeBed } from './tree/tree-bed.ts';
+import { migrations } from '../../server/src/database/migrations.ts';
+import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { sql } from '../../server/src/database/statement.ts';
+import { newFolderId } from '../../server/src/folders/folder-id.ts';
+import { sortKey } from '../../server/src/folders/sort-key.ts';
+import { databaseKinds, type TestDatabase } from '../databases.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
 
 const insert = sql<{ id: string; parentId: string | null; name: string; sortKey: Uint8Array; now: number }>`
   insert into folders (id, parent_id, name, sort_key, version, created_at, updated_at)

@@ -1,0 +1,121 @@
+/**
+ * Backups of a server that is written to, by command and by schedule, restored into other places: each is exactly what the
+ * journal of the original tells up to one entry, with all that was acknowledged before it began.
+ */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { LoginResponse } from '@espalier/contract';
+import { findDamage } from '../../server/src/database/sqlite-check.ts';
+import { embeddedFile } from '../../server/src/database/open-database.ts';
+import { withStored } from '../copy/stored-tables.ts';
+import { databaseFolder } from '../database-folder.ts';
+import { sqlite } from '../databases.ts';
+import { runEspalier } from '../espalier-command.ts';
+import type { Entry } from '../many-nodes/chaos/journal-replay.ts';
+import { checkStored, readJournal, type StoredCluster } from '../many-nodes/chaos/stored-state.ts';
+import { Tally } from '../many-nodes/chaos/tally.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { Writers } from './writers.ts';
+
+describe('backups under load on SQLite', () => {
+  let folder: string;
+  let tree: TreeBed;
+  let writers: Writers;
+  before(async () => {
+    folder = mkdtempSync(join(databaseFolder(), 'espalier-load-'));
+    tree = await TreeBed.start(sqlite, {
+      database: databaseIn('source'),
+      settings: { BACKUP_FOLDER: join(folder, 'backups') },
+    });
+    writers = new Writers(tree);
+  });
+  after(async () => {
+    await tree.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const databaseIn = (name: string) => ({
+    url: `sqlite:${join(folder, name, 'espalier.db')}`,
+    remove: () => Promise.resolve(),
+  });
+  const espalier = (database: { url: string }, ...args: string[]) =>
+    runEspalier(args, { environment: { ESPALIER_DATABASE_URL: database.url } });
+  /** Makes a backup while everybody writes; answers with what was acknowledged when it began, at least. */
+  const underLoad = async (make: () => Promise<void>) => {
+    const begun = await writers.reach(20);
+    const pair = await tree.bed.logIn();
+    await make();
+    await writers.reach(20);
+    return { begun, pair };
+  };
+  /** Restores it into a new place; answers with up to where its journal goes. */
+  const restored = async (backup: string, database: { url: string }): Promise<number> => {
+    const ended = await espalier(database, 'restore', backup, '--json');
+    assert.equal(ended.code, 0, ended.errors);
+    return (JSON.parse(ended.output) as { journalNumber: number }).journalNumber;
+  };
+
+  test('are of one moment, and hold what was acknowledged before it', async () => {
+    await writers.begin(4);
+    const command = join(folder, 'by-command.db');
+    const byCommand = await underLoad(async () => {
+      const { code, errors } = await espalier(tree.bed.database, 'backup', command);
+      assert.equal(code, 0, errors);
+    });
+    const bySchedule = await underLoad(() => tree.bed.sweep());
+    const [scheduled, ...more] = readdirSync(join(folder, 'backups'));
+    assert.match(scheduled!, /^espalier-2026-03-01T12-00-00Z\.db$/);
+    assert.deepEqual(more, []);
+    const inUse = await espalier(tree.bed.database, 'restore', command, '--replace');
+    assert.match(inUse.errors, /^espalier: The database file .* is in use\. Stop every server on it/);
+    assert.equal(inUse.code, 1);
+    await writers.end();
+
+    const told = await readJournal(storedAt(tree.bed.database.url));
+    for (const [name, backup, { begun, pair }] of [
+      ['command', command, byCommand],
+      ['schedule', join(folder, 'backups', scheduled!), bySchedule],
+    ] as const) {
+      const database = databaseIn(`restored from ${name}`);
+      const head = await restored(backup, database);
+      const entries = told.slice(0, head);
+      assert.deepEqual(await readJournal(storedAt(database.url)), entries, `the journal by ${name}`);
+      assert.ok(head < told.length, 'Writing went on.');
+      const missing = begun.filter((cursor) => !entries.some((entry) => entry.cursor === cursor));
+      assert.deepEqual(missing, [], `acknowledged before, and not there by ${name}`);
+      await compare(database.url, entries);
+      await works(database, pair);
+    }
+  });
+
+  test('beside the source, which is whole and as its own journal tells', async () => {
+    const { url } = tree.bed.database;
+    await compare(url, await readJournal(storedAt(url)));
+  });
+
+  const works = async (database: ReturnType<typeof databaseIn>, pair: LoginResponse) => {
+    const again = await TreeBed.start(sqlite, { database, clock: tree.bed.clock });
+    try {
+      await again.create('after the restore');
+      assert.equal((await again.paths()).includes('after the restore'), true);
+      assert.equal((await again.bed.refresh(pair)).status, 200);
+    } finally {
+      await again.stop();
+    }
+  };
+});
+
+function storedAt(url: string): StoredCluster {
+  return {
+    rows: (statement) => withStored(url, (database) => Promise.resolve(database.all(statement, {}))),
+    checkDatabase: async () => assert.deepEqual(await findDamage(embeddedFile(url)!), []),
+  };
+}
+
+async function compare(url: string, entries: readonly Entry[]): Promise<void> {
+  const tally = new Tally((text) => assert.fail(text));
+  await checkStored(storedAt(url), entries, tally);
+}

@@ -1,0 +1,126 @@
+/** Backups that a server makes by itself: what they are, who sees how they do, and what a full disk or a stop leaves. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { databaseFolder } from '../database-folder.ts';
+import { sqlite } from '../databases.ts';
+import { eventually } from '../eventually.ts';
+import { plantFolders } from '../stored-rows.ts';
+import { Testbed } from '../testbed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+import { withWriteLimit } from '../write-limit.ts';
+
+interface Logged {
+  readonly level: number;
+  readonly msg: string;
+  readonly file?: string;
+  readonly bytes?: number;
+  readonly durationMs?: number;
+  readonly why?: string;
+}
+
+const [info, warning] = [30, 40];
+const program = fileURLToPath(new URL('../../server/src/backup/backup-program.ts', import.meta.url));
+
+describe('the scheduled backups of a server on SQLite', () => {
+  let folder: string;
+  let tree: TreeBed;
+  before(async () => {
+    folder = mkdtempSync(join(databaseFolder(), 'espalier-scheduled-'));
+    tree = await TreeBed.start(sqlite, { settings: { BACKUP_FOLDER: backups(), BACKUP_EVERY_HOURS: '1' } });
+    await plantFolders(
+      tree.bed.database.url,
+      Array.from({ length: 1_000 }, (_, place) => `Folder ${place}`),
+    );
+  });
+  after(async () => {
+    await tree.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const backups = () => join(folder, 'backups');
+  const there = () => readdirSync(backups()).sort();
+  const logged = (level: number) =>
+    tree.bed.logLines.map((line) => JSON.parse(line) as Logged).filter((line) => line.level === level);
+  const health = async () => {
+    const { server } = await tree.ask<{ server: { health: { name: string }[] } }>(
+      '{server{health{name isOk detail}}}',
+    );
+    return server.health.find(({ name }) => name === 'backup');
+  };
+
+  test('are files for their owner, each with a line in the log, and seen by administrators', async () => {
+    assert.deepEqual(await health(), {
+      name: 'backup',
+      isOk: true,
+      detail: 'The first backup is about to be made.',
+    });
+    await tree.bed.sweep();
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
+    const file = join(backups(), there()[0]!);
+    const { mode, size } = statSync(file);
+    assert.equal(mode & 0o777, 0o600);
+    assert.equal(statSync(backups()).mode & 0o777, 0o700);
+    const { bytes, durationMs, ...line } = logged(info).find(({ msg }) => msg.includes('backup'))!;
+    assert.deepEqual([line.file, bytes, durationMs], [file, size, 0]);
+    assert.deepEqual(await health(), {
+      name: 'backup',
+      isOk: true,
+      detail: 'The last backup is of 2026-03-01T12:00:00.000Z.',
+    });
+  });
+
+  test('that a full disk ends leave nothing, and are made when there is room again', async () => {
+    tree.bed.clock.advanceSeconds(3_600);
+    const { authToken } = await tree.bed.logIn();
+    tree.authToken = authToken;
+    await withWriteLimit(200_000, () => tree.bed.sweep());
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
+    const told = logged(warning).find(({ msg }) => msg.startsWith('the scheduled backup failed'))!;
+    assert.match(told.why!, /^The backup cannot be written to .*(full|disk I\/O error)\.$/);
+    assert.match(
+      JSON.stringify(await health()),
+      /"isOk":false,.*The last good one is of 2026-03-01T12:00:00/,
+    );
+    tree.bed.clock.advanceSeconds(15 * 60);
+    await tree.bed.sweep();
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T13-15-00Z.db']);
+  });
+
+  test('are given up when the server is gone, and nothing of them is left', async () => {
+    const from = tree.bed.database.url.slice('sqlite:'.length);
+    const args = ['--conditions=espalier-source', program, from, join(folder, 'given-up.db')];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    child.disconnect();
+    const [code] = (await once(child, 'exit')) as [number];
+    assert.equal(code, 0);
+    assert.deepEqual(readdirSync(folder), ['backups']);
+  });
+
+  test('are given up when the server is stopped, and nothing half is left', async () => {
+    const other = await Testbed.start(sqlite, { settings: { BACKUP_FOLDER: join(folder, 'other') } });
+    const making = other.sweep();
+    const found = () => readdirSync(join(folder, 'other'));
+    await eventually(() => found().length > 0, 'a backup was begun');
+    await other.stop();
+    await making;
+    assert.deepEqual(
+      found().filter((name) => !name.endsWith('.db')),
+      [],
+    );
+  });
+
+  test('of another installation in the folder stop the start, and are not touched', async () => {
+    const database = { url: `sqlite:${join(folder, 'another.db')}`, remove: () => Promise.resolve() };
+    await assert.rejects(
+      Testbed.start(sqlite, { database, settings: { BACKUP_FOLDER: backups() } }),
+      /there is a backup of another installation\. Give each a folder of its own\.$/,
+    );
+    assert.equal(there().length, 2);
+  });
+});

@@ -1,0 +1,57 @@
+/** The databases of earlier versions that are kept in `fixtures/`, and what must be found in them. */
+
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import pg from 'pg';
+import { sqlite, type DatabaseKind, type TestDatabase } from '../databases.ts';
+import { TestClock } from '../testbed.ts';
+import type { Facts } from './fill-installation.ts';
+
+const folder = join(import.meta.dirname, 'fixtures');
+
+/** Each is there for every kind of database. */
+export const fixtureNames: readonly string[] = readdirSync(folder)
+  .filter((file) => file.endsWith('.sqlite.gz'))
+  .map((file) => file.replace('.sqlite.gz', ''))
+  .toSorted();
+
+export class Fixture {
+  readonly facts: Facts;
+  readonly #contents: Buffer;
+  readonly #kind: DatabaseKind;
+
+  constructor(name: string, kind: DatabaseKind) {
+    const ending = kind === sqlite ? 'sqlite' : 'sql';
+    this.#kind = kind;
+    this.#contents = read(`${name}.${ending}.gz`);
+    this.facts = JSON.parse(read(`${name}.${ending}.facts.gz`).toString()) as Facts;
+  }
+
+  /** A new database with it. */
+  async load(): Promise<TestDatabase> {
+    const database = await this.#kind.create();
+    if (this.#kind === sqlite) {
+      const file = database.url.slice('sqlite:'.length);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, this.#contents, { mode: 0o600 });
+    } else {
+      const client = new pg.Client({ connectionString: database.url });
+      await client.connect();
+      await client.query(this.#contents.toString());
+      await client.end();
+    }
+    return database;
+  }
+
+  /** As it was when it was made. */
+  clock(): TestClock {
+    const clock = new TestClock();
+    clock.advanceMs(this.facts.madeAt - clock.now());
+    return clock;
+  }
+}
+
+function read(file: string): Buffer {
+  return gunzipSync(readFileSync(join(folder, file)));
+}
