@@ -196,6 +196,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       isReady,
       passwords,
       database,
+      backups,
       open: activity,
       journal: { seen: () => followed.last, readHead: async () => (await readHead(database)).number },
     });

@@ -110,6 +110,17 @@ export const catalogue = {
     help: 'Entries in the journal that this node has not seen yet. With several workers: of the last of them.',
     together: 'max',
   },
+  lastBackup: {
+    name: 'espalier_backup_last_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the newest scheduled backup was begun; not there if there is none.',
+    together: 'max',
+  },
+  backupFailures: {
+    name: 'espalier_backup_failures_total',
+    type: 'counter',
+    help: 'Scheduled backups that could not be made.',
+  },
   sockets: {
     name: 'espalier_sockets',
     type: 'gauge',

@@ -22,6 +22,8 @@ export interface Watched {
   readonly database: {
     connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
   };
+  /** If some are scheduled. */
+  readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
   readonly open: { readonly sockets: number; readonly subscriptions: number };
   readonly journal: {
     /** The last entry that this node has seen. */
@@ -91,7 +93,7 @@ export class Metrics {
     this.#database.observe({ kind }, ms / 1000);
 
   /** From now on these are looked at. */
-  watch({ build, isReady, passwords, database, open, journal }: Watched): void {
+  watch({ build, isReady, passwords, database, backups, open, journal }: Watched): void {
     this.#gauge('build', (gauge) => gauge.set({ ...build }, 1));
     this.#gauge('workers', (gauge) => gauge.set(1));
     this.#gauge('hashing', (gauge) => {
@@ -105,6 +107,14 @@ export class Metrics {
       gauge.set({ state: 'busy' }, connections.busy);
     });
     this.#gauge('databaseWaiting', (gauge) => gauge.set(database.connections().waiting));
+    this.#gauge('lastBackup', (gauge) => {
+      const at = backups?.lastBackupAt;
+      setOrRemove(gauge, at === undefined ? undefined : at / 1000);
+    });
+    this.#counter('backupFailures', (counter) => {
+      counter.reset();
+      counter.inc(backups?.failedCount ?? 0);
+    });
     this.#gauge('sockets', (gauge) => gauge.set(open.sockets));
     this.#gauge('subscriptions', (gauge) => gauge.set(open.subscriptions));
     const look = together(async () => {
@@ -128,8 +138,13 @@ export class Metrics {
     return this.#registry.getMetricsAsJSON();
   }
 
-  #counter(key: MetricKey) {
-    return new Counter(this.#described(key));
+  /** Some are counted elsewhere, and looked at. */
+  #counter(key: MetricKey, look?: (counter: Counter) => void): Counter {
+    const counter: Counter = new Counter({
+      ...this.#described(key),
+      ...(look && { collect: () => look(counter) }),
+    });
+    return counter;
   }
 
   #histogram(key: MetricKey) {
@@ -139,13 +154,12 @@ export class Metrics {
 
   #gauge(key: MetricKey, look: (gauge: Gauge) => void | Promise<void>): Gauge {
     const { together }: Described = catalogue[key];
-    return new Gauge({
+    const gauge: Gauge = new Gauge({
       ...this.#described(key),
       aggregator: together ?? 'sum',
-      collect() {
-        return look(this);
-      },
+      collect: () => look(gauge),
     });
+    return gauge;
   }
 
   #described(key: MetricKey) {
