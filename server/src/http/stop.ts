@@ -28,6 +28,9 @@ export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
+/** More than may stand in line; if they keep coming, it goes on nevertheless. */
+const mostRounds = 1_024;
+
 const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
 
 export async function stopListening(
@@ -36,8 +39,7 @@ export async function stopListening(
 ): Promise<void> {
   connections.announceEnd();
   if (settings.stopDelaySeconds > 0) await times.pause(settings.stopDelaySeconds * 1000);
-  // Right after those that came were taken, and before anything else is done: who is still in line would be turned away.
-  await nextRound();
+  await untilNobodyIsInLine(connections);
   const allGone = listening?.close() ?? Promise.resolve();
   const endWithinMs = settings.stopSeconds * 1000;
   const [cut] = await Promise.all([
@@ -45,4 +47,15 @@ export async function stopListening(
     live.close(endWithinMs),
   ]);
   if (cut > 0) log.warn({ requests: cut }, 'requests that did not end in time were cut');
+}
+
+/** Node takes one connection in each of its rounds: who is still in line when the port is closed would be turned away. */
+async function untilNobodyIsInLine(connections: OpenConnections): Promise<void> {
+  // What is left of this round takes none.
+  await nextRound();
+  for (let round = 0; round < mostRounds; round++) {
+    const { taken } = connections;
+    await nextRound();
+    if (connections.taken === taken) return;
+  }
 }
