@@ -208,7 +208,10 @@ describe('when the service stops', () => {
     const stopped = app.stop();
     const isRefused = () =>
       RawConnection.open(app.url).then(
-        (other) => void other.close() ?? false,
+        (other) => {
+          other.close();
+          return false;
+        },
         ({ code }: NodeJS.ErrnoException) => code === 'ECONNREFUSED',
       );
     await eventually(isRefused, 'the port is closed');
