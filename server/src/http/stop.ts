@@ -30,6 +30,9 @@ export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
 
 /** More than may stand in line; if they keep coming, it goes on nevertheless. */
 const mostRounds = 1_024;
+const shortRoundMs = 0.5;
+/** A node that is never at rest does not wait for it. */
+const mostLongRounds = 100;
 
 const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
 
@@ -49,13 +52,18 @@ export async function stopListening(
   if (cut > 0) log.warn({ requests: cut }, 'requests that did not end in time were cut');
 }
 
-/** Node takes one connection in each of its rounds: who is still in line when the port is closed would be turned away. */
+/**
+ * Node takes one connection in each of its rounds: who is still in line when the port is closed would be turned away. It
+ * is closed after a round that took none and was short, because somebody may have come since it looked.
+ */
 async function untilNobodyIsInLine(connections: OpenConnections): Promise<void> {
   // What is left of this round takes none.
   await nextRound();
   for (let round = 0; round < mostRounds; round++) {
     const { taken } = connections;
+    const began = performance.now();
     await nextRound();
-    if (connections.taken === taken) return;
+    const isShort = performance.now() - began < shortRoundMs || round >= mostLongRounds;
+    if (connections.taken === taken && isShort) return;
   }
 }
