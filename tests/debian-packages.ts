@@ -26,6 +26,7 @@ const packages = {
   jq: { commands: ['jq'], neededBy: 'tests/examples/curl.test.ts' },
   nginx: { commands: ['nginx'], neededBy: 'tests/deploy/nginx.test.ts' },
   python3: { commands: ['python3'], neededBy: 'tests/examples/python.test.ts' },
+  systemd: { commands: ['systemd-analyze'], neededBy: 'tests/deploy/systemd.test.ts' },
 } as const satisfies Readonly<Record<string, DebianPackage>>;
 
 export type PackageName = keyof typeof packages;

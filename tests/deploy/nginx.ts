@@ -20,6 +20,8 @@ export interface Passed {
   readonly status: number;
   /** More than one, if it turned to another node. */
   readonly nodes: readonly string[];
+  /** The last node that it asked did not answer. */
+  readonly isLost: boolean;
 }
 
 const published = join(import.meta.dirname, '../../deploy/nginx.conf');
@@ -60,10 +62,10 @@ export class Nginx {
   get passed(): Passed[] {
     const lines = readFileSync(join(this.#folder, 'access.log'), 'utf8').trim().split('\n');
     return lines.filter(Boolean).map((line) => {
-      const [, request = '', status, nodes = ''] =
-        /"([A-Z]+ [^"]+)" (\d+) \d+ [\d.]+s by (.+) [\d, -]+$/.exec(line) ?? [];
+      const [, request = '', status, nodes = '', last] =
+        /"([A-Z]+ [^"]+)" (\d+) \d+ [\d.]+s by (.+?) (?:[\d-]+, )*([\d-]+)$/.exec(line) ?? [];
       if (!request) throw new Error(`This is no line of the log: ${line}`);
-      return { request, status: Number(status), nodes: nodes.split(', ') };
+      return { request, status: Number(status), nodes: nodes.split(', '), isLost: last === '502' };
     });
   }
 

@@ -88,9 +88,10 @@ export async function restartUnderLoad(
 
 /** What the proxy says of it, who was asked by nobody to be kind. */
 function countPassed({ nginx }: NodesBehindNginx, tally: Tally): void {
-  for (const { status, nodes, request } of nginx.passed) {
+  for (const { status, nodes, isLost, request } of nginx.passed) {
     tally.count(`nginx: answers with ${status}`);
     if (nodes.length > 1) tally.count('nginx: turned to the other node');
+    if (isLost) tally.count('nginx: lost an answer');
     if (status >= 500 && status !== 503) tally.violation(`nginx answered ${request} with ${status}`);
   }
 }

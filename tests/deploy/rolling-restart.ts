@@ -27,6 +27,10 @@ await withPostgres(async () => {
     if (otherChanges.length > 0) tally.violation(`watch told ${JSON.stringify(otherChanges[0])}`);
     console.log(`\n${tally.summary()}\n`);
     for (const violation of tally.violations) console.log(`VIOLATION ${violation}`);
+    // A node that is away is nothing new; everything else is worth a look.
+    for (const line of bed.nginx.complaints.split('\n')) {
+      if (line.includes('[error]') && !line.includes('Connection refused')) console.log(line);
+    }
     const { length } = tally.violations;
     console.log(
       `${length === 0 ? 'No request failed' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,
