@@ -28,11 +28,9 @@ export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
-/** More than may stand in line; if they keep coming, it goes on nevertheless. */
-const mostRounds = 1_024;
-const shortRoundMs = 0.5;
-/** A node that is never at rest does not wait for it. */
-const mostLongRounds = 100;
+/** Who waits for a round as short as this finds nobody in line; a node that is never at rest does not wait for long. */
+const shortRoundMs = 0.1;
+const mostWaitMs = 500;
 
 const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
 
@@ -42,8 +40,7 @@ export async function stopListening(
 ): Promise<void> {
   connections.announceEnd();
   if (settings.stopDelaySeconds > 0) await times.pause(settings.stopDelaySeconds * 1000);
-  await untilNobodyIsInLine(connections);
-  const allGone = listening?.close() ?? Promise.resolve();
+  const { allGone } = await closeWhenNobodyIsInLine(listening, connections);
   const endWithinMs = settings.stopSeconds * 1000;
   const [cut] = await Promise.all([
     connections.end(allGone, { ...times, endWithinMs }),
@@ -54,16 +51,31 @@ export async function stopListening(
 
 /**
  * Node takes one connection in each of its rounds: who is still in line when the port is closed would be turned away. It
- * is closed after a round that took none and was short, because somebody may have come since it looked.
+ * is closed at the end of a round that took none and was short, because somebody may have come since it looked.
  */
-async function untilNobodyIsInLine(connections: OpenConnections): Promise<void> {
+async function closeWhenNobodyIsInLine(
+  listening: Listening | undefined,
+  connections: OpenConnections,
+): Promise<{ allGone: Promise<void> }> {
   // What is left of this round takes none.
   await nextRound();
-  for (let round = 0; round < mostRounds; round++) {
-    const { taken } = connections;
-    const began = performance.now();
-    await nextRound();
-    const isShort = performance.now() - began < shortRoundMs || round >= mostLongRounds;
-    if (connections.taken === taken && isShort) return;
-  }
+  return new Promise((resolve) => {
+    const since = performance.now();
+    let began = since;
+    let { taken } = connections;
+    const look = () => {
+      const now = performance.now();
+      const isQuiet = connections.taken === taken && now - began < shortRoundMs;
+      if (isQuiet || now - since >= mostWaitMs) {
+        // Here, and not after a promise: every microsecond counts.
+        const allGone = listening?.close() ?? Promise.resolve();
+        resolve({ allGone });
+        return;
+      }
+      ({ taken } = connections);
+      began = performance.now();
+      setImmediate(look);
+    };
+    setImmediate(look);
+  });
 }
