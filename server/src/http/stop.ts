@@ -28,9 +28,10 @@ export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
-/** Who waits for a round as short as this finds nobody in line; a node that is never at rest does not wait for long. */
-const shortRoundMs = 0.1;
-const mostWaitMs = 500;
+/** Most rounds of a node at rest are far shorter: to wait for the shortest would only take its turn on the processor away. */
+const shortRoundMs = 1;
+/** A node that is never at rest does not wait for longer. */
+const mostWaitMs = 2_000;
 
 const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
 
