@@ -24,7 +24,9 @@ const packages = {
   },
   curl: { commands: ['curl'], neededBy: 'tests/{start,examples/curl}.test.ts' },
   jq: { commands: ['jq'], neededBy: 'tests/examples/curl.test.ts' },
+  nginx: { commands: ['nginx'], neededBy: 'tests/deploy/nginx.test.ts' },
   python3: { commands: ['python3'], neededBy: 'tests/examples/python.test.ts' },
+  systemd: { commands: ['systemd-analyze'], neededBy: 'tests/deploy/systemd.test.ts' },
 } as const satisfies Readonly<Record<string, DebianPackage>>;
 
 export type PackageName = keyof typeof packages;
@@ -63,7 +65,8 @@ function findProgram({ commands, variable }: DebianPackage): string | undefined 
 }
 
 function onPath(command: string): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
+  // Services are not in everybody's path.
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter(Boolean), '/usr/sbin'];
   return folders.map((folder) => join(folder, command)).find(isProgram);
 }
 

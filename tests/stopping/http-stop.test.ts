@@ -187,6 +187,48 @@ describe('when the service stops', () => {
     await assert.rejects(RawConnection.open(app.url), /ECONNREFUSED/);
   });
 
+  test('those who stand in line when the port is closed are served', async () => {
+    const { app } = await startApp();
+    const { hostname, port } = new URL(app.url);
+    const answers = Array.from({ length: 20 }, async () => {
+      const client = connect(Number(port), hostname);
+      client.write(get('/livez'));
+      let text = '';
+      for await (const chunk of client) text += (chunk as Buffer).toString();
+      return text.slice(0, 12);
+    });
+    await app.stop();
+    assert.deepEqual(await Promise.all(answers), Array(20).fill('HTTP/1.1 200'));
+  });
+
+  test('a connection whose first request is on its way is served', async () => {
+    const { app } = await startApp();
+    const connection = await RawConnection.open(app.url);
+    await roundTrip(app);
+    const stopped = app.stop();
+    const isRefused = () =>
+      RawConnection.open(app.url).then(
+        (other) => {
+          other.close();
+          return false;
+        },
+        ({ code }: NodeJS.ErrnoException) => code === 'ECONNREFUSED',
+      );
+    await eventually(isRefused, 'the port is closed');
+    const answer = await connection.exchange(get('/livez'));
+    assert.deepEqual([answer?.status, isKept(answer!.head)], [200, false]);
+    await stopped;
+  });
+
+  test('a connection over which nothing ever comes is closed, and missed by nobody', async () => {
+    const { app } = await startApp({ stopTimes: impatient });
+    const connection = await RawConnection.open(app.url);
+    await roundTrip(app);
+    await app.stop();
+    assert.equal(await connection.read(), undefined);
+    assert.deepEqual(cutLines(app), []);
+  });
+
   test('over TLS it waits neither for who says nothing nor for who does not come to terms', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };

@@ -44,11 +44,13 @@ export class OpenConnections {
   /** Those that still agree on TLS, by the client's address and port: the secured socket is another object. */
   readonly #securing = new Map<string, Socket>();
   #isLastRequest = false;
+  #taken = 0;
 
   constructor(server: Server, isTls: boolean) {
     server.on('connection', (socket: Socket) => {
       const address = isTls ? addressOf(socket) : '';
       this.#all.add(socket);
+      this.#taken++;
       if (isTls) this.#securing.set(address, socket);
       socket.once('close', () => {
         this.#all.delete(socket);
@@ -74,6 +76,11 @@ export class OpenConnections {
     });
   }
 
+  /** How many there have been. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** Every request that comes from now on, or is still coming, is told that it was the last of its connection. */
   announceEnd(): void {
     this.#isLastRequest = true;
@@ -97,7 +104,7 @@ export class OpenConnections {
       for (const socket of this.#idle()) socket.destroy();
       for (const socket of this.#awaited()) {
         if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
-        if (!isAnsweredEarly(this.#exchanges.get(socket))) cut++;
+        if (!isMissedByNobody(socket, this.#exchanges.get(socket))) cut++;
         socket.destroy();
       }
     };
@@ -113,13 +120,11 @@ export class OpenConnections {
     return cut;
   }
 
-  /** Those of which nothing has come that is not answered. */
+  /** Those of which nothing has come since their last answer. Not those before their first request: it may be on its way. */
   *#idle(): Iterable<Socket> {
-    for (const socket of this.#securing.values()) if (socket.bytesRead === 0) yield socket;
     for (const [socket, exchange] of this.#exchanges) {
-      const { response, bytesBefore } = exchange;
-      const bytesAtEnd = response ? response.req.bytesAtEnd : bytesBefore;
-      if (isDone(exchange) && socket.bytesRead === bytesAtEnd) yield socket;
+      const { response } = exchange;
+      if (response && isDone(exchange) && socket.bytesRead === response.req.bytesAtEnd) yield socket;
     }
   }
 
@@ -137,9 +142,10 @@ function isDone({ response }: Exchange): boolean {
   return !response || response.writableFinished || response.destroyed;
 }
 
-/** Before its body had come: nothing is lost with the rest of it. Also what is not an exchange yet. */
-function isAnsweredEarly(exchange: Exchange | undefined): boolean {
-  return !exchange || (isDone(exchange) && exchange.response?.req.complete === false);
+/** Nothing was asked yet, or it was answered before its body had come: nothing is lost with the rest of it. */
+function isMissedByNobody({ bytesRead }: Socket, exchange: Exchange | undefined): boolean {
+  if (!exchange?.response) return !exchange || bytesRead === exchange.bytesBefore;
+  return isDone(exchange) && !exchange.response.req.complete;
 }
 
 function isSilent(socket: Socket, silences: Map<Socket, Silence>, mostSilentMs: number): boolean {

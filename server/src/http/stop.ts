@@ -28,6 +28,11 @@ export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
+/** Most rounds of a node at rest are far shorter: to wait for the shortest would only take its turn on the processor away. */
+const shortRoundMs = 1;
+/** A node that is never at rest does not wait for longer. */
+const mostWaitMs = 2_000;
+
 const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
 
 export async function stopListening(
@@ -36,13 +41,42 @@ export async function stopListening(
 ): Promise<void> {
   connections.announceEnd();
   if (settings.stopDelaySeconds > 0) await times.pause(settings.stopDelaySeconds * 1000);
-  // Right after those that came were taken, and before anything else is done: who is still in line would be turned away.
-  await nextRound();
-  const allGone = listening?.close() ?? Promise.resolve();
+  const { allGone } = await closeWhenNobodyIsInLine(listening, connections);
   const endWithinMs = settings.stopSeconds * 1000;
   const [cut] = await Promise.all([
     connections.end(allGone, { ...times, endWithinMs }),
     live.close(endWithinMs),
   ]);
   if (cut > 0) log.warn({ requests: cut }, 'requests that did not end in time were cut');
+}
+
+/**
+ * Node takes one connection in each of its rounds: who is still in line when the port is closed would be turned away. It
+ * is closed at the end of a round that took none and was short, because somebody may have come since it looked.
+ */
+async function closeWhenNobodyIsInLine(
+  listening: Listening | undefined,
+  connections: OpenConnections,
+): Promise<{ allGone: Promise<void> }> {
+  // What is left of this round takes none.
+  await nextRound();
+  return new Promise((resolve) => {
+    const since = performance.now();
+    let began = since;
+    let { taken } = connections;
+    const look = () => {
+      const now = performance.now();
+      const isQuiet = connections.taken === taken && now - began < shortRoundMs;
+      if (isQuiet || now - since >= mostWaitMs) {
+        // Here, and not after a promise: every microsecond counts.
+        const allGone = listening?.close() ?? Promise.resolve();
+        resolve({ allGone });
+        return;
+      }
+      ({ taken } = connections);
+      began = performance.now();
+      setImmediate(look);
+    };
+    setImmediate(look);
+  });
 }

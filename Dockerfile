@@ -1,0 +1,48 @@
+# An image of one node. Its commands were run one by one, and their result was started as a user without rights on a tree
+# that cannot be written; it was never built by a Docker engine. docs/docker.md tells how to use it.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY contract contract
+COPY client client
+COPY console console
+COPY server server
+RUN npm install --no-audit --no-fund
+RUN npm run build
+
+# What it runs with: the versions of the lock file, without what only building and testing need. Nothing of it has a
+# script that must run.
+FROM node:24-bookworm-slim AS production
+WORKDIR /opt/espalier
+COPY package.json package-lock.json .npmrc LICENSE ./
+COPY contract/package.json contract/package.json
+COPY client/package.json client/package.json
+COPY console/package.json console/package.json
+COPY server/package.json server/package.json
+RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund
+COPY --from=build /src/contract/dist contract/dist
+COPY --from=build /src/client/dist client/dist
+COPY --from=build /src/console/dist console/dist
+COPY --from=build /src/server/dist server/dist
+COPY server/bin server/bin
+
+FROM node:24-bookworm-slim
+LABEL org.opencontainers.image.title="Espalier" \
+  org.opencontainers.image.description="A self-hosted server for token-secured graph access to one shared tree of folders" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="0.1.0"
+COPY --from=production /opt/espalier /opt/espalier
+# A number, so that "runAsNonRoot" can see that it is not root; the only folder that is written to is this user's.
+RUN install --directory --owner=10001 --group=10001 --mode=0700 /data
+WORKDIR /data
+VOLUME /data
+USER 10001:10001
+ENV NODE_ENV=production ESPALIER_HOST=0.0.0.0 ESPALIER_PORT=8080
+EXPOSE 8080
+STOPSIGNAL SIGTERM
+# Whether the process answers. Whether it can serve, a load balancer asks at /readyz: to restart it would not help then.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ESPALIER_PORT}${process.env.ESPALIER_BASE_PATH ?? ''}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/opt/espalier/server/bin/espalier.js"]
+CMD ["serve"]

@@ -1,0 +1,137 @@
+/** The manifests can be read, and what belongs together in them agrees: with each other, the image and nginx.conf. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { parse, parseAllDocuments } from 'yaml';
+
+const root = join(import.meta.dirname, '../..');
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+/** Both settings of stopping, and the two seconds after which a node ends in any case. */
+const leastGrace = (delay: string) => Number(delay) + 10 + 2;
+
+interface Service {
+  readonly environment?: Record<string, string>;
+  readonly secrets?: readonly string[];
+  readonly depends_on?: Record<string, { condition: string }>;
+  readonly networks?: { inside?: { ipv4_address: string } };
+  readonly stop_grace_period?: string;
+  readonly [name: string]: unknown;
+}
+
+interface Compose {
+  readonly services: Record<string, Service>;
+  readonly secrets: Record<string, { file: string }>;
+  readonly volumes: Record<string, object>;
+}
+
+describe('deploy/compose.yaml', () => {
+  const { services, secrets, volumes } = parse(read('deploy/compose.yaml'), { merge: true }) as Compose;
+  const nodes = ['node-one', 'node-two'];
+
+  test('its two nodes are those of nginx.conf, and trust that nginx', () => {
+    const upstream = [...read('deploy/nginx.conf').matchAll(/^ *server (\S+):8080 /gm)].map(([, ip]) => ip);
+    assert.deepEqual(
+      nodes.map((name) => services[name]!.networks!.inside!.ipv4_address),
+      upstream,
+    );
+    for (const name of nodes) {
+      const { ESPALIER_TRUST_PROXY } = services[name]!.environment!;
+      assert.equal(ESPALIER_TRUST_PROXY, services['nginx']!.networks!.inside!.ipv4_address);
+    }
+  });
+
+  test('every service is kept small: nothing to write, no rights, a limit', () => {
+    assert.deepEqual(Object.keys(services), ['database', ...nodes, 'nginx']);
+    for (const { read_only, cap_drop, security_opt, deploy } of Object.values(services)) {
+      assert.deepEqual({ read_only, cap_drop, security_opt }, hardened);
+      assert.match(
+        JSON.stringify(deploy),
+        /^\{"resources":\{"limits":\{"cpus":"\d","memory":"\d+[GM]"\}\}\}$/,
+      );
+    }
+  });
+
+  test('what a service refers to is there: secrets, their files, volumes and others', () => {
+    for (const { secrets: own = [], environment = {}, depends_on = {} } of Object.values(services)) {
+      for (const secret of own) assert.equal(secrets[secret]?.file, `./secrets/${secret}`);
+      const named = Object.values(environment).flatMap(
+        (value) => /^\/run\/secrets\/(.*)$/.exec(value)?.[1] ?? [],
+      );
+      assert.deepEqual(named.toSorted(), [...own].sort());
+      for (const [other, { condition }] of Object.entries(depends_on)) {
+        assert.ok(services[other]);
+        assert.equal(condition, 'service_healthy');
+      }
+    }
+    const mounted = Object.values(services).flatMap((each) => (each['volumes'] ?? []) as string[]);
+    const ours = mounted.map((each) => each.split(':')[0]!).filter((name) => !name.startsWith('.'));
+    assert.deepEqual(ours.sort(), Object.keys(volumes).sort());
+  });
+
+  test('a node has the time that it takes to stop', () => {
+    for (const name of nodes) {
+      const { environment, stop_grace_period } = services[name]!;
+      const least = leastGrace(environment!['ESPALIER_STOP_DELAY_SECONDS']!);
+      assert.ok(Number(stop_grace_period!.replace('s', '')) > least);
+    }
+  });
+});
+
+const hardened = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+
+describe('nginx.conf', () => {
+  test('nothing is sent over a connection that a node which stops is about to close', () => {
+    const text = read('deploy/nginx.conf');
+    const [, idle] = /^ *keepalive_timeout (\d+)s;$/m.exec(text)!;
+    const [, away] = /fail_timeout=(\d+)s/.exec(text)!;
+    for (const file of ['deploy/compose.yaml', 'deploy/espalier.service', 'docs/deployment.md']) {
+      const [, delay] = /ESPALIER_STOP_DELAY_SECONDS(?:=|: ')(\d+)/.exec(read(file))!;
+      assert.ok(Number(idle) < Number(delay) && Number(away) < Number(delay), file);
+    }
+  });
+});
+
+describe('deploy/kubernetes.yaml', () => {
+  const documents = parseAllDocuments(read('deploy/kubernetes.yaml'));
+  const kinds = new Map(documents.map((each) => [each.get('kind') as string, each.toJS() as Manifest]));
+
+  test('it is read without a complaint, and holds all that a node needs', () => {
+    assert.deepEqual(
+      documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]),
+      [],
+    );
+    assert.deepEqual(
+      [...kinds.keys()],
+      ['Secret', 'Deployment', 'Service', 'PodDisruptionBudget', 'Ingress'],
+    );
+  });
+
+  test('files that settings name are in the secret, and the pod has the time that it takes to stop', () => {
+    const pod = kinds.get('Deployment')!.spec.template.spec;
+    const [{ env }] = pod.containers;
+    const files = env.flatMap(({ value }) => /^\/etc\/espalier\/(.*)$/.exec(value)?.[1] ?? []);
+    assert.deepEqual(files.sort(), Object.keys(kinds.get('Secret')!.stringData).sort());
+    const { value } = env.find(({ name }) => name === 'ESPALIER_STOP_DELAY_SECONDS')!;
+    assert.ok(pod.terminationGracePeriodSeconds > leastGrace(value));
+  });
+
+  test('the user is that of the image', () => {
+    const { runAsUser, runAsGroup } = kinds.get('Deployment')!.spec.template.spec.securityContext;
+    assert.match(read('Dockerfile'), new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, 'm'));
+  });
+});
+
+interface Manifest {
+  readonly stringData: object;
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly terminationGracePeriodSeconds: number;
+        readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };
+        readonly containers: readonly [{ readonly env: readonly { name: string; value: string }[] }];
+      };
+    };
+  };
+}

@@ -1,0 +1,32 @@
+/** Whatever a page, a manifest or the image sets is a setting: a renamed one is found everywhere. */
+
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { environmentName, settingsTable } from '../../server/src/config.ts';
+import { commandLineSettings } from '../../server/src/settings/command-line-settings.ts';
+import type { Setting } from '../../server/src/settings/setting.ts';
+
+const root = join(import.meta.dirname, '../..');
+const all: Setting<unknown>[] = [...Object.values(settingsTable), ...Object.values(commandLineSettings)];
+const known = new Set(
+  all.flatMap((each) => {
+    const name = environmentName(each);
+    return each.mayBeFile ? [name, `${name}_FILE`] : [name];
+  }),
+);
+/** Of examples and tests, not of the server. */
+const others = new Set(['ESPALIER_PASSWORD', 'ESPALIER_TEST_POSTGRES_URL']);
+
+describe('what is named in', () => {
+  const files = globSync(['Dockerfile', 'README.md', '*/README.md', 'deploy/*', 'docs/*.md'], { cwd: root });
+  for (const file of files.sort()) {
+    const named = readFileSync(join(root, file), 'utf8').match(/\bESPALIER_[A-Z0-9]\w*/g) ?? [];
+    if (named.length === 0) continue;
+    test(`${file} is a setting`, () => {
+      const unknown = named.filter((name) => !known.has(name) && !others.has(name));
+      assert.deepEqual(unknown, []);
+    });
+  }
+});

@@ -1,0 +1,69 @@
+/** Two nodes on one PostgreSQL with nginx in front, each of which can be restarted at its address. */
+
+import { eventually } from '../eventually.ts';
+import { postgres, type TestDatabase } from '../databases.ts';
+import { findFreePort } from '../free-port.ts';
+import { NodeProcess, startNodes, stopNodes } from '../many-nodes/node-process.ts';
+import { Nginx } from './nginx.ts';
+
+/** As docs/deployment.md says. */
+const settings = {
+  TRUST_PROXY: '127.0.0.1',
+  STOP_DELAY_SECONDS: '5',
+  // A refresh whose answer is lost is asked again.
+  REFRESH_RETRY_SECONDS: '60',
+  // Nobody's token ends during a run.
+  ACCESS_TOKEN_SECONDS: '86400',
+};
+
+export class NodesBehindNginx {
+  readonly nginx: Nginx;
+  readonly #database: TestDatabase;
+  readonly #nodes: NodeProcess[];
+
+  static async start(): Promise<NodesBehindNginx> {
+    const database = await postgres.createForServer();
+    let nodes: NodeProcess[] = [];
+    try {
+      const ports = [await findFreePort(), await findFreePort()] as const;
+      nodes = await startNodes(2, (place) => optionsFor(database, ports[place]!));
+      return new NodesBehindNginx(database, nodes, await Nginx.start(ports));
+    } catch (error) {
+      await stopNodes(nodes);
+      await database.remove();
+      throw error;
+    }
+  }
+
+  private constructor(database: TestDatabase, nodes: NodeProcess[], nginx: Nginx) {
+    this.#database = database;
+    this.#nodes = nodes;
+    this.nginx = nginx;
+  }
+
+  /** Of the nodes themselves. */
+  get urls(): readonly string[] {
+    return this.#nodes.map(({ url }) => url);
+  }
+
+  /** As a supervisor does it: told to stop, waited for, started again, and not left before it is ready. */
+  async restart(place: number): Promise<void> {
+    const before = this.#nodes[place]!;
+    if (!(await before.stop())) throw new Error(`A node ended with ${before.exitCode}: ${before.log}`);
+    const node = await NodeProcess.start(optionsFor(this.#database, Number(new URL(before.url).port)));
+    this.#nodes[place] = node;
+    const isReady = async () => (await fetch(`${node.url}/readyz`)).status === 200;
+    await eventually(isReady, `${node.url} is ready`);
+  }
+
+  async stop(): Promise<void> {
+    // Their delay is for those in front, who are gone.
+    await this.nginx.stop();
+    await Promise.all(this.#nodes.map((node) => node.kill()));
+    await this.#database.remove();
+  }
+}
+
+function optionsFor({ url }: TestDatabase, port: number) {
+  return { databaseUrl: url, settings: { ...settings, PORT: String(port) } };
+}

@@ -1,0 +1,181 @@
+/**
+ * People at work behind a proxy: queries, changes, logins, refreshes and checks of tokens at a steady pace, over
+ * connections that are kept. Only a 503 and a closed connection are tried again; whatever else is not a plain success is
+ * a violation.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { Agent, request } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoginResponse } from '@espalier/contract';
+import { administrator } from '../many-nodes/node-process.ts';
+import type { Tally } from '../many-nodes/chaos/tally.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Sent {
+  readonly path: string;
+  readonly body: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const answerWithinMs = 30_000;
+const mostTries = 20;
+const beforeNextTryMs = 100;
+/** How many do what, and how long each waits between. */
+const crowd = { readers: 3, writers: 3, visitors: 1, refreshers: 2 };
+const pauseMs = { readers: 60, writers: 150, visitors: 500, refreshers: 150 };
+
+const create =
+  'mutation($under:ID!,$name:String!){createFolder(input:{parentId:$under,name:$name}){folder{name}}}';
+
+export class SteadyLoad {
+  /** The names of the folders that were made, as acknowledged. */
+  readonly made: string[] = [];
+  readonly #url: string;
+  readonly #under: string;
+  readonly #tally: Tally;
+  readonly #over = new AbortController();
+  readonly #agents: Agent[] = [];
+  #working: Promise<unknown> = Promise.resolve();
+
+  /** Changes are made in that folder. */
+  constructor(url: string, under: string, tally: Tally) {
+    this.#url = url;
+    this.#under = under;
+    this.#tally = tally;
+  }
+
+  begin(): void {
+    const work = { readers: this.#read, writers: this.#write, visitors: this.#visit, refreshers: this.#stay };
+    const workers = Object.entries(crowd).flatMap(([kind, count]) =>
+      Array.from({ length: count }, (_, place) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+        this.#agents.push(agent);
+        const name = `${kind} ${place + 1}`;
+        const pause = () => sleep(pauseMs[kind as keyof typeof crowd]);
+        return work[kind as keyof typeof crowd]
+          .call(this, agent, name, pause)
+          .catch((error: unknown) => this.#tally.violation(`${name}: ${(error as Error).message}`));
+      }),
+    );
+    this.#working = Promise.all(workers);
+  }
+
+  /** Whoever is amid something finishes it. */
+  async end(): Promise<void> {
+    this.#over.abort();
+    await this.#working;
+    for (const agent of this.#agents) agent.destroy();
+  }
+
+  get #isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  async #read(agent: Agent, _name: string, pause: () => Promise<void>): Promise<void> {
+    const { authToken } = await this.#logIn(agent);
+    while (!this.#isOver) {
+      await this.#graph(agent, authToken, 'query', { query: '{folder{name folders(first:20){totalCount}}}' });
+      await pause();
+    }
+  }
+
+  async #write(agent: Agent, worker: string, pause: () => Promise<void>): Promise<void> {
+    const { authToken } = await this.#logIn(agent);
+    for (let count = 0; !this.#isOver; count++) {
+      const name = `${worker}, ${count}`;
+      const body = { query: create, variables: { under: this.#under, name } };
+      await this.#graph(agent, authToken, 'mutation', body, { 'idempotency-key': randomUUID() });
+      this.made.push(name);
+      await pause();
+    }
+  }
+
+  async #visit(agent: Agent, _name: string, pause: () => Promise<void>): Promise<void> {
+    while (!this.#isOver) {
+      await this.#logIn(agent);
+      await pause();
+    }
+  }
+
+  /** One session, whose tokens are renewed all the time. */
+  async #stay(agent: Agent, _name: string, pause: () => Promise<void>): Promise<void> {
+    let pair = await this.#logIn(agent);
+    while (!this.#isOver) {
+      const { authToken, refreshToken } = pair;
+      const headers = { authorization: `Bearer ${authToken}` };
+      const sent = { path: '/login/refresh', body: { refreshToken }, headers };
+      pair = JSON.parse(await this.#insist(agent, 'refresh', sent)) as LoginResponse;
+      await this.#insist(agent, 'verify', { path: '/login/verify', body: { authToken: pair.authToken } });
+      await pause();
+    }
+  }
+
+  async #logIn(agent: Agent): Promise<LoginResponse> {
+    const text = await this.#insist(agent, 'login', { path: '/login', body: administrator });
+    return JSON.parse(text) as LoginResponse;
+  }
+
+  async #graph(
+    agent: Agent,
+    authToken: string,
+    kind: string,
+    body: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const own = { ...headers, authorization: `Bearer ${authToken}` };
+    const text = await this.#insist(agent, kind, { path: '/graphql', body, headers: own });
+    if ('errors' in (JSON.parse(text) as object)) throw new Error(`${kind}: ${text}`);
+  }
+
+  /** Throws at what must not be. */
+  async #insist(agent: Agent, kind: string, sent: Sent): Promise<string> {
+    for (let tries = 1; tries <= mostTries; tries++) {
+      const answer = await this.#exchange(agent, sent);
+      if (answer === 'closed') {
+        this.#tally.count('tried again: closed connection');
+      } else if (answer.status === 503) {
+        this.#tally.count('tried again: 503');
+        await sleep(beforeNextTryMs);
+      } else if (answer.status < 300) {
+        this.#tally.count(`done: ${kind}`);
+        return answer.text;
+      } else {
+        throw new Error(`${kind} was answered with ${answer.status}: ${answer.text}`);
+      }
+    }
+    throw new Error(`${kind} was tried ${mostTries} times`);
+  }
+
+  #exchange(agent: Agent, { path, body, headers }: Sent): Promise<Answer | 'closed'> {
+    return new Promise((resolve, reject) => {
+      const options = {
+        agent,
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        timeout: answerWithinMs,
+      };
+      const sending = request(this.#url + path, options, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', () => undefined);
+        response.on('close', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve(response.complete ? { status: response.statusCode!, text } : 'closed');
+        });
+      });
+      sending.on('timeout', () => {
+        reject(new Error(`${path} was not answered within ${answerWithinMs} ms`));
+        sending.destroy();
+      });
+      sending.on('error', (error: NodeJS.ErrnoException) =>
+        error.code === 'ECONNRESET' || error.code === 'EPIPE' ? resolve('closed') : reject(error),
+      );
+      sending.end(JSON.stringify(body));
+    });
+  }
+}

@@ -1,0 +1,47 @@
+/** systemd itself finds nothing wrong with the unit, and the unit leaves a node the time that it takes to stop. */
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { programOf } from '../debian-packages.ts';
+
+const unit = readFileSync(join(import.meta.dirname, '../../deploy/espalier.service'), 'utf8');
+const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
+
+describe('deploy/espalier.service', () => {
+  test('systemd-analyze verify has nothing to say', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-unit-'));
+    try {
+      const file = join(folder, 'espalier.service');
+      // It looks whether the program is there, which is not installed here.
+      const program = /^ExecStart=\S+/m;
+      assert.match(unit, program);
+      writeFileSync(file, unit.replace(program, `ExecStart=${process.execPath}`));
+      const { status, stdout, stderr } = spawnSync(programOf('systemd'), ['verify', '--man=no', file], {
+        encoding: 'utf8',
+      });
+      assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('a node has the time that it takes to stop', () => {
+    const [, delay] = /^Environment=ESPALIER_STOP_DELAY_SECONDS=(\d+)$/m.exec(unit)!;
+    assert.ok(Number(valueOf('TimeoutStopSec')) > Number(delay) + 10 + 2);
+  });
+
+  test('each secret that a setting names is handed over', () => {
+    const named = [...unit.matchAll(/^Environment=ESPALIER_\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
+    const given = [...unit.matchAll(/^LoadCredential=(.+):/gm)].map(([, name]) => name);
+    assert.ok(named.length > 0);
+    assert.deepEqual(named, given);
+  });
+
+  test('memory may be executed, because V8 compiles while it runs', () => {
+    assert.equal(valueOf('MemoryDenyWriteExecute'), undefined);
+  });
+});
