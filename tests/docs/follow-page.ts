@@ -80,8 +80,17 @@ class Reader {
     const [, password] = /ESPALIER_ADMIN_PASSWORD=(\S+)/.exec(text) ?? [];
     noteSettings({ ESPALIER_ADMIN_PASSWORD: password });
     if (/\bnpm start\b/.test(text)) this.#serving.add(terminal);
-    await terminal.paste(this.#options.isInstalled ? withoutRegistry(text) : text);
+    await terminal.paste(
+      this.#options.isInstalled ? withoutRegistry(text) : text,
+      text.includes('read -rs') ? this.#shownPassword() : undefined,
+    );
     if (!stays) await terminal.finish();
+  }
+
+  /** What a reader types who is asked for it. */
+  #shownPassword(): string {
+    const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(this.#terminal(1).shown)!;
+    return password!;
   }
 
   #terminal(number: number): Terminal {

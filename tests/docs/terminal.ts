@@ -28,6 +28,7 @@ export class Terminal {
   readonly #scratch: string;
   readonly #ended: Promise<unknown>;
   #unread = '';
+  #rest = '';
   #blocks = 0;
   #done = 0;
   #where = '';
@@ -62,7 +63,8 @@ export class Terminal {
     return this.#done < this.#blocks;
   }
 
-  async paste(text: string): Promise<void> {
+  /** With what is typed when the commands ask for something. */
+  async paste(text: string, typed?: string): Promise<void> {
     await eventually(() => !this.isBusy, 'the command before has ended');
     const file = join(this.#scratch, `${process.pid}-${this.#bash.pid}-${++this.#blocks}.sh`);
     writeFileSync(file, `${text}\n`);
@@ -70,7 +72,8 @@ export class Terminal {
     this.#failed = undefined;
     // Whoever goes on has seen enough of what was before.
     this.#unread = '';
-    this.#bash.stdin.write(`. '${file}' </dev/null; printf '${separator}done %s${separator}' "$PWD"\n`);
+    const input = typed === undefined ? '</dev/null' : `<<< '${typed}'`;
+    this.#bash.stdin.write(`. '${file}' ${input}; printf '${separator}done %s${separator}' "$PWD"\n`);
   }
 
   /** Until all that was pasted has been done, without a command that failed. */
@@ -114,17 +117,24 @@ export class Terminal {
   }
 
   #take(text: string): void {
-    this.shown += text;
-    this.#unread = (this.#unread + text).replace(
-      new RegExp(`${separator}(done|failed) ([^${separator}]*)${separator}`, 'g'),
-      (_, what: string, told: string) => {
-        if (what === 'failed') this.#failed ??= this.#isInterrupted ? undefined : told;
-        else {
-          this.#done++;
-          this.#where = told;
-        }
-        return '';
-      },
-    );
+    const [clean, rest] = this.#readMarks(this.#rest + text);
+    this.#rest = rest;
+    this.shown += clean;
+    this.#unread += clean;
+  }
+
+  /** Takes out what was told for us; a mark that is not whole yet is left for later, with what follows. */
+  #readMarks(text: string): [clean: string, rest: string] {
+    const parts = text.split(separator);
+    const rest = parts.length % 2 === 0 ? separator + parts.pop()! : '';
+    for (const mark of parts.filter((_, index) => index % 2 === 1)) {
+      const [, what, told = ''] = /^(\w+) (.*)$/s.exec(mark)!;
+      if (what === 'failed') this.#failed ??= this.#isInterrupted ? undefined : told;
+      else {
+        this.#done++;
+        this.#where = told;
+      }
+    }
+    return [parts.filter((_, index) => index % 2 === 0).join(''), rest];
   }
 }
