@@ -94,6 +94,19 @@ describe('the queries on the pages', () => {
   });
 });
 
+test('diagrams are of kinds that code hosts draw, and hold no semicolon, at which Mermaid ends a line', () => {
+  const wrong = [...pages].flatMap(([path, { blocks }]) =>
+    blocks
+      .filter(({ language }) => language === 'mermaid')
+      .filter(
+        ({ text }) =>
+          !/^(sequenceDiagram|flowchart (TD|LR))\n/.test(text) || text.includes(';'),
+      )
+      .map(({ line }) => `${path}, line ${line}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 /** Of tests and examples, which read them themselves. */
 const ofOthers = /^ESPALIER_(TEST_\w+|PASSWORD|VERSION)$/;
 
