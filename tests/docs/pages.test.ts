@@ -98,10 +98,7 @@ test('diagrams are of kinds that code hosts draw, and hold no semicolon, at whic
   const wrong = [...pages].flatMap(([path, { blocks }]) =>
     blocks
       .filter(({ language }) => language === 'mermaid')
-      .filter(
-        ({ text }) =>
-          !/^(sequenceDiagram|flowchart (TD|LR))\n/.test(text) || text.includes(';'),
-      )
+      .filter(({ text }) => !/^(sequenceDiagram|flowchart (TD|LR))\n/.test(text) || text.includes(';'))
       .map(({ line }) => `${path}, line ${line}`),
   );
   assert.deepEqual(wrong, []);
