@@ -10,6 +10,7 @@ import { delimiter, join } from 'node:path';
 import { keepOutput, noteSettings } from '../secrets/secret-record.ts';
 import { freshClone, type CloneOptions } from './fresh-clone.ts';
 import { stepsOf, type Step } from './page-steps.ts';
+import { isShown } from './shown-output.ts';
 import { Terminal } from './terminal.ts';
 
 export interface FollowOptions extends CloneOptions {
@@ -131,19 +132,6 @@ function withoutRegistry(text: string): string {
 }
 
 async function see(terminal: Terminal, expected: string): Promise<void> {
-  const pattern = patternOf(expected);
-  const shown = await terminal.look((text) => pattern.test(`${text.trim()}\n`));
-  if (!pattern.test(`${shown.trim()}\n`)) assert.equal(shown.trim(), expected, 'It shows something else');
-}
-
-function patternOf(expected: string): RegExp {
-  const lines = expected.split('\n').map((line) => {
-    if (line.trim() === '…') return '(?:.*\\n)*?';
-    return `${line.split('…').map(escape).join('.+?')}[ \\t]*\\n`;
-  });
-  return new RegExp(`^${lines.join('')}$`);
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const shown = await terminal.look((text) => isShown(expected, text));
+  if (!isShown(expected, shown)) assert.equal(shown.trim(), expected, 'It shows something else');
 }
