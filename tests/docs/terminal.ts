@@ -3,11 +3,11 @@
  * the ones before have set. What is shown is kept until somebody has looked at it.
  */
 
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { eventually } from '../eventually.ts';
 
 export interface TerminalPlace {
@@ -24,7 +24,8 @@ const longestMs = 150_000;
 export class Terminal {
   /** All that it has shown. */
   shown = '';
-  readonly #bash: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #bash: ChildProcess;
+  readonly #input: Writable;
   readonly #scratch: string;
   readonly #ended: Promise<unknown>;
   #unread = '';
@@ -41,15 +42,18 @@ export class Terminal {
     this.#bash = spawn('bash', ['--norc', '--noprofile'], {
       cwd: folder,
       env: environment,
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
       // A group of its own, which Ctrl-C reaches as a whole.
       detached: true,
     });
     this.#ended = once(this.#bash, 'close');
-    this.#bash.stdin.on('error', () => undefined);
-    this.#bash.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+    this.#input = this.#bash.stdin!;
+    this.#input.on('error', () => undefined);
+    this.#bash.stdout!.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+    // When this process is gone, however it went, so is what it has started.
+    this.#input.write('( trap "" INT; cat <&3; kill -TERM -- -$$ ) >/dev/null 2>&1 & exec 3<&-\n');
     // A trap of the shell is not its programs': they are told of the key as ever, and the shell goes on.
-    this.#bash.stdin.write(
+    this.#input.write(
       `exec 2>&1; trap : INT; trap 'printf "${separator}failed %s${separator}" "$BASH_COMMAND"' ERR\n`,
     );
   }
@@ -73,7 +77,7 @@ export class Terminal {
     // Whoever goes on has seen enough of what was before.
     this.#unread = '';
     const input = typed === undefined ? '</dev/null' : `<<< '${typed}'`;
-    this.#bash.stdin.write(`. '${file}' ${input}; printf '${separator}done %s${separator}' "$PWD"\n`);
+    this.#input.write(`. '${file}' ${input}; printf '${separator}done %s${separator}' "$PWD"\n`);
   }
 
   /** Until all that was pasted has been done, without a command that failed. */
@@ -108,7 +112,7 @@ export class Terminal {
       // A shell that waits for a program does not hear it before that has ended.
       process.kill(-this.#bash.pid!, 'SIGHUP');
     }
-    this.#bash.stdin.end();
+    this.#input.end();
     await this.#ended;
   }
 
