@@ -24,10 +24,9 @@ export interface CloneOptions {
 }
 
 export function freshClone(folder: string, { isInstalled }: CloneOptions): void {
-  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+  // Somebody else may own the folder, as in a container: git would refuse to look at it.
+  const listing = ['-c', 'safe.directory=*', 'ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  const listed = execFileSync('git', listing, { cwd: root, encoding: 'utf8' });
   for (const path of listed.split('\0')) {
     // What was deleted and not committed yet, git still lists.
     if (!path || !existsSync(join(root, path))) continue;
