@@ -3,8 +3,10 @@
 import { catalogue, type Described } from '../server/src/metrics/catalogue.ts';
 import { Metrics } from '../server/src/metrics/metrics.ts';
 
-export async function metricsReference(): Promise<string> {
-  const own = Object.values<Described>(catalogue);
+export async function metricsReference(
+  described: Readonly<Record<string, Described>> = catalogue,
+): Promise<string> {
+  const own = Object.values(described);
   const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
   const others = samples.filter(({ name }) => !own.some((each) => each.name === name));
   return `<!-- Made by npm run generate. -->
@@ -23,7 +25,8 @@ ESPALIER_METRICS_PORT=9464 npm start
 scrape_configs:
   - job_name: espalier
     static_configs:
-      - targets: ['127.0.0.1:9464']
+      - targets:
+          - 127.0.0.1:9464
 \`\`\`
 
 [deploy/grafana-dashboard.json](../deploy/grafana-dashboard.json) is a dashboard to import into Grafana, and

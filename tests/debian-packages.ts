@@ -22,7 +22,7 @@ const packages = {
     variable: 'CHROMIUM',
     neededBy: 'tests/{browser,console}/**',
   },
-  curl: { commands: ['curl'], neededBy: 'tests/{start,examples/curl}.test.ts' },
+  curl: { commands: ['curl'], neededBy: 'tests/{start,examples/curl,docs/tutorial,docs/readme}.test.ts' },
   jq: { commands: ['jq'], neededBy: 'tests/examples/curl.test.ts' },
   nginx: { commands: ['nginx'], neededBy: 'tests/deploy/nginx.test.ts' },
   python3: { commands: ['python3'], neededBy: 'tests/examples/python.test.ts' },

@@ -1,0 +1,78 @@
+/** The page of all endpoints and their bodies, from the tables of the contract. */
+
+import {
+  bodies,
+  endpoints,
+  refusalsOf,
+  shownCode,
+  type BodyName,
+  type Endpoint,
+  type ObjectSchema,
+} from '@espalier/contract';
+import { markdownTable } from './markdown-table.ts';
+
+export type Bodies = Readonly<Record<BodyName, ObjectSchema>>;
+
+export function endpointReference(
+  allEndpoints: Readonly<Record<string, Endpoint>> = endpoints,
+  allBodies: Bodies = bodies,
+): string {
+  return `<!-- Made by npm run generate. -->
+
+# Endpoints
+
+All paths are relative to the API root that the server prints when it starts. Bodies are JSON in UTF-8, unless it says
+otherwise; send \`Content-Type: application/json\`. Unknown fields are ignored. The same tables are served as an OpenAPI 3.1 document at
+\`GET /openapi.json\`. Doubled slashes in a path are folded.
+
+An auth token (AT) is sent as \`Authorization: Bearer <AT>\`: the word \`Bearer\` in any case, one space, the token.
+
+What a code means, and what to do about it, is on the page [Errors](errors.md).
+
+${Object.values(allEndpoints).map(endpointSection).join('\n')}
+## Bodies
+
+${Object.entries(allBodies)
+  .map(([name, schema]) => bodySection(name, schema))
+  .join('\n')}
+`;
+}
+
+function endpointSection(endpoint: Endpoint): string {
+  const { methods, path, description, authHeader, request, headers = {}, success } = endpoint;
+  const headerLines = Object.entries(headers).map(
+    ([name, { description: about }]) => `\n- Optional header of a POST, \`${name}\`: ${about}`,
+  );
+  const rows = refusalsOf(endpoint).map(([code, { status, when }]) => [
+    String(status),
+    `\`${shownCode(endpoint, code)}\``,
+    when,
+  ]);
+  return `## ${methods.toReversed().join(' or ')} ${path}
+
+${description}
+
+- ${authHeader === 'client' ? 'Name and password of a client in the header: required (HTTP Basic)' : `Auth token in the header: ${authHeader}`}
+- Request body: ${request ? requestBody(request) : 'none'}${headerLines.join('')}
+- Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.tellsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
+
+${rows.length > 0 ? markdownTable(['Status', 'Code', 'When'], rows) : ''}
+`;
+}
+
+function requestBody({ body, isRequired, limitBytes, isForm }: NonNullable<Endpoint['request']>): string {
+  return `\`${body}\`${isForm ? ' as a form' : ''}${isRequired ? '' : ', or empty'}, at most ${size(limitBytes)}`;
+}
+
+function size(bytes: number): string {
+  return bytes < 2 ** 20 ? `${bytes / 2 ** 10} KiB` : `${bytes / 2 ** 20} MiB`;
+}
+
+function bodySection(name: string, { properties }: ObjectSchema): string {
+  const rows = Object.entries(properties).map(([field, property]) => [
+    `\`${field}\``,
+    [property['type'], property['format']].flat().filter(Boolean).join(', '),
+    (property['description'] as string | undefined) ?? `always \`${property['const'] as string}\``,
+  ]);
+  return `### ${name}\n\n${markdownTable(['Field', 'Type', 'Meaning'], rows)}\n`;
+}

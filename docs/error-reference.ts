@@ -1,0 +1,167 @@
+/**
+ * The page of all codes with which the service refuses: of problem documents, of GraphQL errors and of closed sockets. What they mean
+ * is in the contract; what to do about each is here, and a code without it does not compile.
+ */
+
+import {
+  closeCodes,
+  endpoints,
+  graphCodes,
+  refusals,
+  refusalsOf,
+  statusOf,
+  toGraphCode,
+  type CloseName,
+  type Endpoint,
+  type GraphCode,
+  type RefusalCode,
+  type SocketClose,
+} from '@espalier/contract';
+import { markdownTable } from './markdown-table.ts';
+
+const onRefusal: Readonly<Record<RefusalCode, string>> = {
+  BAD_INPUT: 'Correct the request; `detail` says what is wrong',
+  INVALID_CREDENTIALS: 'Ask for the password again',
+  INVALID_AUTH_TOKEN: 'Refresh if it has expired (`token-expired: true`), otherwise log in',
+  INVALID_REFRESH_TOKEN: 'Log in: the session is over, or another refresh was faster',
+  NOT_FOUND: 'Look at the address, and at the base path',
+  FORBIDDEN: 'Serve the page from an origin in `ESPALIER_CORS_ORIGINS`',
+  CONFLICT: 'Read again, then decide',
+  CYCLE: 'Choose another place',
+  TOO_MANY_ATTEMPTS: 'Wait for `Retry-After` seconds',
+  METHOD_NOT_ALLOWED: 'Use a method of the `Allow` header',
+  NOT_ACCEPTABLE: 'Send another `Accept`, or none',
+  TOO_EXPENSIVE: 'Ask for less at once',
+  TOO_LARGE: 'Send less at once',
+  UNSUPPORTED_MEDIA_TYPE: 'Send the `Content-Type` that the endpoint takes',
+  UNAVAILABLE: 'Try again after `Retry-After` seconds, or after a moment that grows',
+  INTERNAL: 'Nothing; tell the operator the `requestId`',
+};
+
+const inGraphOnly = 'only as a [graph code](#graph-codes)';
+
+/** Where it comes from besides what the table of endpoints says. */
+const elsewhere: Readonly<Partial<Record<RefusalCode, string>>> = {
+  NOT_FOUND: 'any other address',
+  FORBIDDEN: 'the upgrade to a WebSocket',
+  CONFLICT: inGraphOnly,
+  CYCLE: inGraphOnly,
+  METHOD_NOT_ALLOWED: 'any address',
+  NOT_ACCEPTABLE: inGraphOnly,
+  TOO_EXPENSIVE: inGraphOnly,
+  INTERNAL: 'any address',
+};
+
+const onGraphCode: Readonly<Record<GraphCode, string>> = {
+  BAD_INPUT: 'Correct the request',
+  NOT_FOUND: 'Drop what you had of it',
+  FORBIDDEN: 'Ask for access; `explainAccess` tells an administrator why',
+  CONFLICT: 'Read again, then decide: another name, or the change anew over the current version',
+  CYCLE: 'Choose another place',
+  TOO_EXPENSIVE: 'Page the named field, or ask for fewer fields ([Price](price.md))',
+  INVALID_AUTH_TOKEN: 'Refresh, and send it again; log in if that answers 401',
+  UNAVAILABLE: 'Try again after a moment; a mutation under the same `Idempotency-Key`',
+  INTERNAL: 'Nothing; tell the operator the request id',
+  GRAPHQL_PARSE_FAILED: 'Correct the document',
+  GRAPHQL_VALIDATION_FAILED: 'Correct the document, or read the schema anew',
+};
+
+const onClose: Readonly<Record<CloseName, string>> = {
+  TERMINATED: 'Nothing',
+  GOING_AWAY: 'Connect again, and subscribe after that cursor',
+  TOO_LARGE: 'Send it over HTTP',
+  UNAVAILABLE: 'Connect again after a moment that grows',
+  INVALID_MESSAGE: 'Correct the client',
+  NOT_ACKNOWLEDGED: 'Wait for `connection_ack`',
+  INVALID_AUTH_TOKEN: 'Refresh and connect again; log in if that answers 401',
+  NO_SUB_PROTOCOL: 'Offer one of the two',
+  INIT_TIMEOUT: 'Send `connection_init` at once',
+  ID_IN_USE: 'Use another id',
+  SECOND_INIT: 'Send it once',
+  INTERNAL: 'Connect again after a moment that grows',
+};
+
+export interface ErrorTables {
+  readonly refusals: Readonly<Record<string, string>>;
+  readonly graphCodes: Readonly<Record<string, string>>;
+  readonly closeCodes: Readonly<Record<string, SocketClose>>;
+  readonly endpoints: Readonly<Record<string, Endpoint>>;
+}
+
+export function errorReference(
+  tables: ErrorTables = { refusals, graphCodes, closeCodes, endpoints },
+): string {
+  const { refusals, graphCodes, closeCodes, endpoints } = tables;
+  return `<!-- Made by npm run generate. -->
+
+# Errors
+
+Three closed lists, in which nothing is renamed and nothing taken away ([Versions](versioning.md)). Treat a code that you do not know by its
+status, or as \`INTERNAL\`. Texts are for people, and may change.
+
+## Refusal codes
+
+All endpoints but \`/graphql\` refuse with \`application/problem+json\` (RFC 9457): \`code\` is one of these, \`detail\` says more, and
+\`requestId\` is what the server has logged it under. A body never holds a password, a token or a stack. A code has one meaning everywhere, but not
+one status: that belongs to the endpoint.
+
+${markdownTable(
+  ['Code', 'Meaning', 'Status, and where', 'What to do'],
+  Object.entries(refusals).map(([code, meaning]) => [
+    `\`${code}\``,
+    meaning,
+    placesOf(code as RefusalCode, endpoints),
+    onRefusal[code as RefusalCode] ?? '',
+  ]),
+)}
+
+## Graph codes
+
+\`/graphql\` refuses with GraphQL errors, over HTTP, sockets and event streams; \`extensions.code\` is one of these. The status of an answer with
+errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise.
+
+${markdownTable(
+  ['Code', 'Meaning', 'What to do'],
+  Object.entries(graphCodes).map(([code, meaning]) => [
+    `\`${code}\``,
+    meaning,
+    onGraphCode[code as GraphCode] ?? '',
+  ]),
+)}
+
+Refusal codes that are not among them appear as: ${Object.keys(refusals)
+    .filter((code) => toGraphCode(code as RefusalCode) !== code)
+    .map((code) => `\`${code}\` as \`${toGraphCode(code as RefusalCode)}\``)
+    .join(', ')}.
+
+## Close codes of sockets
+
+For WebSockets at \`/graphql\` and \`/graphql/ws\`; [Socket frames](socket-frames.md) shows what is sent over them.
+
+${markdownTable(
+  ['Code', 'Reason', 'When', 'What to do'],
+  Object.entries(closeCodes).map(([name, { code, reason, when }]) => [
+    String(code),
+    reason && `\`${reason}\``,
+    when,
+    onClose[name as CloseName] ?? '',
+  ]),
+)}
+`;
+}
+
+function placesOf(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): string {
+  const paths = new Map<number, string[]>();
+  for (const endpoint of Object.values(all)) {
+    if (endpoint.refusalFormat !== 'problem') continue;
+    const found = refusalsOf(endpoint).find(([other]) => other === code);
+    if (!found) continue;
+    const [, { status }] = found;
+    paths.set(status, [...(paths.get(status) ?? []), `\`${endpoint.path}\``]);
+  }
+  const more = elsewhere[code];
+  if (more === inGraphOnly) return more;
+  const status = statusOf(undefined, code);
+  if (more) paths.set(status, [...(paths.get(status) ?? []), more]);
+  return [...paths].map(([status, where]) => `${status}: ${where.join(', ')}`).join('; ');
+}

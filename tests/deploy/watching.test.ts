@@ -1,0 +1,87 @@
+/** The dashboard and the alerts ask only for metrics that there are, with labels that they have. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { parse } from 'yaml';
+import { catalogue, type Described } from '../../server/src/metrics/catalogue.ts';
+import { Metrics } from '../../server/src/metrics/metrics.ts';
+
+const deploy = join(import.meta.dirname, '../../deploy');
+const read = (file: string) => readFileSync(join(deploy, file), 'utf8');
+
+interface Dashboard {
+  readonly panels: readonly { readonly id: number; readonly targets: readonly { readonly expr: string }[] }[];
+  readonly templating: { readonly list: readonly { readonly query: unknown }[] };
+}
+interface Rules {
+  readonly groups: readonly {
+    readonly rules: readonly {
+      readonly alert: string;
+      readonly expr: string;
+      readonly annotations: { readonly summary: string; readonly description: string };
+    }[];
+  }[];
+}
+
+/** What Prometheus itself adds. */
+const ofPrometheus = { names: ['up'], labels: ['instance', 'job', 'le'] };
+
+describe('what deploy/ has for those who watch', () => {
+  const described = new Map<string, Described>(
+    Object.values<Described>(catalogue).flatMap((each) =>
+      (each.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map((ending) => [
+        each.name + ending,
+        each,
+      ]),
+    ),
+  );
+  let known: Set<string>;
+  before(async () => {
+    const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
+    known = new Set([...described.keys(), ...samples.map(({ name }) => name), ...ofPrometheus.names]);
+  });
+
+  const check = (expression: string) => {
+    const names = expression.match(/\b(espalier|nodejs|process)_\w+|\bup\b/g) ?? [];
+    assert.ok(names.length > 0, `no metric in ${expression}`);
+    for (const name of names) assert.ok(known.has(name), `${name} is no metric`);
+    const given = names.flatMap((name) => Object.keys(described.get(name)?.labels ?? {}));
+    const [...filters] = expression.matchAll(/[{,] ?(\w+)(?:=~|!=|=)"/g);
+    const [...groups] = expression.matchAll(/by \(([\w, ]+)\)/g);
+    for (const label of [
+      ...filters.map(([, label]) => label!),
+      ...groups.flatMap(([, list]) => list!.split(', ')),
+    ]) {
+      assert.ok([...given, ...ofPrometheus.labels].includes(label), `${label} in ${expression}`);
+    }
+  };
+
+  test('the dashboard asks for what there is', () => {
+    const { panels, templating } = JSON.parse(read('grafana-dashboard.json')) as Dashboard;
+    assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+    for (const { expr } of panels.flatMap(({ targets }) => targets)) check(expr);
+    assert.match(JSON.stringify(templating), /label_values\(espalier_ready, instance\)/);
+  });
+
+  test('every metric of the catalogue is on the dashboard', () => {
+    const text = read('grafana-dashboard.json');
+    const shown = Object.values<Described>(catalogue).filter(({ name }) => text.includes(name));
+    const missing = Object.values<Described>(catalogue).filter((each) => !shown.includes(each));
+    assert.deepEqual(
+      missing.map(({ name }) => name),
+      ['espalier_build_info', 'espalier_backup_failures_total'],
+    );
+  });
+
+  test('the alerts ask for what there is, and say what to do', () => {
+    const { groups } = parse(read('alert-rules.yaml')) as Rules;
+    const rules = groups.flatMap((group) => group.rules);
+    assert.ok(rules.length > 0);
+    for (const { expr, annotations } of rules) {
+      check(expr);
+      assert.ok(annotations.summary && annotations.description);
+    }
+  });
+});

@@ -1,0 +1,109 @@
+/**
+ * Pages of reference cannot drift: what the code says now is on the page, and a setting, a code, a body, a frame, a metric or a field that
+ * changes makes another page. `npm run check` compares the two.
+ */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { buildSchema, extendSchema, parse, printSchema } from 'graphql';
+import { bodies, closeCodes, endpoints, graphCodes, refusals } from '@espalier/contract';
+import { configurationReference, type SettingGroups } from '../../docs/configuration-reference.ts';
+import { endpointReference } from '../../docs/endpoint-reference.ts';
+import { errorReference } from '../../docs/error-reference.ts';
+import { formatPage } from '../../docs/format-page.ts';
+import { frameReference } from '../../docs/frame-reference.ts';
+import { generatedPages } from '../../docs/generated-pages.ts';
+import { metricsReference } from '../../docs/metrics-reference.ts';
+import { conversations } from '../../docs/socket-conversations.ts';
+import { settingGroups } from '../../server/src/config.ts';
+import { catalogue } from '../../server/src/metrics/catalogue.ts';
+import { root } from './follow-page.ts';
+
+const page = (path: string) => readFileSync(join(root, path), 'utf8');
+
+for (const [path, write] of Object.entries(generatedPages)) {
+  test(`${path} is what the code says`, async () => {
+    assert.equal(page(path), await formatPage(path, await write()));
+  });
+}
+
+const errorTables = { refusals, graphCodes, closeCodes, endpoints };
+const [group] = Object.entries<SettingGroups[string]>(settingGroups);
+const [key, setting] = Object.entries(group![1])[0]!;
+const withSetting = (changed: typeof setting) =>
+  configurationReference({ ...settingGroups, [group![0]]: { ...group![1], [key]: changed } });
+const login = endpoints.login;
+
+const changes: readonly [what: string, path: string, changed: () => string | Promise<string>][] = [
+  ['a default', 'docs/configuration.md', () => withSetting({ ...setting, default: 'another' })],
+  ['what a setting does', 'docs/configuration.md', () => withSetting({ ...setting, about: 'Another.' })],
+  [
+    'a setting more',
+    'docs/configuration.md',
+    () => configurationReference({ ...settingGroups, More: { [key]: setting } }),
+  ],
+  [
+    'a status',
+    'docs/endpoints.md',
+    () =>
+      endpointReference({
+        ...endpoints,
+        login: { ...login, refusals: { BAD_INPUT: { status: 422, when: '' } } },
+      }),
+  ],
+  [
+    'a field of a body',
+    'docs/endpoints.md',
+    () =>
+      endpointReference(endpoints, {
+        ...bodies,
+        Credentials: { ...bodies.Credentials, properties: { login: { type: 'string', description: '' } } },
+      }),
+  ],
+  [
+    'a refusal code',
+    'docs/errors.md',
+    () => errorReference({ ...errorTables, refusals: { ...refusals, NEW: 'A new one' } }),
+  ],
+  [
+    'a graph code',
+    'docs/errors.md',
+    () => errorReference({ ...errorTables, graphCodes: { ...graphCodes, NEW: 'A new one' } }),
+  ],
+  [
+    'a close code',
+    'docs/errors.md',
+    () =>
+      errorReference({
+        ...errorTables,
+        closeCodes: { ...closeCodes, NEW: { code: 4999, reason: '', when: '' } },
+      }),
+  ],
+  [
+    'a metric',
+    'docs/metrics.md',
+    () => metricsReference({ ...catalogue, ready: { ...catalogue.ready, name: 'espalier_is_ready' } }),
+  ],
+  [
+    'a label of a metric',
+    'docs/metrics.md',
+    () => metricsReference({ ...catalogue, logins: { ...catalogue.logins, labels: { result: '' } } }),
+  ],
+  ['a frame', 'docs/socket-frames.md', () => frameReference(conversations.slice(1))],
+  [
+    'a field of the schema',
+    'contract/schema.graphql',
+    () => {
+      const schema = buildSchema(page('contract/schema.graphql'));
+      return `${printSchema(extendSchema(schema, parse('extend type Folder { weight: Int }')))}\n`;
+    },
+  ],
+];
+
+for (const [what, path, changed] of changes) {
+  test(`${what} that is changed without its page makes ${path} wrong`, async () => {
+    assert.notEqual(page(path), await formatPage(path, await changed()));
+  });
+}

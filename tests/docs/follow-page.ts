@@ -1,0 +1,137 @@
+/**
+ * Follows a page of the documentation literally, as a stranger would: in a fresh clone, with a shell for each terminal. It fails
+ * at the first command that fails, and where something else is shown than the page says.
+ */
+
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { keepOutput, noteSettings } from '../secrets/secret-record.ts';
+import { freshClone, type CloneOptions } from './fresh-clone.ts';
+import { stepsOf, type Step } from './page-steps.ts';
+import { isShown } from './shown-output.ts';
+import { Terminal } from './terminal.ts';
+
+export interface FollowOptions extends CloneOptions {
+  /** Instead of 8080, which is then replaced in what is pasted and expected: several pages are followed at a time. */
+  readonly port?: number;
+  /** Blocks that are not pasted; whoever names one says why. */
+  readonly leftOut?: readonly string[];
+}
+
+export const root = join(import.meta.dirname, '../..');
+
+const ofThisRun =
+  /^(ESPALIER_|LC_|NODE_(TEST|COMPILE|OPTIONS|ENV)|npm_(package|lifecycle|config_local_prefix))/;
+
+export async function followPage(page: string, options: FollowOptions): Promise<void> {
+  const text = readFileSync(join(root, page), 'utf8');
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-reader-'));
+  const reader = new Reader(folder, options);
+  try {
+    freshClone(join(folder, 'espalier'), options);
+    for (const step of stepsOf(options.port ? text.replaceAll('8080', String(options.port)) : text)) {
+      try {
+        await reader.follow(step);
+      } catch (error) {
+        throw new Error(`${page}, line ${step.line}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  } finally {
+    await reader.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+class Reader {
+  readonly #folder: string;
+  readonly #scratch: string;
+  readonly #options: FollowOptions;
+  readonly #terminals = new Map<number, Terminal>();
+  readonly #serving = new Set<Terminal>();
+  #last: Terminal | undefined;
+
+  constructor(folder: string, options: FollowOptions) {
+    this.#folder = folder;
+    this.#options = options;
+    this.#scratch = join(folder, '.scratch');
+    mkdirSync(this.#scratch);
+  }
+
+  async follow(step: Step): Promise<void> {
+    if (step.kind === 'run') await this.#paste(this.#terminal(step.terminal), step.text, step.stays);
+    else if (step.kind === 'see') await see(this.#terminal(step.terminal), step.text);
+    else if (step.kind === 'save') writeFileSync(join(this.#last!.where, step.file), `${step.text}\n`);
+    else if (step.kind === 'open') assert.equal((await fetch(step.url)).status, 200, step.url);
+    else this.#terminal(step.terminal).pressCtrlC();
+  }
+
+  async close(): Promise<void> {
+    for (const terminal of this.#terminals.values()) {
+      await terminal.close();
+      // Tokens that a reader has asked for are shown, but not by the server.
+      if (this.#serving.has(terminal)) keepOutput(terminal.shown);
+    }
+  }
+
+  async #paste(terminal: Terminal, text: string, stays: boolean): Promise<void> {
+    this.#last = terminal;
+    if (this.#options.leftOut?.includes(text)) return;
+    const [, password] = /ESPALIER_ADMIN_PASSWORD=(\S+)/.exec(text) ?? [];
+    noteSettings({ ESPALIER_ADMIN_PASSWORD: password });
+    if (/\bnpm start\b/.test(text)) this.#serving.add(terminal);
+    await terminal.paste(
+      this.#options.isInstalled ? withoutRegistry(text) : text,
+      text.includes('read -rs') ? this.#shownPassword() : undefined,
+    );
+    if (!stays) await terminal.finish();
+  }
+
+  /** What a reader types who is asked for it. */
+  #shownPassword(): string {
+    const [, password] = /^ +Password +(\S+) +\(shown only this once\)$/m.exec(this.#terminal(1).shown)!;
+    return password!;
+  }
+
+  #terminal(number: number): Terminal {
+    let terminal = this.#terminals.get(number);
+    if (!terminal) {
+      const folder = join(this.#folder, 'espalier');
+      terminal = new Terminal({ folder, scratch: this.#scratch, environment: this.#environment() });
+      this.#terminals.set(number, terminal);
+    }
+    return terminal;
+  }
+
+  /** A reader's own: without the programs and settings of this run, and with a place of its own for sessions. */
+  #environment(): Record<string, string | undefined> {
+    const path = process.env['PATH']!.split(delimiter).filter((place) => !place.includes('node_modules'));
+    const { port } = this.#options;
+    return {
+      ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !ofThisRun.test(name))),
+      PATH: path.join(delimiter),
+      LANG: 'C.UTF-8',
+      XDG_CONFIG_HOME: join(this.#scratch, 'config'),
+      npm_config_loglevel: 'error',
+      npm_config_prefer_offline: 'true',
+      ...(port ? { ESPALIER_PORT: String(port) } : {}),
+    };
+  }
+}
+
+/** What `npm install` would do, from what is here, and without a registry. */
+function withoutRegistry(text: string): string {
+  const client = 'node_modules/@espalier/client';
+  return text
+    .replace(/^npm install( && |$)/m, '')
+    .replace(
+      /^npm install \.\/(espalier-client-\*\.tgz)$/m,
+      `mkdir -p ${client} && tar -xzf $1 -C ${client} --strip-components=1 && ln -s ${root}/node_modules/graphql-ws node_modules/`,
+    );
+}
+
+async function see(terminal: Terminal, expected: string): Promise<void> {
+  const shown = await terminal.look((text) => isShown(expected, text));
+  if (!isShown(expected, shown)) assert.equal(shown.trim(), expected, 'It shows something else');
+}

@@ -1,0 +1,65 @@
+/** The page of socket frames: its conversations are held with a real server, and there is no frame that it leaves out. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { conversations } from '../../docs/socket-conversations.ts';
+import { dialects } from '../../server/src/http/socket-dialects.ts';
+import { sqlite } from '../databases.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { PeopleBed } from '../people/people-bed.ts';
+
+describe('the conversations of the page of socket frames', () => {
+  let bed: PeopleBed;
+  before(async () => (bed = await PeopleBed.start(sqlite)));
+  after(() => bed.stop());
+
+  for (const [index, { dialect, frames }] of conversations.entries()) {
+    test(`conversation ${index + 1}, in ${dialect.protocol}, is what a server says`, async () => {
+      let { authToken } = await bed.bed.logIn();
+      bed.authToken = authToken;
+      const { cursor } = await bed.ask<{ cursor: string }>('{cursor}');
+      const client = await SocketClient.open(bed.bed.url, { protocols: [dialect.protocol] });
+      for (const { from, frame, once } of frames) {
+        if (once === 'a folder is made') await bed.run('createFolder', { name: 'Garden' });
+        if (once === 'the token has a minute left') {
+          bed.bed.clock.advanceSeconds(540);
+          ({ authToken } = await bed.bed.logIn());
+        }
+        if (from === 'client') client.send(filledIn(frame, { authToken, cursor }));
+        else assertLike(await client.next(), frame);
+      }
+      const { type } = frames.at(-1)!.frame;
+      if (type === 'connection_terminate') assert.equal((await client.closed()).code, 1000);
+      else if (type === 'connection_error') assert.equal((await client.closed()).code, 4403);
+      else await client.close();
+      const { folder } = await bed.ask<{ folder: { id: string } | null }>('{folder(path:"/Garden"){id}}');
+      if (folder) await bed.run('deleteFolder', { id: folder.id });
+    });
+  }
+});
+
+test('every frame that a client may send, and every one that the server writes, is on the page', () => {
+  for (const dialect of dialects) {
+    const frames = conversations.filter((talk) => talk.dialect === dialect).flatMap((talk) => talk.frames);
+    const typesOf = (from: string) =>
+      [...new Set(frames.filter((frame) => frame.from === from).map(({ frame }) => frame.type))].sort();
+    assert.deepEqual(typesOf('client'), Object.keys(dialect.kinds).sort());
+    const written = ['connection_ack', dialect.result, 'error', 'complete'];
+    if (dialect.hasPing) written.push('ping', 'pong');
+    if (dialect.initError) written.push(dialect.initError);
+    assert.deepEqual(typesOf('server'), written.sort());
+  }
+});
+
+function filledIn(frame: unknown, { authToken, cursor }: { authToken: string; cursor: string }): unknown {
+  const text = JSON.stringify(frame)
+    .replace('Bearer …', `Bearer ${authToken}`)
+    .replace('"…"', JSON.stringify(cursor));
+  return JSON.parse(text);
+}
+
+/** Where the example has `…`, anything may be. */
+function assertLike(actual: unknown, example: unknown): void {
+  const blanked = JSON.stringify(actual, (key, value: unknown) => (key === 'expiresAt' ? '…' : value));
+  assert.deepEqual(JSON.parse(blanked), example);
+}

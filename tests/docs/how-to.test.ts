@@ -1,0 +1,98 @@
+/** The commands of the how-to pages do what they are for, one after the other, on a server or a file that has what they name. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { CliBed } from '../cli/cli-bed.ts';
+import { sqlite } from '../databases.ts';
+import { CommandHost } from '../espalier-command.ts';
+import { Testbed } from '../testbed.ts';
+import { root } from './follow-page.ts';
+import { readPage } from './page-steps.ts';
+
+interface Line {
+  readonly settings: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
+}
+
+describe('the how-to page for administrators', () => {
+  let bed: CliBed;
+  let trashed: string;
+  before(async () => {
+    bed = await CliBed.start(sqlite);
+    await bed.tree.import(['Places/Floor 2', 'Places/Safe', 'Archive/Old']);
+    await bed.output('folder', 'rm', '/Archive/Old');
+    [{ id: trashed }] = await bed.json<[{ id: string }]>('folder', 'trash');
+  });
+  after(() => bed.stop());
+
+  test('has commands that work, from the first user to the last', async () => {
+    const lines = linesOf('docs/how-to/administrator.md').map(({ args }) =>
+      args.map((word) => word.replace(/^[\da-f]{8}-[\da-f-]{27}$/, trashed)),
+    );
+    assert.equal(lines.length, 16);
+    for (const args of lines) {
+      // That one goes on until Ctrl-C.
+      await bed.output(...args.filter((word) => word !== '--follow'));
+    }
+    assert.match(await bed.output('folder', 'tree'), /Old/);
+    assert.match(await bed.output('explain', 'anna', '/Places/Safe'), /NONE/);
+    assert.match(await bed.output('user', 'show', 'anna'), /disabled/i);
+  });
+});
+
+describe('the how-to page for operators', () => {
+  let folder: string;
+  let host: CommandHost;
+  let url: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-how-to-'));
+    url = `sqlite:${join(folder, 'data/espalier.db')}`;
+    const bed = await Testbed.start(sqlite, { database: { url, remove: () => Promise.resolve() } });
+    await bed.stop();
+    host = new CommandHost();
+  });
+  after(async () => {
+    await host.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('has commands about a file and its keys that work, while nobody serves it', async () => {
+    // The others need a server, a PostgreSQL or somebody who types.
+    const mine = /^(backup|restore|keys (list|retire)|doctor$)/;
+    const lines = linesOf('docs/how-to/operator.md').filter(({ args }) => mine.test(args.join(' ')));
+    assert.equal(lines.length, 7);
+    for (const { settings, args } of lines) {
+      const given = args.map(inFolder);
+      const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
+      environment.ESPALIER_DATABASE_URL = inFolder(environment.ESPALIER_DATABASE_URL);
+      const { code, errors, output } = await host.run(given, environment);
+      assert.equal(code, 0, `espalier ${given.join(' ')}: ${errors}${output}`);
+    }
+  });
+
+  const inFolder = (word: string) =>
+    word
+      .replace(/^(sqlite:)?\/(backup|tmp)\/(?!espalier-how-to)/, `$1${folder}/`)
+      .replace('$(date +%F)', '2026-03-01');
+});
+
+/** Of all blocks, each line that is a command of the program. */
+function linesOf(path: string): Line[] {
+  const { blocks } = readPage(readFileSync(join(root, path), 'utf8'));
+  const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'));
+  return lines.flatMap((line) => {
+    const [, before, after] = /^((?:\w+=\S+ )*)(?:npx )?espalier (.*)$/.exec(line) ?? [];
+    if (after === undefined) return [];
+    const settings = Object.fromEntries(
+      before!
+        .split(' ')
+        .filter(Boolean)
+        .map((pair) => pair.split('=') as [string, string]),
+    );
+    const args = [...after.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    return [{ settings, args }];
+  });
+}

@@ -1,0 +1,53 @@
+/** The commands of the program that a page names, in blocks and within its text, and whether they are written as it takes them. */
+
+import { toFlag, type Command, type ListedCommand } from '../../server/src/cli/command.ts';
+import { flagsOf } from '../../server/src/config.ts';
+import type { Block } from './page-steps.ts';
+
+/** Each from `espalier` to where it ends: at a pipe, a comment or the end of a line. */
+export function commandsIn(text: string, blocks: readonly Block[]): string[] {
+  const lines = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap((block) => block.text.replaceAll('\\\n', ' ').split('\n'));
+  const spans = [...text.matchAll(/`(espalier [^`\n]+)`/g)].map(([, span]) => span!);
+  return [...lines, ...spans].flatMap((line) =>
+    [...line.matchAll(/(?:^|[\s|(])espalier ((?:"[^"]*"|'[^']*'|[^|;&#)'"])*)/g)].map(([, found]) =>
+      found!.trim(),
+    ),
+  );
+}
+
+/** What is wrong with it, if anything is. */
+export async function checkCommand(
+  text: string,
+  listed: readonly ListedCommand[],
+): Promise<string | undefined> {
+  const words = wordsOf(text);
+  // `espalier …` and `espalier <command>` stand for any.
+  if (/^[…<-]/.test(words[0] ?? '…') || words[0] === 'help') return undefined;
+  const found =
+    listed.find(({ name }) => name === words.slice(0, 2).join(' ')) ??
+    listed.find(({ name, isMeantByFirstWord }) =>
+      isMeantByFirstWord ? name.split(' ')[0] === words[0] : name === words[0],
+    );
+  const isGroup = words.length === 1 && listed.some(({ name }) => name.split(' ')[0] === words[0]);
+  if (!found) return isGroup ? undefined : 'there is no such command';
+  const known = flagNames(await found.load());
+  const unknown = words
+    .filter((word) => /^--?[a-z]/i.test(word))
+    .find((word) => !known.has(word.split('=')[0]!));
+  return unknown === undefined ? undefined : `it takes no ${unknown}`;
+}
+
+function flagNames({ options, settings }: Command): Set<string> {
+  const ofOptions = Object.entries(options).flatMap(([key, { short }]) => [
+    `--${toFlag(key)}`,
+    ...(short ? [`-${short}`] : []),
+  ]);
+  const ofSettings = settings.flatMap((setting) => flagsOf(setting).map((flag) => `--${flag}`));
+  return new Set([...ofOptions, ...ofSettings, '--help', '--version']);
+}
+
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word);
+}

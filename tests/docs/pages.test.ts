@@ -1,0 +1,149 @@
+/**
+ * What the pages name is there: every link and its anchor, every command with its flags, every setting, and every query fits the
+ * schema. Looks at all Markdown of the repository but the changelog.
+ */
+
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { buildSchema, parse, validate, type GraphQLSchema } from 'graphql';
+import { commandGroups } from '../../server/src/cli/commands.ts';
+import { environmentName, settingGroups } from '../../server/src/config.ts';
+import { commandLineSettings } from '../../server/src/settings/command-line-settings.ts';
+import type { Setting } from '../../server/src/settings/setting.ts';
+import { checkCommand, commandsIn } from './named-commands.ts';
+import { root } from './follow-page.ts';
+import { readPage } from './page-steps.ts';
+
+const paths = globSync(['*.md', '{docs,examples,bench,deploy,server,client,contract,console}/**/*.md'], {
+  cwd: root,
+  exclude: (path) => path.includes('node_modules') || path.includes('dist') || path === 'CHANGELOG.md',
+}).sort();
+
+const pages = new Map(
+  paths.map((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return [path, { text, ...readPage(text) }];
+  }),
+);
+
+describe('the pages', () => {
+  test('link to what is there', () => {
+    const broken = [...pages].flatMap(([path, { prose }]) =>
+      linksIn(prose.join('\n'))
+        .filter((link) => !leadsSomewhere(path, link))
+        .map((link) => `${path}: ${link}`),
+    );
+    assert.deepEqual(broken, []);
+  });
+
+  test('are each reached from docs/README.md', () => {
+    const index = linksIn(pages.get('docs/README.md')!.text).map((link) => join('docs', link.split('#')[0]!));
+    const listed = paths.filter((path) => /^docs\/(?!decisions\/)/.test(path) && path !== 'docs/README.md');
+    assert.deepEqual(
+      listed.filter((path) => !index.includes(path)),
+      [],
+    );
+  });
+
+  test('name only settings that there are', () => {
+    const settings: Setting<unknown>[] = [...Object.values(settingGroups), commandLineSettings].flatMap(
+      (group) => Object.values<Setting<unknown>>(group),
+    );
+    const known = new Set(
+      settings.flatMap((setting) => [environmentName(setting), `${environmentName(setting)}_FILE`]),
+    );
+    const unknown = [...pages].flatMap(([path, { text }]) =>
+      [...text.matchAll(/\bESPALIER_[A-Z_]*[A-Z]\b/g)]
+        .filter(([name]) => !known.has(name) && !ofOthers.test(name))
+        .map(([name]) => `${path}: ${name}`),
+    );
+    assert.deepEqual([...new Set(unknown)], []);
+  });
+
+  test('name only commands that there are, with flags that they take', async () => {
+    const listed = commandGroups.flatMap(({ commands }) => commands);
+    const wrong: string[] = [];
+    let count = 0;
+    for (const [path, { text, blocks }] of pages) {
+      for (const command of commandsIn(text, blocks)) {
+        count++;
+        const complaint = await checkCommand(command, listed);
+        if (complaint) wrong.push(`${path}: ${command}: ${complaint}`);
+      }
+    }
+    assert.deepEqual(wrong, []);
+    assert.ok(count > 100, `Only ${count} commands were found.`);
+  });
+});
+
+describe('the queries on the pages', () => {
+  let schema: GraphQLSchema;
+  before(() => (schema = buildSchema(readFileSync(join(root, 'contract/schema.graphql'), 'utf8'))));
+
+  test('fit the schema', () => {
+    const wrong = [...pages].flatMap(([path, { blocks }]) =>
+      blocks
+        .filter(({ language }) => language === 'graphql')
+        .flatMap(({ line, text }) =>
+          complaintsAbout(text, schema).map((complaint) => `${path}, line ${line}: ${complaint}`),
+        ),
+    );
+    assert.deepEqual(wrong, []);
+  });
+});
+
+test('diagrams are of kinds that code hosts draw, and hold no semicolon, at which Mermaid ends a line', () => {
+  const wrong = [...pages].flatMap(([path, { blocks }]) =>
+    blocks
+      .filter(({ language }) => language === 'mermaid')
+      .filter(({ text }) => !/^(sequenceDiagram|flowchart (TD|LR))\n/.test(text) || text.includes(';'))
+      .map(({ line }) => `${path}, line ${line}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+/** Of tests and examples, which read them themselves. */
+const ofOthers = /^ESPALIER_(TEST_\w+|PASSWORD|VERSION)$/;
+
+function complaintsAbout(text: string, schema: GraphQLSchema): string[] {
+  try {
+    return validate(schema, parse(text)).map(({ message }) => message);
+  } catch (error) {
+    return [(error as Error).message];
+  }
+}
+
+/** Those that are not on the web. */
+function linksIn(text: string): string[] {
+  const withoutCode = text.replaceAll(/`[^`\n]*`/g, '``');
+  return [...withoutCode.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link]) => link!)
+    .filter((link) => !/^\w+:/.test(link));
+}
+
+function leadsSomewhere(path: string, link: string): boolean {
+  const [file, anchor] = link.split('#') as [string, string | undefined];
+  const target = file === '' ? path : join(dirname(path), file);
+  if (!existsSync(join(root, target))) return false;
+  if (anchor === undefined) return true;
+  if (statSync(join(root, target)).isDirectory()) return false;
+  const { prose } = pages.get(target) ?? readPage(readFileSync(join(root, target), 'utf8'));
+  return anchorsOf(prose).has(anchor);
+}
+
+/** As code hosts make them from headings. */
+function anchorsOf(prose: readonly string[]): Set<string> {
+  const seen = new Map<string, number>();
+  const anchors = prose.flatMap((line) => {
+    const [, heading] = /^#+ (.*)$/.exec(line) ?? [];
+    if (heading === undefined) return [];
+    const plain = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const name = plain.replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(' ', '-');
+    const count = seen.get(name) ?? 0;
+    seen.set(name, count + 1);
+    return [count === 0 ? name : `${name}-${count}`];
+  });
+  return new Set(anchors);
+}
