@@ -109,7 +109,15 @@ describe('espalier serve', () => {
         assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
         const { code, errors } = await first.end('SIGTERM');
         assert.equal(code, 0);
-        assert.equal(withoutHasteWarning(errors), '');
+        const lines = withoutHasteWarning(errors).trim().split('\n');
+        const logged = lines.map((line) => JSON.parse(line) as { msg: string; route: string });
+        assert.deepEqual(
+          logged.map(({ msg, route }) => [msg, route]),
+          [
+            ['request', '/login'],
+            ['request', '/graphql'],
+          ],
+        );
 
         const second = start([], stored);
         const url = await second.untilRunning();

@@ -8,7 +8,9 @@ import type { Block } from './page-steps.ts';
 export function commandsIn(text: string, blocks: readonly Block[]): string[] {
   const lines = blocks
     .filter(({ language }) => language === 'sh')
-    .flatMap((block) => block.text.replaceAll('\\\n', ' ').split('\n'));
+    .flatMap((block) => block.text.replaceAll('\\\n', ' ').split('\n'))
+    // To them it is the name of a container, or of a database.
+    .filter((line) => !/^(docker|podman|kubectl|pg_dump|pg_restore) /.test(line));
   const spans = [...text.matchAll(/`(espalier [^`\n]+)`/g)].map(([, span]) => span!);
   return [...lines, ...spans].flatMap((line) =>
     [...line.matchAll(/(?:^|[\s|(])espalier ((?:"[^"]*"|'[^']*'|[^|;&#)'"])*)/g)].map(([, found]) =>

@@ -18,6 +18,8 @@ export interface LogDestination {
   write(line: string): void;
   /** For a line that can wait a moment for others. None is lost but with the process itself, at once. */
   hold(line: string): void;
+  /** Writes what is held. */
+  flush(): void;
 }
 
 export function logDestination(descriptor = 2, isTerminal = isatty(descriptor)): LogDestination {
@@ -43,6 +45,7 @@ export function logDestination(descriptor = 2, isTerminal = isatty(descriptor)):
   process.on('exit', flush);
   return {
     write,
+    flush,
     hold(line) {
       // Who looks at it does not want to wait.
       if (isTerminal) return write(line);

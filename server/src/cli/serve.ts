@@ -80,6 +80,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
       await server.close();
     }
   }
+  log.flush();
   console.log('Stopped.');
   // Whatever is still waited for has been left.
   process.exit(0);

@@ -12,14 +12,21 @@ export interface StopSignal {
   readonly asked: Promise<void>;
 }
 
+/** A terminal gives Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same one. */
+const sameKeyPressMs = 500;
+
 /** The first signal asks to stop; the second ends the process at once, with 128 and its number as shells do it. */
 export function catchStopSignals(): StopSignal {
   const stopping = new AbortController();
+  let askedAt = -Infinity;
   const { signal } = stopping;
   const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
   for (const name of stopSignals) {
     process.on(name, () => {
+      const isEcho = name === 'SIGINT' && performance.now() - askedAt < sameKeyPressMs;
+      if (isEcho) return;
       if (signal.aborted) process.exit(128 + constants.signals[name]);
+      askedAt = performance.now();
       console.log('\nStopping; a second Ctrl-C or signal does not wait for requests in flight.');
       stopping.abort();
     });
