@@ -14,6 +14,7 @@ const ground = [
   'shown-setting.ts',
   'shown-url.ts',
   'start-error.ts',
+  'tracer.ts',
   'turns.ts',
 ];
 const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
@@ -28,6 +29,7 @@ const mayImport = {
   'shown-setting.ts': [],
   'shown-url.ts': [],
   'start-error.ts': [],
+  'tracer.ts': [],
   'turns.ts': ['places.ts'],
   'nearest-name.ts': [],
   settings: [],
@@ -40,6 +42,7 @@ const mayImport = {
   folders: [...ground, 'database', 'journal', 'access'],
   copy: [...ground, 'database'],
   backup: [...ground, 'database'],
+  tracing: ground,
   'health.ts': [...ground, 'database', 'sessions'],
   graph: [...ground, ...domain, 'health.ts'],
   http: [...ground, 'database/database.ts', 'graph', 'health.ts', 'sessions'],
@@ -53,6 +56,7 @@ const mayImport = {
     'health.ts',
     'http',
     'first-start.ts',
+    'tracing',
     'workers/neighbours.ts',
   ],
   cli: [
@@ -106,6 +110,10 @@ const ofDatabase = [
   { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
   { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
 ];
+const ofTraces = {
+  group: ['@opentelemetry/*'],
+  message: 'Only tracing/ knows OpenTelemetry, and who does not use it does not load it.',
+};
 const ofClient = { name: '@espalier/client', message: 'Only the command line is a client.' };
 
 export default tseslint.config(
@@ -144,7 +152,7 @@ export default tseslint.config(
           message: 'Take the time from the clock that is passed in.',
         },
       ],
-      'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }],
+      'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient], patterns: [ofTraces] }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -161,7 +169,14 @@ export default tseslint.config(
     files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts', 'console/src/ui/time.tsx'],
     rules: { 'no-restricted-properties': 'off' },
   },
-  { files: ['server/src/cli/**'], rules: { 'no-restricted-imports': ['error', { paths: ofDatabase }] } },
+  {
+    files: ['server/src/cli/**'],
+    rules: { 'no-restricted-imports': ['error', { paths: ofDatabase, patterns: [ofTraces] }] },
+  },
+  {
+    files: ['server/src/tracing/**'],
+    rules: { 'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }] },
+  },
   {
     files: ['client/src/**'],
     ignores: ['**/*.test.ts'],

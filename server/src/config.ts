@@ -14,6 +14,7 @@ import { networkSettings } from './settings/network-settings.ts';
 import type { Setting } from './settings/setting.ts';
 import { startSettings } from './settings/start-settings.ts';
 import { tokenSettings } from './settings/token-settings.ts';
+import { traceSettings } from './settings/trace-settings.ts';
 import type { ShownSetting } from './shown-setting.ts';
 import { withoutPassword } from './shown-url.ts';
 import { StartError, UsageError } from './start-error.ts';
@@ -24,6 +25,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
   Database: databaseSettings,
   'Tokens and logins': tokenSettings,
   Limits: limitSettings,
+  Traces: traceSettings,
   'First start and log': startSettings,
 };
 
@@ -32,6 +34,7 @@ export const settingsTable = {
   ...databaseSettings,
   ...tokenSettings,
   ...limitSettings,
+  ...traceSettings,
   ...startSettings,
 };
 
