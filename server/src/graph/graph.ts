@@ -7,6 +7,7 @@ import { viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
+import type { Tracer } from '../tracer.ts';
 import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
@@ -31,11 +32,15 @@ import { createLongReads, takesLong } from './long-reads.ts';
 import { Once } from './once.ts';
 import { createSchema } from './schema.ts';
 import { KeptTexts } from './tree/kept-texts.ts';
+import { keptTurns, noteOperation, traceFields, tracedAnswers, tracedGraph } from './traced-graph.ts';
 import type { WholeServices } from './tree/whole-text.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
-export interface GraphOptions extends GraphServices, ResultOptions {}
+export interface GraphOptions extends GraphServices, ResultOptions {
+  /** Without it, nothing is traced. */
+  readonly tracer?: Tracer | undefined;
+}
 
 export type { GraphResult, GraphStream };
 
@@ -65,12 +70,13 @@ export interface Graph {
   admit(viewer: Viewer): PromiseOrValue<void>;
 }
 
-export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Graph {
+export function createGraph({ onBug, onTrouble, tracer, ...services }: GraphOptions): Graph {
   const schema = createSchema();
+  if (tracer) traceFields(schema, tracer);
   const documents = createDocuments(schema, services.limits);
   const compiled = createCompiledQueries(schema);
   const elementFields = new ElementFields();
-  const fairTurns = createFairTurns();
+  const fairTurns = tracer ? keptTurns(createFairTurns(), tracer) : createFairTurns();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const turns = createTurns();
   const toResult = createResults({ onBug, onTrouble });
@@ -81,7 +87,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     kept: keptAnswersMegabytes > 0 ? new KeptTexts(keptAnswersMegabytes) : undefined,
   };
 
-  return {
+  const graph: Graph = {
     run(request, viewer, limits) {
       const { operation, refused } = prepare(request, viewer, limits);
       if (refused) return refused;
@@ -101,6 +107,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
     },
     admit: ({ userId }) => whenDone(services.accessBook.accessOf(userId), () => undefined),
   };
+  return tracer ? tracedGraph(graph, tracer) : graph;
 
   /** All that is judged before anything is run. */
   function prepare(
@@ -114,6 +121,7 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       return { refused: toResult({ errors: [nestedTooDeeply()] }, query) };
     }
     const kind = operationKind(document, operationName);
+    if (tracer) noteOperation(tracer, document, operationName);
     if (limits?.queriesOnly && kind === OperationTypeNode.MUTATION) {
       throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
     }
@@ -208,9 +216,10 @@ export function createGraph({ onBug, onTrouble, ...services }: GraphOptions): Gr
       return toResult(source, query);
     }
     const { activity } = services.server;
+    const inOwnTrace = tracer ? tracedAnswers(tracer, request) : <T>(answer: () => T) => answer();
     activity.subscriptions++;
     return createGraphStream(source as Followed<Told>, {
-      answer: (told) => answerTold(told, { query, viewer, request }),
+      answer: (told) => inOwnTrace(() => answerTold(told, { query, viewer, request })),
       onEnd: () => void activity.subscriptions--,
     });
   }
