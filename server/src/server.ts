@@ -10,6 +10,7 @@ import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { embeddedFile, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
+import { traceDatabase } from './database/traced-database.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
@@ -28,6 +29,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
 import type { ShownSetting } from './shown-setting.ts';
+import type { Tracing } from './tracing/tracing.ts';
 import type { Neighbours } from './workers/neighbours.ts';
 
 export interface ServerOptions {
@@ -69,12 +71,17 @@ const restWithinMs = 2_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { settings, clock, log, version, onStatement, neighbours } = options;
   const tls = readTlsFiles(settings);
-  const database = await openDatabase(settings.databaseUrl, clock, {
+  const tracing = await openTraces(options);
+  const opened = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsOf(settings),
     onStatement,
     onAnnounced: neighbours?.tellCommitted,
     tell: (severity, text) => log[severity](text),
   });
+  const databaseFile = embeddedFile(settings.databaseUrl);
+  const tracer = tracing?.tracer;
+  const system = databaseFile === undefined ? 'postgresql' : 'sqlite';
+  const database = tracer ? traceDatabase(opened, system, tracer) : opened;
   let feed: JournalFeed | undefined;
   try {
     options.signal?.throwIfAborted();
@@ -129,7 +136,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onChange: (isUp, err) =>
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
-    const databaseFile = embeddedFile(settings.databaseUrl);
     const checkNow = () => checkHealth({ database, databaseFile, keys, isReady });
     const activity = new Activity(clock);
     const graph = createGraph({
@@ -152,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
+      tracer,
     });
     const app = await createApp({
       sessions,
@@ -163,6 +170,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       isReady,
       checkHealth: checkNow,
       activity,
+      tracer,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
       settings,
@@ -203,13 +211,32 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         };
         const isDone = await endsWithin(restWithinMs, stopRest());
         if (!isDone) log.warn('the database still works on something, and is left to it');
+        await tracing?.close();
       },
     };
   } catch (error) {
     feed?.close();
-    await database.close();
+    await Promise.all([database.close(), tracing?.close()]);
     throw database.explain(error);
   }
+}
+
+/** What is not used is not loaded. */
+async function openTraces({
+  settings,
+  clock,
+  log,
+  version,
+  neighbours,
+}: ServerOptions): Promise<Tracing | undefined> {
+  const { tracesUrl: url, tracesShare: share, tracesHeaders: headers = {} } = settings;
+  if (url === undefined) return undefined;
+  const { openTracing } = await import('./tracing/tracing.ts');
+  const onChange = (isReached: boolean, reason?: string) =>
+    isReached
+      ? log.info({ url }, 'traces are sent again')
+      : log.warn({ url, reason }, 'traces cannot be sent, and are dropped');
+  return openTracing({ url, headers, share, clock, version, worker: neighbours?.place, onChange });
 }
 
 /** Of what one node may have, so much for each of its workers. */

@@ -14,11 +14,13 @@ import type { Endpoint } from '@espalier/contract';
 import type { Activity } from '../activity.ts';
 import { isPromise } from '../database/database.ts';
 import type { Viewer } from '../graph/viewer.ts';
+import type { Tracer } from '../tracer.ts';
 import type { Answer, AnswerTo, Asked } from './endpoint-answer.ts';
 import { smallBodyBytes } from './pressure.ts';
 import { takeIn } from './request-head.ts';
 import type { BodyTaker, ReceivedRequest } from './received-request.ts';
 import type { TellRequest } from './request-log.ts';
+import { beginTrace, inTrace } from './request-trace.ts';
 import { addHeaderLines } from './secured-response.ts';
 
 export interface QuickWayOptions {
@@ -26,6 +28,8 @@ export interface QuickWayOptions {
   readonly nextRequestId: () => string;
   /** Undefined if nobody wants to know of each request. */
   readonly tell: TellRequest | undefined;
+  /** Undefined if nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface QuickEndpoint {
@@ -88,6 +92,7 @@ export class QuickWay {
     }
     const exchange = new Exchange(this, route, request, response);
     if (this.#options.tell) exchange.startedAt = performance.now();
+    if (this.#options.tracer) beginTrace(this.#options.tracer, request);
     try {
       takeIn(request, this.#options.activity);
       if (route.admit) exchange.viewer = route.admit(request);
@@ -106,7 +111,8 @@ export class QuickWay {
 
   answer(exchange: Exchange): void {
     try {
-      const answer = exchange.route.answerTo(exchange, exchange.response);
+      const { raw, route, response } = exchange;
+      const answer = inTrace(raw, () => route.answerTo(exchange, response));
       if (isPromise(answer)) this.#answerLater(exchange, answer);
       else this.#send(exchange, answer);
     } catch (error) {
@@ -142,6 +148,7 @@ export class QuickWay {
       ms: performance.now() - startedAt,
       userId: raw.userId,
       traceparent: raw.headers['traceparent'],
+      trace: raw.trace,
     });
   }
 }
