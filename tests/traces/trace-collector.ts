@@ -46,8 +46,7 @@ export class TraceCollector {
   /** All that was sent, as it came. */
   text = '';
   readonly headers: IncomingHttpHeaders[] = [];
-  /** What it answers. */
-  status = 200;
+  isKeeping = true;
   readonly #server: Server;
 
   static async start(port = 0): Promise<TraceCollector> {
@@ -62,9 +61,11 @@ export class TraceCollector {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
-        this.headers.push(request.headers);
-        if (this.status === 200) this.#take(Buffer.concat(chunks).toString());
-        response.writeHead(this.status, { 'content-type': 'application/json' }).end('{}');
+        if (this.isKeeping) {
+          this.headers.push(request.headers);
+          this.#take(Buffer.concat(chunks).toString());
+        }
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
     });
   }

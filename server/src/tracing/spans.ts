@@ -9,6 +9,7 @@ import {
   SpanKind as Kind,
   SpanStatusCode,
   trace,
+  TraceFlags,
   type Context,
   type Link,
   type Span,
@@ -34,23 +35,26 @@ const headerOf: TextMapGetter<TraceHeaders> = {
 export class Spans implements Tracer {
   readonly #maker: SpanMaker;
   readonly #clock: Clock;
+  readonly #share: number;
   readonly #here = new AsyncLocalStorage<Place>();
   readonly #headers = new W3CTraceContextPropagator();
 
-  constructor(maker: SpanMaker, clock: Clock) {
+  /** `share` of the traces that begin here are recorded. */
+  constructor(maker: SpanMaker, { clock, share }: { clock: Clock; share: number }) {
     this.#maker = maker;
     this.#clock = clock;
+    this.#share = share;
   }
 
   begin(words: SpanWords, from?: TraceHeaders): OpenSpan | undefined {
     const known = from?.traceparent === undefined ? ROOT_CONTEXT : this.#read(from);
-    return this.#beginIn(known, words, []);
+    return this.#isRecorded(known) ? this.#beginIn(known, words, []) : undefined;
   }
 
   beginAfter(words: SpanWords): () => OpenSpan | undefined {
     const before = this.#current();
     const links = before ? [{ context: before.span.spanContext() }] : [];
-    return () => this.#beginIn(ROOT_CONTEXT, words, links);
+    return () => (this.#isRecorded(ROOT_CONTEXT) ? this.#beginIn(ROOT_CONTEXT, words, links) : undefined);
   }
 
   inSpan<T>(words: SpanWords, work: () => T | Promise<T>, counted?: (result: T) => Facts): T | Promise<T> {
@@ -93,12 +97,18 @@ export class Spans implements Tracer {
     return this.#headers.extract(ROOT_CONTEXT, headers, headerOf);
   }
 
-  #beginIn(context: Context, { name, kind, facts }: SpanWords, links: Link[]): RecordedSpan | undefined {
+  /** Before anything is made of it: most requests of a small share are not. */
+  #isRecorded(context: Context): boolean {
+    const before = trace.getSpanContext(context);
+    if (before) return (before.traceFlags & TraceFlags.SAMPLED) !== 0;
+    return this.#share === 1 || Math.random() < this.#share;
+  }
+
+  #beginIn(context: Context, { name, kind, facts }: SpanWords, links: Link[]): RecordedSpan {
     const offsetMs = this.#clock.now() - performance.now();
     const startTime = offsetMs + performance.now();
     const options = { kind: kinds[kind], attributes: facts, links, startTime };
     const span = this.#maker.startSpan(name, options, context);
-    if (!span.isRecording()) return undefined;
     return new RecordedSpan(span, { maker: this.#maker, here: this.#here, offsetMs });
   }
 

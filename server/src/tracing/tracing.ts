@@ -7,12 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Tracer } from '../tracer.ts';
 import { Collector, type CollectorOptions } from './collector.ts';
@@ -53,7 +48,8 @@ export function openTracing({ share, clock, version, worker, ...collecting }: Tr
   });
   const provider = new TracerProvider({
     resource: defaultResource().merge(own),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
+    // What is not to be recorded does not come so far.
+    sampler: new AlwaysOnSampler(),
     spanLimits: { attributeValueLengthLimit: longestFact },
     spanProcessors: [
       new BatchSpanProcessor({
@@ -65,7 +61,7 @@ export function openTracing({ share, clock, version, worker, ...collecting }: Tr
     ],
   });
   return {
-    tracer: new Spans(provider.getTracer('espalier', version), clock),
+    tracer: new Spans(provider.getTracer('espalier', version), { clock, share }),
     async close() {
       if (!(await endsWithin(closeWithinMs, provider.shutdown()))) collector.giveUp();
     },
