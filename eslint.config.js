@@ -14,6 +14,7 @@ const ground = [
   'shown-setting.ts',
   'shown-url.ts',
   'start-error.ts',
+  'tracer.ts',
   'turns.ts',
 ];
 const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
@@ -28,6 +29,7 @@ const mayImport = {
   'shown-setting.ts': [],
   'shown-url.ts': [],
   'start-error.ts': [],
+  'tracer.ts': [],
   'turns.ts': ['places.ts'],
   'nearest-name.ts': [],
   settings: [],
@@ -40,12 +42,14 @@ const mayImport = {
   folders: [...ground, 'database', 'journal', 'access'],
   copy: [...ground, 'database'],
   backup: [...ground, 'database'],
+  tracing: ground,
   'health.ts': [...ground, 'database', 'sessions'],
   metrics: [],
   graph: [...ground, ...domain, 'health.ts'],
   http: [...ground, 'database/database.ts', 'graph', 'health.ts', 'sessions'],
   'first-start.ts': [...ground, ...domain],
   workers: [...ground, 'config.ts', 'first-start.ts', 'http', 'metrics', 'sessions/attempt-lines.ts'],
+  'watching.ts': [...ground, 'config.ts', 'http/address.ts', 'metrics', 'tracing', 'workers/neighbours.ts'],
   'server.ts': [
     ...ground,
     'config.ts',
@@ -56,6 +60,7 @@ const mayImport = {
     'http',
     'metrics',
     'first-start.ts',
+    'watching.ts',
     'workers/neighbours.ts',
   ],
   cli: [
@@ -109,6 +114,10 @@ const ofDatabase = [
   { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
   { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
 ];
+const ofTraces = {
+  group: ['@opentelemetry/*'],
+  message: 'Only tracing/ knows OpenTelemetry, and who does not use it does not load it.',
+};
 const ofClient = { name: '@espalier/client', message: 'Only the command line is a client.' };
 
 export default tseslint.config(
@@ -147,7 +156,7 @@ export default tseslint.config(
           message: 'Take the time from the clock that is passed in.',
         },
       ],
-      'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }],
+      'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient], patterns: [ofTraces] }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -164,7 +173,14 @@ export default tseslint.config(
     files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts', 'console/src/ui/time.tsx'],
     rules: { 'no-restricted-properties': 'off' },
   },
-  { files: ['server/src/cli/**'], rules: { 'no-restricted-imports': ['error', { paths: ofDatabase }] } },
+  {
+    files: ['server/src/cli/**'],
+    rules: { 'no-restricted-imports': ['error', { paths: ofDatabase, patterns: [ofTraces] }] },
+  },
+  {
+    files: ['server/src/tracing/**'],
+    rules: { 'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }] },
+  },
   {
     files: ['client/src/**'],
     ignores: ['**/*.test.ts'],

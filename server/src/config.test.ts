@@ -62,9 +62,14 @@ test('without any setting, every one has its documented default, and none can be
     journalDays: 90,
     journalEntries: 1_000_000,
     trashDays: 30,
+    metricsPort: undefined,
+    metricsHost: '127.0.0.1',
     backupFolder: undefined,
     backupEveryHours: 24,
     backupKeep: 7,
+    tracesUrl: undefined,
+    tracesShare: 1,
+    tracesHeaders: undefined,
     adminUsername: 'admin',
     adminPassword: undefined,
     demo: false,
@@ -101,6 +106,8 @@ const badValues: Record<string, string[]> = {
   REFRESH_RETRY_SECONDS: ['-1', '601'],
   LOGIN_THROTTLE: ['maybe', '50'],
   ISSUER: ['x'.repeat(256)],
+  TRACES_URL: ['127.0.0.1:4318', 'grpc://host:4317'],
+  TRACES_SHARE: ['-0.1', '1.1', '10%', '1e-2'],
   MAX_QUERY_CHARACTERS: ['999', '10000001', '100 kB'],
   MAX_TOKENS: ['99', '100001', '5,000'],
   MAX_FIELDS: ['9', '100001', 'all'],
@@ -133,6 +140,29 @@ const badValues: Record<string, string[]> = {
   ],
   LOG_LEVEL: ['loud', 'information'],
 };
+
+test('headers for traces are pairs, and never told', () => {
+  const read = (text: string) => readSettings({ environment: { ESPALIER_TRACES_HEADERS: text } }).settings;
+  assert.deepEqual(read('Authorization=Bearer%20x%3D, x-tenant=7').tracesHeaders, {
+    authorization: 'Bearer x=',
+    'x-tenant': '7',
+  });
+  for (const bad of ['secretword', 'se cret=word', 'secret=%zz', 'a=secret,,c=d']) {
+    assert.throws(
+      () => read(bad),
+      (error: Error) =>
+        /^ESPALIER_TRACES_HEADERS holds a value that/.test(error.message) && !/secret/.test(error.message),
+    );
+  }
+});
+
+test('the address for traces has no password in it', () => {
+  const environment = { ESPALIER_TRACES_URL: 'http://me:secret@host/v1/traces' };
+  assert.throws(
+    () => readSettings({ environment }),
+    (error: Error) => !error.message.includes('secret'),
+  );
+});
 
 for (const [name, values] of Object.entries(badValues)) {
   test(`a bad ${name} stops the start and tells its source, its value and what is accepted`, () => {

@@ -16,6 +16,7 @@ import { networkSettings } from './settings/network-settings.ts';
 import type { Setting } from './settings/setting.ts';
 import { startSettings } from './settings/start-settings.ts';
 import { tokenSettings } from './settings/token-settings.ts';
+import { traceSettings } from './settings/trace-settings.ts';
 import type { ShownSetting } from './shown-setting.ts';
 import { withoutPassword } from './shown-url.ts';
 import { StartError, UsageError } from './start-error.ts';
@@ -28,6 +29,7 @@ export const settingGroups: Readonly<Record<string, Readonly<Record<string, Sett
   'Tokens and logins': tokenSettings,
   Limits: limitSettings,
   Metrics: metricsSettings,
+  Traces: traceSettings,
   'First start and log': startSettings,
 };
 
@@ -38,6 +40,7 @@ export const settingsTable = {
   ...tokenSettings,
   ...limitSettings,
   ...metricsSettings,
+  ...traceSettings,
   ...startSettings,
 };
 

@@ -1,7 +1,6 @@
 /** Wires the parts together, and nothing else. */
 
 import { hostname } from 'node:os';
-import { endpoints } from '@espalier/contract';
 import type { Logger } from 'pino';
 import { Activity } from './activity.ts';
 import { createAccessBook } from './access/access-book.ts';
@@ -12,6 +11,7 @@ import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { embeddedFile, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
+import { traceDatabase } from './database/traced-database.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
@@ -24,7 +24,6 @@ import { readHead } from './journal/journal.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
 import type { MetricsPort } from './metrics/metrics-port.ts';
-import type { Metrics } from './metrics/metrics.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
 import { watchEndedSessions } from './sessions/ended-sessions.ts';
 import { createKeySeal } from './sessions/key-seal.ts';
@@ -33,6 +32,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
 import type { ShownSetting } from './shown-setting.ts';
+import { loadMetrics, openTraces, showMetrics } from './watching.ts';
 import type { Neighbours } from './workers/neighbours.ts';
 
 export interface ServerOptions {
@@ -77,13 +77,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { settings, clock, log, version, onStatement, neighbours } = options;
   const tls = readTlsFiles(settings);
   const metrics = await loadMetrics(settings);
-  const database = await openDatabase(settings.databaseUrl, clock, {
+  const tracing = await openTraces(options);
+  const opened = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsOf(settings),
     onStatement,
     onTimed: metrics?.timeDatabase,
     onAnnounced: neighbours?.tellCommitted,
     tell: (severity, text) => log[severity](text),
   });
+  const databaseFile = embeddedFile(settings.databaseUrl);
+  const tracer = tracing?.tracer;
+  const system = databaseFile === undefined ? 'postgresql' : 'sqlite';
+  const database = tracer ? traceDatabase(opened, system, tracer) : opened;
   let feed: JournalFeed | undefined;
   let metricsPort: MetricsPort | undefined;
   try {
@@ -147,7 +152,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const isSweeper = !neighbours || neighbours.place === 1;
     const installation = await storedIssuer(database);
     const backups = await ScheduledBackup.open({ settings, installation, clock, log, isMaker: isSweeper });
-    const databaseFile = embeddedFile(settings.databaseUrl);
     const backupState = backups && (() => backups.state());
     const checkNow = () => checkHealth({ database, databaseFile, keys, isReady, backupState });
     const activity = new Activity(clock);
@@ -172,6 +176,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onDocument: metrics?.countDocument,
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
+      tracer,
     });
     const app = await createApp({
       sessions,
@@ -184,6 +189,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       checkHealth: checkNow,
       onAnswered: metrics?.countRequest,
       activity,
+      tracer,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
       settings,
@@ -243,36 +249,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         };
         const isDone = await endsWithin(restWithinMs, stopRest());
         if (!isDone) log.warn('the database still works on something, and is left to it');
+        await tracing?.close();
       },
     };
   } catch (error) {
     feed?.close();
-    await metricsPort?.close();
-    await database.close();
+    await Promise.all([metricsPort?.close(), database.close(), tracing?.close()]);
     throw database.explain(error);
   }
-}
-
-/** What it takes is loaded only if somebody wants it. */
-async function loadMetrics({ metricsPort, basePath }: Settings): Promise<Metrics | undefined> {
-  if (metricsPort === undefined) return undefined;
-  const { Metrics } = await import('./metrics/metrics.ts');
-  const { login, refresh } = endpoints;
-  return new Metrics({ login: basePath + login.path, refresh: basePath + refresh.path });
-}
-
-/** On a port; of one of several workers, by whoever has the port. */
-async function showMetrics(
-  metrics: Metrics,
-  { settings, neighbours, log }: ServerOptions,
-): Promise<MetricsPort | undefined> {
-  neighbours?.onAskedForSamples(() => metrics.samples());
-  if (neighbours) return undefined;
-  const { openMetricsPort } = await import('./metrics/metrics-port.ts');
-  const place = { host: settings.metricsHost, port: settings.metricsPort! };
-  const onError = (err: unknown) => log.warn({ err }, 'metrics could not be read');
-  const text = () => metrics.text();
-  return listenOrExplain(() => openMetricsPort({ ...place, text, onError }), place, 'METRICS_PORT');
 }
 
 /** Of what one node may have, so much for each of its workers. */

@@ -45,6 +45,8 @@ export interface Database extends Reader {
   readonly atOnce?: ReaderAtOnce;
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
+  /** As it is sent, with signs where its values go. */
+  textOf(statement: Statement): string;
   /** Commits when `work` is done and synced; rolls back when it throws. May be run again if others got in its way. */
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */

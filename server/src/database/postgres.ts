@@ -249,6 +249,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       listIndex: [],
       afterLoading: ['analyze'],
     },
+    textOf: (statement) => toPostgres(statement).text,
     all: readAlone,
     get: async (statement, parameters) => (await readAlone(statement, parameters))[0],
     transaction: (work) => retried(lanes.writing, work),

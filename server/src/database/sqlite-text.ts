@@ -17,8 +17,26 @@ export interface Ready {
 
 type Row = Record<string, unknown>;
 
-export function prepare(connection: Connection, { parts }: Statement): Ready {
-  const order: { name: string; toValue?: (given: never) => unknown }[] = [];
+export function prepare(connection: Connection, statement: Statement): Ready {
+  const { text, order } = toSqlite(statement);
+  const prepared: Prepared<unknown[]> = connection.prepare(text);
+  const valuesOf = (parameters: unknown) => {
+    const values: unknown[] = [];
+    for (const { name, toValue } of order) {
+      const value = (parameters as Row)[name];
+      values.push(toValue ? toValue(value as never) : value);
+    }
+    return values;
+  };
+  const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
+  return { text, run, ...readingOf(prepared, valuesOf) };
+}
+
+/** Where each value goes, in the order of the text. */
+type Order = { name: string; toValue?: (given: never) => unknown }[];
+
+export function toSqlite({ parts }: Statement): { readonly text: string; readonly order: Order } {
+  const order: Order = [];
   const write = (part: Part): string => {
     if (typeof part === 'string') return part;
     if (part.kind === 'parameter') {
@@ -51,18 +69,7 @@ export function prepare(connection: Connection, { parts }: Statement): Ready {
       : `json_group_array(${row})`;
     return `select each.key as place, (select ${list} from (${rows})) as list from json_each(?) as each`;
   };
-  const text = withBareLimits(parts.map(write).join(''));
-  const prepared: Prepared<unknown[]> = connection.prepare(text);
-  const valuesOf = (parameters: unknown) => {
-    const values: unknown[] = [];
-    for (const { name, toValue } of order) {
-      const value = (parameters as Row)[name];
-      values.push(toValue ? toValue(value as never) : value);
-    }
-    return values;
-  };
-  const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
-  return { text, run, ...readingOf(prepared, valuesOf) };
+  return { text: withBareLimits(parts.map(write).join('')), order };
 }
 
 /** Rows come as lists: else a function that makes objects of them would be compiled anew with almost every call. */

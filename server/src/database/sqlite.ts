@@ -17,7 +17,7 @@ import { toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
 import { createGuard } from './sqlite-guard.ts';
 import { createLine, type LineOptions } from './sqlite-line.ts';
-import { prepare, sqliteDialect, type Ready } from './sqlite-text.ts';
+import { prepare, sqliteDialect, toSqlite, type Ready } from './sqlite-text.ts';
 import type { Statement } from './statement.ts';
 
 const busyTimeoutMs = 20;
@@ -77,6 +77,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
 
   return {
     dialect: sqliteDialect,
+    textOf: (statement) => toSqlite(statement).text,
     ...committed,
     atOnce,
     transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),

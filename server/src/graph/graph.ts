@@ -7,6 +7,7 @@ import { viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
+import type { Tracer } from '../tracer.ts';
 import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
@@ -31,6 +32,7 @@ import { createLongReads, takesLong } from './long-reads.ts';
 import { Once } from './once.ts';
 import { createSchema } from './schema.ts';
 import { KeptTexts } from './tree/kept-texts.ts';
+import { keptTurns, noteOperation, traceFields, tracedAnswers, tracedGraph } from './traced-graph.ts';
 import type { WholeServices } from './tree/whole-text.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
@@ -38,6 +40,8 @@ import type { Viewer } from './viewer.ts';
 export interface GraphOptions extends GraphServices, ResultOptions {
   /** Told of each operation: whether its text was known, and what it costs, if it can be run. */
   readonly onDocument?: ((isKnown: boolean, price: number | undefined) => void) | undefined;
+  /** Without it, nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export type { GraphResult, GraphStream };
@@ -68,12 +72,13 @@ export interface Graph {
   admit(viewer: Viewer): PromiseOrValue<void>;
 }
 
-export function createGraph({ onBug, onTrouble, onDocument, ...services }: GraphOptions): Graph {
+export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services }: GraphOptions): Graph {
   const schema = createSchema();
+  if (tracer) traceFields(schema, tracer);
   const documents = createDocuments(schema, services.limits);
   const compiled = createCompiledQueries(schema);
   const elementFields = new ElementFields();
-  const fairTurns = createFairTurns();
+  const fairTurns = tracer ? keptTurns(createFairTurns(), tracer) : createFairTurns();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const turns = createTurns();
   const toResult = createResults({ onBug, onTrouble });
@@ -84,7 +89,7 @@ export function createGraph({ onBug, onTrouble, onDocument, ...services }: Graph
     kept: keptAnswersMegabytes > 0 ? new KeptTexts(keptAnswersMegabytes) : undefined,
   };
 
-  return {
+  const graph: Graph = {
     run(request, viewer, limits) {
       const { operation, refused } = prepare(request, viewer, limits);
       if (refused) return refused;
@@ -104,6 +109,7 @@ export function createGraph({ onBug, onTrouble, onDocument, ...services }: Graph
     },
     admit: ({ userId }) => whenDone(services.accessBook.accessOf(userId), () => undefined),
   };
+  return tracer ? tracedGraph(graph, tracer) : graph;
 
   /** All that is judged before anything is run. */
   function prepare(
@@ -122,6 +128,7 @@ export function createGraph({ onBug, onTrouble, onDocument, ...services }: Graph
       return { refused: toResult({ errors: [nestedTooDeeply()] }, query) };
     }
     const kind = operationKind(document, operationName);
+    if (tracer) noteOperation(tracer, document, operationName);
     if (limits?.queriesOnly && kind === OperationTypeNode.MUTATION) {
       throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
     }
@@ -216,9 +223,10 @@ export function createGraph({ onBug, onTrouble, onDocument, ...services }: Graph
       return toResult(source, query);
     }
     const { activity } = services.server;
+    const inOwnTrace = tracer ? tracedAnswers(tracer, request) : <T>(answer: () => T) => answer();
     activity.subscriptions++;
     return createGraphStream(source as Followed<Told>, {
-      answer: (told) => answerTold(told, { query, viewer, request }),
+      answer: (told) => inOwnTrace(() => answerTold(told, { query, viewer, request })),
       onEnd: () => void activity.subscriptions--,
     });
   }

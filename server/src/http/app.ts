@@ -12,6 +12,7 @@ import { canSign, type HealthCheck } from '../health.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
+import type { Tracer } from '../tracer.ts';
 import { answerBrokenRequest, answerError } from './answers.ts';
 import { addConsole } from './console-route.ts';
 import { refuseOtherMethods } from './endpoint-route.ts';
@@ -28,6 +29,7 @@ import { addProbes } from './probes.ts';
 import { QuickWay } from './quick-way.ts';
 import { ReceivedRequest } from './received-request.ts';
 import { answered, requestLog, telling, type TellRequest } from './request-log.ts';
+import { endTrace, traceRequests } from './request-trace.ts';
 import { securedResponse } from './secured-response.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -46,6 +48,8 @@ export interface AppOptions {
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;
   /** Told of each request when it has been answered. */
   readonly onAnswered?: TellRequest | undefined;
+  /** Without it, nothing is traced. */
+  readonly tracer?: Tracer | undefined;
   /** Counts what is done here; without it, nobody asks. */
   readonly activity?: Activity;
   /** Where the built files of the console are; null if it has not been built, undefined if it is not to be served. */
@@ -89,6 +93,7 @@ export async function createApp({
   isReady,
   checkHealth,
   onAnswered,
+  tracer,
   activity = new Activity(clock),
   consoleFolder,
   tls,
@@ -101,7 +106,7 @@ export async function createApp({
 }: AppOptions): Promise<App> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
-  const tell = telling(requestLog(log), onAnswered);
+  const tell = telling(requestLog(log), onAnswered, tracer && endTrace);
   const tellWhenOver = (request: FastifyRequest, reply: FastifyReply) => {
     if (!tell) return;
     // It may have come the quick way before.
@@ -140,13 +145,14 @@ export async function createApp({
 
   // For browsers of other origins, each answer is given headers by a hook of Fastify's: then all go the usual way.
   const quickWay =
-    corsOrigins.length > 0 ? undefined : new QuickWay(app.server, { activity, nextRequestId, tell });
+    corsOrigins.length > 0 ? undefined : new QuickWay(app.server, { activity, nextRequestId, tell, tracer });
 
   app.decorateRequest('refusalCode', null);
   app.addHook('onRequest', (request, reply, done) => {
     tellWhenOver(request, reply);
     done();
   });
+  if (tracer) traceRequests(app, tracer, (request) => quickWay?.hasFailed(request) ?? false);
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { log, activity }));
   app.setNotFoundHandler(() => {
     throw new Refusal(
@@ -186,7 +192,7 @@ export async function createApp({
 
   await app.register(
     (routes, _, done) => {
-      const services = { graph, sessions, clock, log, connections: live, pressure };
+      const services = { graph, sessions, clock, log, connections: live, pressure, tracer };
       // The same bytes for everybody, however many do not read them.
       const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, {

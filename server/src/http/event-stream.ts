@@ -11,6 +11,8 @@ import { Refusal } from '../refusal.ts';
 import { toGraphError } from './answers.ts';
 import type { LiveConnection, LiveServices } from './live-connections.ts';
 import { Presence } from './presence.ts';
+import { answered } from './request-log.ts';
+import { endTrace } from './request-trace.ts';
 
 /** For a client that takes nothing in for so long, nothing is kept. */
 const mostStalledMs = 60_000;
@@ -36,6 +38,8 @@ export function answerEvents(
     void opened.return();
     throw error;
   }
+  // Not when the last of its events is sent: that may be tomorrow.
+  endTrace({ ...answered(reply.request, reply), status: 200 });
   reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
   return reply.send(new EventStream(opened, viewer, { ...services, requestId: reply.request.id }));
 }

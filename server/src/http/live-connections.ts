@@ -7,6 +7,7 @@ import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Pressure } from './pressure.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import type { Tracer } from '../tracer.ts';
 
 /** What a connection works with. */
 export interface LiveServices {
@@ -16,6 +17,8 @@ export interface LiveServices {
   readonly log: Logger;
   readonly connections: LiveConnections;
   readonly pressure: Pressure;
+  /** Without it, nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface LiveConnection {

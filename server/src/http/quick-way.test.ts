@@ -116,6 +116,7 @@ describe('the quick way', () => {
       status: 200,
       userId: undefined,
       traceparent: undefined,
+      trace: undefined,
     });
     assert.ok(ms > 0);
     assert.deepEqual([told.length, counted() - before], [1, 1]);

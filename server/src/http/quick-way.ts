@@ -14,11 +14,13 @@ import type { Endpoint } from '@espalier/contract';
 import type { Activity } from '../activity.ts';
 import { isPromise } from '../database/database.ts';
 import type { Viewer } from '../graph/viewer.ts';
+import type { Tracer } from '../tracer.ts';
 import type { Answer, AnswerTo, Asked } from './endpoint-answer.ts';
 import { smallBodyBytes } from './pressure.ts';
 import { takeIn } from './request-head.ts';
 import type { BodyTaker, ReceivedRequest } from './received-request.ts';
 import type { TellRequest } from './request-log.ts';
+import { beginTrace, inTrace } from './request-trace.ts';
 import { addHeaderLines } from './secured-response.ts';
 
 export interface QuickWayOptions {
@@ -26,6 +28,8 @@ export interface QuickWayOptions {
   readonly nextRequestId: () => string;
   /** Undefined if nobody wants to know of each request. */
   readonly tell: TellRequest | undefined;
+  /** Undefined if nothing is traced. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface QuickEndpoint {
@@ -63,6 +67,11 @@ export class QuickWay {
     this.#routes.push({ ...endpoint, url: prefix + path, mostBytes });
   }
 
+  /** Whether it comes the usual way only to be answered. */
+  hasFailed(request: IncomingMessage): boolean {
+    return this.#failures.has(request);
+  }
+
   /** For the first of all that is done on the usual way: there, what failed here is answered and not done again. */
   throwFailure(request: IncomingMessage): void {
     const failure = this.#failures.get(request);
@@ -78,6 +87,7 @@ export class QuickWay {
     }
     const exchange = new Exchange(this, route, request, response);
     if (this.#options.tell) request.startedAt = performance.now();
+    if (this.#options.tracer) beginTrace(this.#options.tracer, request);
     try {
       takeIn(request, this.#options.activity);
       if (route.admit) exchange.viewer = route.admit(request);
@@ -96,7 +106,8 @@ export class QuickWay {
 
   answer(exchange: Exchange): void {
     try {
-      const answer = exchange.route.answerTo(exchange, exchange.response);
+      const { raw, route, response } = exchange;
+      const answer = inTrace(raw, () => route.answerTo(exchange, response));
       if (isPromise(answer)) this.#answerLater(exchange, answer);
       else this.#send(exchange, answer);
     } catch (error) {
@@ -132,6 +143,7 @@ export class QuickWay {
       ms: performance.now() - raw.startedAt!,
       userId: raw.userId,
       traceparent: raw.headers['traceparent'],
+      trace: raw.trace,
     });
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage } from 'node:http';
+import type { OpenSpan } from '../tracer.ts';
 import { IncomingMessage as NodeRequest } from './node-http.ts';
 
 export interface BodyTaker {
@@ -27,6 +28,8 @@ export class ReceivedRequest extends NodeRequest {
   startedAt: number | undefined = undefined;
   /** Who asks, as far as that came out; for the log, and for what only they are told. */
   userId: string | undefined = undefined;
+  /** If it is traced. */
+  trace: OpenSpan | undefined = undefined;
   #taker: BodyTaker | undefined = undefined;
 
   /** All of the body, by whichever of the two ways. */

@@ -6,6 +6,7 @@
 import { endpoints } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { symbols, type Logger } from 'pino';
+import type { OpenSpan } from '../tracer.ts';
 import type { ReceivedRequest } from './received-request.ts';
 
 export interface AnsweredRequest {
@@ -20,6 +21,8 @@ export interface AnsweredRequest {
   readonly userId: string | undefined;
   /** As the client sent it. */
   readonly traceparent: string | string[] | undefined;
+  /** If it is traced here. */
+  readonly trace?: OpenSpan | undefined;
   /** If it was refused: why, and from where it came, unless that is gone already. */
   readonly refused?: { readonly code: string; readonly address: string | undefined } | undefined;
   /** Asked every second or two by programs that watch. */
@@ -51,7 +54,6 @@ export function answered(request: FastifyRequest, reply: FastifyReply): Answered
   const { id, method, routeOptions, refusalCode, ip } = request;
   const raw = request.raw as ReceivedRequest;
   const { headersSent, writableFinished } = reply.raw;
-  const { endpoint } = routeOptions.config;
   return {
     requestId: id,
     method,
@@ -60,10 +62,16 @@ export function answered(request: FastifyRequest, reply: FastifyReply): Answered
     ms: performance.now() - (raw.startedAt ?? NaN),
     userId: raw.userId,
     traceparent: raw.headers['traceparent'],
+    trace: (raw as ReceivedRequest).trace,
     refused: refusalCode === null ? undefined : { code: refusalCode, address: ip },
     isStream: String(reply.getHeader('content-type')).startsWith('text/event-stream'),
-    isProbe: endpoint === endpoints.livez || endpoint === endpoints.readyz,
+    isProbe: isProbe(request),
   };
+}
+
+export function isProbe({ routeOptions }: FastifyRequest): boolean {
+  const { endpoint } = routeOptions.config;
+  return endpoint === endpoints.livez || endpoint === endpoints.readyz;
 }
 
 /** Where lines of a logger go. */
@@ -88,7 +96,7 @@ export function requestLog(log: Logger): TellRequest | undefined {
   const afterTime = `${parts[symbols.chindingsSym] as string},"requestId":"`;
   const middles = new Middles();
 
-  return ({ requestId, method, route, status, ms, userId, traceparent, refused, isProbe }) => {
+  return ({ requestId, method, route, status, ms, userId, traceparent, trace, refused, isProbe }) => {
     if (isProbe && !areProbesTold) return;
     write(
       (isProbe ? beginningOfProbe : beginning) +
@@ -98,7 +106,7 @@ export function requestLog(log: Logger): TellRequest | undefined {
         middles.of(method, route, status) +
         Math.round(ms * 1000) / 1000 +
         (userId === undefined ? '' : `,"userId":"${userId}"`) +
-        (traceparent === undefined ? '' : traceField(traceparent)) +
+        (trace ? traceField(trace.traceId) : traceparent === undefined ? '' : sentTraceField(traceparent)) +
         (refused ? refusalFields(refused) : '') +
         ',"msg":"request"}\n',
     );
@@ -127,9 +135,13 @@ function refusalFields({ code, address }: NonNullable<AnsweredRequest['refused']
   return `,"code":"${code}"${address === undefined ? '' : `,"address":${JSON.stringify(address)}`}`;
 }
 
-function traceField(header: string | string[]): string {
+function sentTraceField(header: string | string[]): string {
   const traceId = typeof header === 'string' ? traceIdOf(header) : undefined;
-  return traceId === undefined ? '' : `,"traceId":"${traceId}"`;
+  return traceId === undefined ? '' : traceField(traceId);
+}
+
+function traceField(traceId: string): string {
+  return `,"traceId":"${traceId}"`;
 }
 
 /** Of a header as in https://www.w3.org/TR/trace-context/#traceparent-header; later versions may have more behind it. */

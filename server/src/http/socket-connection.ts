@@ -57,6 +57,7 @@ export class SocketConnection implements LiveConnection {
       dialect: options.dialect,
       peer: this.#peer,
       pressure: services.pressure,
+      tracer: services.tracer,
       most: options.maxSubscriptions,
       onFailure: (error) => this.#fail(error),
     });

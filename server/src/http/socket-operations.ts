@@ -5,9 +5,11 @@
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
+import type { PromiseOrValue } from '../database/database.ts';
 import type { Graph, GraphResult, GraphStream } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
+import type { Tracer } from '../tracer.ts';
 import { toGraphError } from './answers.ts';
 import { writeMessage, writeResult, type Dialect } from './socket-dialects.ts';
 import type { Pressure } from './pressure.ts';
@@ -18,6 +20,8 @@ export interface SocketOperationsOptions {
   readonly dialect: Dialect;
   readonly peer: SocketPeer;
   readonly pressure: Pressure;
+  /** Without it, nothing is traced. */
+  readonly tracer: Tracer | undefined;
   /** How many may run at a time. */
   readonly most: number;
   /** Told of what concerns the whole connection. */
@@ -87,9 +91,22 @@ export class SocketOperations {
   async #run(operation: Operation, viewer: Viewer): Promise<void> {
     const { graph, pressure } = this.#options;
     const mayBegin = () => pressure.checkTurn(viewer.userId);
-    const opened = await graph.open(operation.request, viewer, { mayBegin });
+    const opened = await this.#traced(viewer, () => graph.open(operation.request, viewer, { mayBegin }));
     if ('next' in opened) await this.#follow(operation, opened);
     else if (!operation.isOver) await this.#answer(operation, opened);
+  }
+
+  /** A trace of its own: the connection is there for hours. What a subscription is told later has others. */
+  async #traced<T>({ userId }: Viewer, open: () => PromiseOrValue<T>): Promise<T> {
+    const { tracer, dialect } = this.#options;
+    const facts = { 'network.protocol.name': dialect.protocol, 'user.id': userId };
+    const trace = tracer?.begin({ name: 'socket operation', kind: 'server', facts });
+    if (!trace) return open();
+    try {
+      return await trace.run(open);
+    } finally {
+      trace.end();
+    }
   }
 
   async #follow(operation: Operation, stream: GraphStream): Promise<void> {

@@ -79,3 +79,22 @@ export function serverUrl(given: string): string | undefined {
 export function profileName(given: string): string | undefined {
   return /^(?!\.)[\w.-]{1,64}$/.test(given) ? given : undefined;
 }
+
+export function share(given: string): number | undefined {
+  return /^(0|1|0?\.\d{1,9}|1\.0+|0\.0+)$/.test(given) ? Number(given) : undefined;
+}
+
+/** As OTEL_EXPORTER_OTLP_HEADERS has them. */
+export function headerPairs(given: string): Readonly<Record<string, string>> | undefined {
+  const pairs = given
+    .split(',')
+    .map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair));
+  if (!pairs.every((pair) => pair !== null)) return undefined;
+  try {
+    return Object.fromEntries(
+      pairs.map(([, name, value]) => [name!.toLowerCase(), decodeURIComponent(value!)]),
+    );
+  } catch {
+    return undefined;
+  }
+}

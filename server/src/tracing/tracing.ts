@@ -1,0 +1,86 @@
+/**
+ * Traces by OpenTelemetry: what is recorded, what it says of this process, and where it goes. Loaded only by a server that is
+ * told where that is. Nothing else in the server knows OpenTelemetry, and nothing of it is shared with other programs in the
+ * process.
+ */
+
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Clock } from '../clock.ts';
+import type { Tracer } from '../tracer.ts';
+import { Collector, type CollectorOptions } from './collector.ts';
+import { Spans } from './spans.ts';
+
+export interface TracingOptions extends CollectorOptions {
+  /** Of the traces that begin here. */
+  readonly share: number;
+  readonly clock: Clock;
+  readonly version: string;
+  /** Of several workers: which this is. */
+  readonly worker: number | undefined;
+}
+
+export interface Tracing {
+  readonly tracer: Tracer;
+  /** Sends what is left, or drops it if that takes long. */
+  close(): Promise<void>;
+}
+
+const sendEveryMs = 1_000;
+const spansAtOnce = 512;
+/** Those that come when so many wait are dropped. */
+const mostWaiting = 4_096;
+/** Statements are written by us and not much longer. */
+const longestFact = 4_096;
+const closeWithinMs = 1_000;
+
+export function openTracing({ share, clock, version, worker, ...collecting }: TracingOptions): Tracing {
+  const collector = new Collector(collecting);
+  const own = resourceFromAttributes({
+    'service.name': 'espalier',
+    'service.version': version,
+    'service.instance.id': randomUUID(),
+    'host.name': hostname(),
+    'process.pid': process.pid,
+    ...(worker !== undefined && { 'espalier.worker': worker }),
+  });
+  const provider = new TracerProvider({
+    resource: defaultResource().merge(own),
+    // What is not to be recorded does not come so far.
+    sampler: new AlwaysOnSampler(),
+    spanLimits: { attributeValueLengthLimit: longestFact },
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: collector,
+        scheduledDelayMillis: sendEveryMs,
+        maxExportBatchSize: spansAtOnce,
+        maxQueueSize: mostWaiting,
+      }),
+    ],
+  });
+  return {
+    tracer: new Spans(provider.getTracer('espalier', version), { clock, share }),
+    async close() {
+      if (!(await endsWithin(closeWithinMs, provider.shutdown()))) collector.giveUp();
+    },
+  };
+}
+
+/** Whether it did; what fails has been told. */
+async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>();
+  const timer = setTimeout(late.resolve, ms, false);
+  try {
+    return await Promise.race([
+      work.then(
+        () => true,
+        () => true,
+      ),
+      late.promise,
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

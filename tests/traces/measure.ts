@@ -1,0 +1,71 @@
+/**
+ * What traces cost: the same requests to a server without them, to one that traces a tenth and to one that traces all, by
+ * turns. CPU time of the server's process for each request, and how many times as much as without.
+ */
+
+import { summarise } from '../../bench/scenario.ts';
+import { ServerProcess } from '../../bench/server-process.ts';
+import { scriptOptions } from '../script-options.ts';
+import { TraceCollector } from './trace-collector.ts';
+
+const { requests = '2000', rounds = '7' } = scriptOptions(
+  'npm run measure:traces -- [--requests 2000] [--rounds 7]\n\nCompares the CPU time of requests with traces and without.',
+  ['requests', 'rounds'],
+);
+const atOnce = 10;
+
+const stopping = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
+}
+
+const queries: Readonly<Record<string, string>> = {
+  'folder and its name': '{folder{name}}',
+  '100 folders and their parents': '{folder{folders(first:100){items{name description parent{name}}}}}',
+};
+
+const collector = await TraceCollector.start();
+// Nothing is kept of it: there will be very much.
+collector.isKeeping = false;
+const traced = (share: string) => ({ TRACES_URL: collector.url, TRACES_SHARE: share });
+const servers = {
+  without: await ServerProcess.start(stopping.signal),
+  'a tenth': await ServerProcess.start(stopping.signal, traced('0.1')),
+  all: await ServerProcess.start(stopping.signal, traced('1')),
+};
+try {
+  const list = Array.from({ length: 100 }, (_, place) => ({ path: `Folder ${place}` }));
+  const plant = 'mutation($list:[ImportedPath!]){importFolders(input:{list:$list}){cursor}}';
+  for (const server of Object.values(servers)) await server.ask(plant, { list });
+  for (const [what, query] of Object.entries(queries)) await compare(what, query);
+} finally {
+  await Promise.all(Object.values(servers).map((server) => server.stop()));
+  await collector.stop();
+}
+
+async function compare(what: string, query: string): Promise<void> {
+  const taken = { without: [] as number[], 'a tenth': [] as number[], all: [] as number[] };
+  for (let round = -1; round < Number(rounds); round++) {
+    for (const [name, server] of Object.entries(servers)) {
+      const micros = await cpuFor(server, query);
+      // The first is for warming up.
+      if (round >= 0) taken[name as keyof typeof taken].push(micros);
+    }
+  }
+  const bare = summarise(taken.without).median;
+  for (const [name, all] of Object.entries(taken)) {
+    const { median } = summarise(all);
+    console.log(`${what}, ${name}: ${median.toFixed(0)} µs, ${(median / bare).toFixed(2)}`);
+  }
+}
+
+async function cpuFor(server: ServerProcess, query: string): Promise<number> {
+  const before = await server.usage();
+  let left = Number(requests);
+  const askAll = async () => {
+    while (left-- > 0) await server.ask(query);
+  };
+  await Promise.all(Array.from({ length: atOnce }, askAll));
+  const after = await server.usage();
+  return (after.cpuMicroseconds - before.cpuMicroseconds) / Number(requests);
+}

@@ -1,0 +1,121 @@
+/** A collector of traces, as far as a test needs one: takes what is sent by OTLP over HTTP as JSON, and draws it. */
+
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '../eventually.ts';
+
+export type Facts = Readonly<Record<string, string | number | boolean>>;
+
+export interface SentSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly traceState?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly status: { readonly code: number };
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly facts: Facts;
+  readonly resource: Facts;
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: {
+    readonly stringValue?: string;
+    readonly intValue?: number | string;
+    readonly doubleValue?: number;
+    readonly boolValue?: boolean;
+  };
+}
+
+type WrittenSpan = Omit<SentSpan, 'facts' | 'resource'> & { readonly attributes: readonly Attribute[] };
+
+interface Body {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly { readonly spans: readonly WrittenSpan[] }[];
+  }[];
+}
+
+export class TraceCollector {
+  readonly spans: SentSpan[] = [];
+  /** All that was sent, as it came. */
+  text = '';
+  readonly headers: IncomingHttpHeaders[] = [];
+  isKeeping = true;
+  readonly #server: Server;
+
+  static async start(port = 0): Promise<TraceCollector> {
+    const collector = new TraceCollector();
+    collector.#server.listen(port, '127.0.0.1');
+    await once(collector.#server, 'listening');
+    return collector;
+  }
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        if (this.isKeeping) {
+          this.headers.push(request.headers);
+          this.#take(Buffer.concat(chunks).toString());
+        }
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      });
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/v1/traces`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The spans of the trace whose first span of this process has such a name, when that is there. */
+  async trace(name: string, place = 0): Promise<readonly SentSpan[]> {
+    const found = () => this.spans.filter((span) => span.name === name && span.kind === serverKind)[place];
+    await eventually(() => found() !== undefined, `a trace ${name}`);
+    const { traceId } = found()!;
+    return this.spans.filter((span) => span.traceId === traceId);
+  }
+
+  #take(text: string): void {
+    this.text += text;
+    for (const { resource, scopeSpans } of (JSON.parse(text) as Body).resourceSpans) {
+      for (const { attributes, ...span } of scopeSpans.flatMap(({ spans }) => spans)) {
+        this.spans.push({ ...span, facts: factsIn(attributes), resource: factsIn(resource.attributes) });
+      }
+    }
+  }
+}
+
+const serverKind = 2;
+
+function factsIn(attributes: readonly Attribute[]): Facts {
+  const valueOf = ({ stringValue, boolValue, doubleValue, intValue }: Attribute['value']) =>
+    stringValue ?? boolValue ?? doubleValue ?? Number(intValue);
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, valueOf(value)]));
+}
+
+/** Line by line, those inside a span indented below it, in the order in which they began. */
+export function drawn(spans: readonly SentSpan[]): string[] {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  const below = (parentId: string | undefined, indent: string): string[] =>
+    spans
+      .filter(({ parentSpanId: id }) => (id !== undefined && ids.has(id) ? id : undefined) === parentId)
+      .sort((one, other) => Number(BigInt(one.startTimeUnixNano) - BigInt(other.startTimeUnixNano)))
+      .flatMap(({ name, spanId }) => [indent + name, ...below(spanId, `${indent}  `)]);
+  return below(undefined, '');
+}

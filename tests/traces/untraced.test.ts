@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { registerHooks } from 'node:module';
+import { test } from 'node:test';
+import { sqlite } from '../databases.ts';
+
+test('a server that is not told where traces go loads nothing of them', async () => {
+  const loaded: string[] = [];
+  registerHooks({
+    load(url, context, next) {
+      loaded.push(url);
+      return next(url, context);
+    },
+  });
+  const { Testbed } = await import('../testbed.ts');
+  const bed = await Testbed.start(sqlite);
+  const { authToken } = await bed.logIn();
+  assert.equal((await bed.query('{ folder { name } }', authToken)).status, 200);
+  await bed.stop();
+  assert.ok(loaded.some((url) => url.endsWith('server/src/server.ts')));
+  assert.deepEqual(
+    loaded.filter((url) => /\/src\/tracing\/|@opentelemetry\/(core|sdk|otlp|exporter|resources)/.test(url)),
+    [],
+  );
+});
