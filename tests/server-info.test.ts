@@ -78,7 +78,8 @@ for (const kind of databaseKinds) {
         {
           name: 'disk',
           isOk: true,
-          detail: kind === sqlite ? 'There is room where the database is.' : 'Nothing is kept on this machine.',
+          detail:
+            kind === sqlite ? 'There is room where the database is.' : 'Nothing is kept on this machine.',
         },
       ]);
     });

@@ -62,7 +62,7 @@ export function answered(request: FastifyRequest, reply: FastifyReply): Answered
     ms: performance.now() - (raw.startedAt ?? NaN),
     userId: raw.userId,
     traceparent: raw.headers['traceparent'],
-    trace: (raw as ReceivedRequest).trace,
+    trace: (raw).trace,
     refused: refusalCode === null ? undefined : { code: refusalCode, address: ip },
     isStream: String(reply.getHeader('content-type')).startsWith('text/event-stream'),
     isProbe: isProbe(request),
