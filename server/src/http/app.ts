@@ -106,7 +106,7 @@ export async function createApp({
 }: AppOptions): Promise<App> {
   const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
   const nextRequestId = requestIds();
-  const tell = telling(requestLog(log), onAnswered, tracer && endTrace);
+  const tell = telling(requestLog(log, clock), onAnswered, tracer && endTrace);
   const tellWhenOver = (request: FastifyRequest, reply: FastifyReply) => {
     if (!tell) return;
     // It may have come the quick way before.
@@ -252,9 +252,18 @@ function foldSlashes(url: string): string {
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') + url.slice(path.length) : url;
 }
 
-/** Unique across processes, and cheap. */
+/** Unique across processes, and cheap: only one of many has to be written anew. */
 function requestIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');
-  let count = 0;
-  return () => `${prefix}-${(++count).toString(36)}`;
+  const endings = Array.from({ length: 36 ** 2 }, (_, count) => count.toString(36).padStart(2, '0'));
+  let round = 0;
+  let place = 0;
+  let beginning = `${prefix}-0`;
+  return () => {
+    if (++place === endings.length) {
+      place = 0;
+      beginning = `${prefix}-${(++round).toString(36)}`;
+    }
+    return beginning + endings[place]!;
+  };
 }

@@ -16,11 +16,11 @@ const answered: AnsweredRequest = {
 function linesOf(level: string, tell: (tell: NonNullable<ReturnType<typeof requestLog>>) => void) {
   const lines: string[] = [];
   const log = pino({ level }, { write: (line) => void lines.push(line) }).child({ worker: 2 });
-  const teller = requestLog(log);
+  const teller = requestLog(log, { now: () => 1_794_848_040_554 });
   if (teller) tell(teller);
   return lines.map((line) => {
     const { time, pid, hostname, ...rest } = JSON.parse(line) as Record<string, unknown>;
-    assert.ok(typeof time === 'number' && typeof pid === 'number' && typeof hostname === 'string');
+    assert.ok(time === 1_794_848_040_554 && typeof pid === 'number' && typeof hostname === 'string');
     return rest;
   });
 }
@@ -72,11 +72,26 @@ test('probes are told at debug only', () => {
 });
 
 test('above info there is nobody to tell', () => {
-  assert.equal(requestLog(pino({ level: 'warn' }, { write: () => assert.fail() })), undefined);
+  const log = pino({ level: 'warn' }, { write: () => assert.fail() });
+  assert.equal(requestLog(log, { now: () => 0 }), undefined);
 });
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';
+
+for (const [ms, shown] of [
+  [0, 0],
+  [0.0004, 0],
+  [0.0206, 0.021],
+  [0.9996, 1],
+  [12, 12],
+  [3_600_000.5, 3_600_000.5],
+] as const) {
+  test(`${ms} ms are written as ${shown}`, () => {
+    const [line] = linesOf('info', (tell) => tell({ ...answered, ms }));
+    assert.equal(line!['ms'], shown);
+  });
+}
 
 test('the trace of the client is named', () => {
   const traceparent = `00-${traceId}-${parentId}-01`;
