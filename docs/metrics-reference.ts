@@ -38,6 +38,9 @@ each number added up unless it says otherwise here.
 ${own.map(section).join('\n')}
 ## Of the process
 
+Of several workers the delays of the event loop are the greatest of them, and the start is the first; the rest is added up. The process that
+hands out connections is not among them.
+
 | Name | Type | Meaning |
 | --- | --- | --- |
 ${others.map(({ name, type, help }) => `| \`${name}\` | ${String(type)} | ${help} |`).join('\n')}

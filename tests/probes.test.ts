@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
       assert.equal(verbose.status, 503);
       const { detail, checks } = verbose.json<{ detail: string; checks: object }>();
       assert.equal(detail, 'The database does not answer.');
-      assert.deepEqual(checks, { ...fine, database: 'failed' });
+      assert.deepEqual(checks, { ...fine, database: 'failed', migrations: 'failed' });
       const head = await bed.send('HEAD', '/readyz');
       assert.equal(head.status, 503);
       assert.equal(head.text, '');

@@ -22,6 +22,23 @@ function startErrorOf(environment: Environment, flags: Environment = {}): string
   assert.fail(`${JSON.stringify({ environment, flags })} was accepted`);
 }
 
+for (const [what, environment, message] of [
+  [
+    'the same port twice',
+    { ESPALIER_PORT: '9000', ESPALIER_METRICS_PORT: '9000' },
+    'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
+  ],
+  [
+    'a folder for backups of a PostgreSQL',
+    { ESPALIER_DATABASE_URL: 'postgres://db/espalier', ESPALIER_BACKUP_FOLDER: '/backup' },
+    'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
+  ],
+] as const) {
+  test(`${what} stops the start before anything is made`, () => {
+    assert.throws(() => readSettings({ environment }), { message });
+  });
+}
+
 test('without any setting, every one has its documented default, and none can be changed later', () => {
   const { settings, warnings } = readSettings({ environment: {} });
   assert.deepEqual(warnings, []);

@@ -106,6 +106,16 @@ export function readSettings({ environment, flags = {} }: Sources): {
       'ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together: set both for https, or neither.',
     );
   }
+  if (values.metricsPort !== undefined && values.metricsPort !== 0 && values.metricsPort === values.port) {
+    throw new StartError(
+      'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
+    );
+  }
+  if (values.backupFolder !== undefined && !values.databaseUrl.startsWith('sqlite:')) {
+    throw new StartError(
+      'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
+    );
+  }
   const shown = Object.entries(settingGroups).flatMap(([subject, group]) =>
     Object.values(group).map((each) => shownSetting(each, subject, given.get(each))),
   );

@@ -25,6 +25,7 @@ export interface HealthSubjects {
   readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
 }
 
+const unreadableSchema = 'The schema cannot be read.';
 /** As long as it takes to make room, if somebody looks. */
 const leastFreeBytes = 128 * 2 ** 20;
 
@@ -35,9 +36,11 @@ export async function checkHealth({
   isReady,
   backupState,
 }: HealthSubjects): Promise<HealthCheck[]> {
+  const isUp = await isReady();
   return [
-    checkDatabase(await isReady()),
-    await checkMigrations(database),
+    checkDatabase(isUp),
+    // A database that does not answer is not waited for again.
+    isUp ? await checkMigrations(database) : { name: 'migrations', isOk: false, detail: unreadableSchema },
     checkSigning(keys),
     checkBus(database),
     await checkDisk(databaseFile),
@@ -68,7 +71,7 @@ async function checkMigrations(reader: Reader): Promise<HealthCheck> {
     const detail = `The schema has taken ${taken} steps, and this program knows ${known}: another version has changed it. Start the newer program.`;
     return { name, isOk: false, detail };
   } catch {
-    return { name, isOk: false, detail: 'The schema cannot be read.' };
+    return { name, isOk: false, detail: unreadableSchema };
   }
 }
 

@@ -152,7 +152,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const isSweeper = !neighbours || neighbours.place === 1;
     const installation = await storedIssuer(database);
     const backups = await ScheduledBackup.open({ settings, installation, clock, log, isMaker: isSweeper });
-    const backupState = backups && (() => backups.state());
+    // The others do not know what became of the last one.
+    const backupState = backups && isSweeper ? () => backups.state() : undefined;
     const checkNow = () => checkHealth({ database, databaseFile, keys, isReady, backupState });
     const activity = new Activity(clock);
     const graph = createGraph({

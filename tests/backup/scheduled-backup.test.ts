@@ -123,4 +123,23 @@ describe('the scheduled backups of a server on SQLite', () => {
     );
     assert.equal(there().length, 2);
   });
+
+  test('of two that began with one empty folder, the one that finds the other there says so, and makes none', async () => {
+    const shared = join(folder, 'shared');
+    const start = (name: string) =>
+      Testbed.start(sqlite, {
+        database: { url: `sqlite:${join(folder, name)}`, remove: () => Promise.resolve() },
+        settings: { BACKUP_FOLDER: shared },
+      });
+    const [one, other] = [await start('one.db'), await start('other.db')];
+    await one.sweep();
+    await other.sweep();
+    assert.equal(readdirSync(shared).length, 1);
+    assert.ok(other.logLines.some((line) => /the scheduled backup failed.*/.test(line)));
+    const backupOf = async (bed: Testbed) =>
+      (await bed.send('GET', '/readyz?verbose')).json<{ checks: { backup: string } }>().checks.backup;
+    assert.deepEqual([await backupOf(one), await backupOf(other)], ['ok', 'failed']);
+    await one.stop();
+    await other.stop();
+  });
 });

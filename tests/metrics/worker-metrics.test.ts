@@ -30,10 +30,20 @@ test('what two workers have counted is told as one number', async () => {
     assert.equal(after.number('espalier_ready'), 1);
     assert.equal(after.number('espalier_logins_total', { outcome: 'ok' }), 1);
 
-    const [one] = bed.processes;
+    const [one, two] = bed.processes;
+    process.kill(one!, 'SIGSTOP');
+    const late = await Scrape.of(metricsUrl!);
+    assert.ok(answered(late) >= answered(after), 'what one that hangs has counted is not forgotten');
+    process.kill(two!, 'SIGSTOP');
+    assert.equal((await fetch(metricsUrl!)).status, 500);
+    process.kill(two!, 'SIGCONT');
+
     process.kill(one!, 'SIGKILL');
     const workers = async () => (await Scrape.of(metricsUrl!)).number('espalier_workers');
     await eventually(async () => (await workers()) === 2, 'another one has taken its place');
+    const replaced = await Scrape.of(metricsUrl!);
+    assert.ok(answered(replaced) >= answered(after), 'nor what one that has ended had counted');
+    assert.equal(replaced.number('espalier_logins_total', { outcome: 'ok' }), 1);
   } finally {
     await bed.stop();
   }

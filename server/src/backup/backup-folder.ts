@@ -3,6 +3,7 @@
  * whatever has another name is somebody else's, and never touched.
  */
 
+import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -29,7 +30,7 @@ export class BackupFolder {
     this.path = resolve(path);
     try {
       makePrivateFolder(this.path);
-      const probe = join(this.path, `.espalier-${process.pid}`);
+      const probe = join(this.path, `.espalier-${randomBytes(8).toString('hex')}`);
       closeSync(openSync(probe, 'wx', 0o600));
       rmSync(probe);
     } catch (cause) {

@@ -13,12 +13,21 @@ const stopping = new AbortController();
 process.once('disconnect', () => stopping.abort());
 // A terminal sends them to every process: it is the server that says when to stop.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);
-setPriority(kindness);
 try {
+  lowerPriority();
   tell({ made: await makeBackup({ from: from!, to: to!, isReplacing: false, signal: stopping.signal }) });
 } catch (error) {
   if (error instanceof StartError) tell({ refused: error.message });
   else if (!stopping.signal.aborted) tell({ failed: String(error) });
+}
+
+/** Where that is not allowed, others have to share with it. */
+function lowerPriority(): void {
+  try {
+    setPriority(kindness);
+  } catch {
+    // As under a unit of systemd that keeps it from changing what it may use.
+  }
 }
 
 function tell(report: BackupReport): void {

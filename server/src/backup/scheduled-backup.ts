@@ -53,17 +53,16 @@ export class ScheduledBackup {
   readonly #stopping = new AbortController();
   #failed: { readonly at: number; readonly why: string } | undefined;
   #current: Promise<void> | undefined;
+  /** The newest file in the folder, and the last that was found to be of this installation. */
+  #newest: string | undefined;
+  #own: string | undefined;
 
   /** Undefined if none are wanted. Throws a StartError if they are, and cannot be made. */
   static async open(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
     const { databaseUrl, backupFolder } = options.settings;
-    if (backupFolder === undefined) return undefined;
     const from = embeddedFile(databaseUrl);
-    if (from === undefined) {
-      throw new StartError(
-        'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
-      );
-    }
+    // A folder for any other database is refused with the settings.
+    if (backupFolder === undefined || from === undefined) return undefined;
     const opened = new ScheduledBackup(options, from, new BackupFolder(backupFolder));
     await opened.#folder.requireOf(options.installation, options.clock.now());
     await opened.#look();
@@ -111,16 +110,26 @@ export class ScheduledBackup {
 
   async #makeIfDue(): Promise<void> {
     const begunAt = this.#options.clock.now();
-    if (this.#failed && begunAt - this.#failed.at < retryMinutes * 60_000) return;
+    // Also if the clock was set back.
+    if (this.#failed && Math.abs(begunAt - this.#failed.at) < retryMinutes * 60_000) return;
     const to = this.#folder.fileFor(begunAt);
     try {
-      await this.#look();
-      if (this.lastBackupAt !== undefined && begunAt - this.lastBackupAt < this.#everyMs) return;
-      await this.#make(to, begunAt);
+      if (!(await this.#isThereOneOf(begunAt))) await this.#make(to, begunAt);
     } catch (error) {
       await this.#folder.removeHalf(to).catch(() => undefined);
-      if (!this.#stopping.signal.aborted) this.#noteFailure(error);
+      if (this.#stopping.signal.aborted) return;
+      // Another node on the same file may have made one meanwhile.
+      const isThere = await this.#isThereOneOf(begunAt).catch(() => false);
+      if (!isThere) this.#noteFailure(error);
     }
+  }
+
+  /** Young enough. Throws if the newest is of another installation: both would take each other's for their own. */
+  async #isThereOneOf(now: number): Promise<boolean> {
+    await this.#look();
+    if (this.#newest !== this.#own) await this.#folder.requireOf(this.#options.installation, now);
+    this.#own = this.#newest;
+    return this.lastBackupAt !== undefined && now - this.lastBackupAt < this.#everyMs;
   }
 
   async #make(to: string, begunAt: number): Promise<void> {
@@ -130,6 +139,8 @@ export class ScheduledBackup {
     // As its name tells.
     this.lastBackupAt = begunAt - (begunAt % 1_000);
     this.lastBackupBytes = made.bytes;
+    this.#newest = to;
+    this.#own = to;
     log.info(
       { file: made.file, bytes: made.bytes, durationMs: clock.now() - begunAt },
       'a backup has been made',
@@ -153,6 +164,7 @@ export class ScheduledBackup {
 
   async #look(): Promise<void> {
     const [newest] = await this.#folder.list(this.#options.clock.now());
+    this.#newest = newest?.file;
     this.lastBackupAt = newest?.begunAt;
     this.lastBackupBytes = newest && sizeOf(newest.file);
   }

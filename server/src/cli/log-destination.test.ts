@@ -57,6 +57,13 @@ test('lines that can wait are written together, before any that cannot', () => {
   assert.deepEqual(messages(), ['one', 'two', 'three']);
 });
 
+test('what could not be written is tried again, also if nothing more is logged', async () => {
+  const destination = logDestination(descriptor);
+  await withWriteLimit(0, () => Promise.resolve(destination.write('{"msg":"only"}\n')));
+  await eventually(() => readFileSync(file, 'utf8') !== '', 'it is written');
+  assert.deepEqual(messages(), ['only']);
+});
+
 test('lines that can wait do so for a moment only, and not when there are many', async () => {
   const destination = logDestination(descriptor);
   const long = `{"msg":"${'x'.repeat(70_000)}"}\n`;

@@ -35,7 +35,8 @@ export function logDestination(descriptor = 2, isTerminal = isatty(descriptor)):
     try {
       while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(descriptor, unwritten));
     } catch {
-      // Full, closed or slow: perhaps with the next line.
+      // Full, closed or slow: perhaps in a moment, perhaps with the next line.
+      timer = setTimeout(flush, heldForMs).unref();
     }
   };
   const write = (line: string) => {

@@ -142,14 +142,19 @@ First start: set up ${withoutPassword(databaseUrl)} and its administrator
 }
 
 function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...settings }: Settings): string {
-  return `
-Espalier ${version()} is running
-
-  API        ${url}${settings.console ? `\n  Console    ${url}/console` : ''}
-  GraphQL    ${url}/graphql
-  WebSocket  ${url.replace(/^http/, 'ws')}/graphql
-  OpenAPI    ${url}/openapi.json${metricsUrl === undefined ? '' : `\n  Metrics    ${metricsUrl}`}
-  Database   ${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`;
+  const places = {
+    API: url,
+    Console: settings.console && `${url}/console`,
+    GraphQL: `${url}/graphql`,
+    WebSocket: `${url.replace(/^http/, 'ws')}/graphql`,
+    OpenAPI: `${url}/openapi.json`,
+    Metrics: metricsUrl,
+    Traces: settings.tracesUrl,
+    Database: `${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
+    Backups: settings.backupFolder && `${settings.backupFolder}, every ${settings.backupEveryHours} hours`,
+  };
+  const lines = Object.entries(places).map(([name, place]) => place && `\n  ${name.padEnd(10)} ${place}`);
+  return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;
 }
 
 function howToTry({ url }: Running, administrator: NewAdministrator | undefined): string {

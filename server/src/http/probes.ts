@@ -45,12 +45,11 @@ function shownChecks(checks: readonly HealthCheck[]): NonNullable<ProbeResponse[
 /** However many ask, it is looked once in a while. */
 function lately<T>(look: () => Promise<T>): () => Promise<T> {
   let seen: Promise<T> | undefined;
-  let seenAt = -Infinity;
+  let holdsUntil = -Infinity;
   return () => {
-    const now = performance.now();
-    if (seen && now - seenAt < checksHoldForMs) return seen;
-    seenAt = now;
-    return (seen = look());
+    if (seen && performance.now() < holdsUntil) return seen;
+    holdsUntil = Infinity;
+    return (seen = look().finally(() => (holdsUntil = performance.now() + checksHoldForMs)));
   };
 }
 

@@ -19,7 +19,7 @@ import type { Answer, AnswerTo, Asked } from './endpoint-answer.ts';
 import { smallBodyBytes } from './pressure.ts';
 import { takeIn } from './request-head.ts';
 import type { BodyTaker, ReceivedRequest } from './received-request.ts';
-import type { TellRequest } from './request-log.ts';
+import { clientLeft, type TellRequest } from './request-log.ts';
 import { beginTrace, inTrace } from './request-trace.ts';
 import { addHeaderLines } from './secured-response.ts';
 
@@ -139,7 +139,7 @@ export class QuickWay {
       requestId: this.#options.nextRequestId(),
       method: 'POST',
       route: route.url,
-      status,
+      status: raw.socket.destroyed ? clientLeft : status,
       ms: performance.now() - raw.startedAt!,
       userId: raw.userId,
       traceparent: raw.headers['traceparent'],

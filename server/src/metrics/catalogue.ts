@@ -41,6 +41,11 @@ export const catalogue = {
     },
     bounds: seconds,
   },
+  errors: {
+    name: 'espalier_errors_total',
+    type: 'counter',
+    help: 'Requests that failed because of a bug: answers of 500 and above, but for 503.',
+  },
   logins: {
     name: 'espalier_logins_total',
     type: 'counter',

@@ -46,12 +46,15 @@ export type Samples = readonly MetricObject[];
 
 /** Of Node and of the process, these say more than they cost. */
 const passedOver = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
+/** Of several workers: one that hangs must not be hidden by those that do not. */
+const togetherOfProcess = { nodejs_eventloop_lag: 'max', process_start_time: 'min' } as const;
 const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
 
 export class Metrics {
   readonly #registry = new Registry();
   readonly #paths: { readonly login: string; readonly refresh: string };
   readonly #requests = this.#histogram('requests');
+  readonly #errors = this.#counter('errors');
   readonly #logins = this.#counter('logins');
   readonly #refreshes = this.#counter('refreshes');
   readonly #replays = this.#counter('replays');
@@ -63,8 +66,10 @@ export class Metrics {
   constructor(paths: { readonly login: string; readonly refresh: string }) {
     this.#paths = paths;
     collectDefaultMetrics({ register: this.#registry });
-    for (const { name } of this.#registry.getMetricsAsArray()) {
-      if (passedOver.test(name)) this.#registry.removeSingleMetric(name);
+    for (const metric of this.#registry.getMetricsAsArray()) {
+      if (passedOver.test(metric.name)) this.#registry.removeSingleMetric(metric.name);
+      const [, how] = Object.entries(togetherOfProcess).find(([name]) => metric.name.startsWith(name)) ?? [];
+      if (how) Object.assign(metric, { aggregator: how });
     }
     // Before it happens for the first time: else nobody could tell that it did.
     for (const outcome of ['ok', 'refused', 'throttled', 'failed']) this.#logins.inc({ outcome }, 0);
@@ -76,6 +81,7 @@ export class Metrics {
   readonly countRequest = ({ method, route = 'none', status, ms, isStream }: CountedRequest): void => {
     if (isStream) return;
     this.#requests.observe({ method, route, status }, ms / 1000);
+    if (status >= 500 && status !== 503) this.#errors.inc();
     if (method !== 'POST') return;
     if (route === this.#paths.login) this.#logins.inc({ outcome: outcomes[status] ?? 'failed' });
     if (route === this.#paths.refresh) this.#refreshes.inc({ outcome: outcomes[status] ?? 'failed' });
@@ -119,10 +125,10 @@ export class Metrics {
     this.#gauge('subscriptions', (gauge) => gauge.set(open.subscriptions));
     const look = together(async () => {
       const isUp = await isReady();
-      const seen = journal.seen();
       // A database that does not answer is not asked for more.
       const head = isUp ? await journal.readHead().catch(() => undefined) : undefined;
-      return { isUp, head, lag: head && Math.max(0, head - seen) };
+      // Looked at after it: what is committed meanwhile is no lag.
+      return { isUp, head, lag: head && Math.max(0, head - journal.seen()) };
     });
     this.#gauge('ready', async (gauge) => gauge.set((await look()).isUp ? 1 : 0));
     this.#gauge('journalHead', async (gauge) => setOrRemove(gauge, (await look()).head));
@@ -182,7 +188,17 @@ function together<T>(look: () => Promise<T>): () => Promise<T> {
 
 /** As if all workers were one. */
 export function textOfAll(samples: readonly Samples[]): Promise<string> {
-  return AggregatorRegistry.aggregate(samples as unknown as object[]).metrics();
+  return added(samples).metrics();
+}
+
+/** What they have counted, without what only is so at the moment. */
+export async function countedByAll(samples: readonly Samples[]): Promise<Samples> {
+  const all = await added(samples).getMetricsAsJSON();
+  return all.filter(({ type }) => ['counter', 'histogram'].includes(String(type)));
+}
+
+function added(samples: readonly Samples[]): Registry {
+  return AggregatorRegistry.aggregate(samples as unknown as object[]);
 }
 
 /** Of the process and of Node, as they stand beside those of the catalogue. */

@@ -148,6 +148,7 @@ export class Crew {
       this.#members.delete(member);
       this.#port.remove(member);
       this.#work.remove(member);
+      void this.#metrics?.remove(member);
       // Nothing of them has been read: another one can serve them.
       for (const socket of member.takeBack()) this.#port.handOut(socket);
       if (this.#isStopping || member.isNew) return;

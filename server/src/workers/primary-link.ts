@@ -80,7 +80,9 @@ export class PrimaryLink {
   }
 
   async #tellSamples(ticket: number): Promise<void> {
-    await report({ kind: 'samples', ticket, samples: await this.#samples() });
+    // Who does not answer is left out, and the next time asked again.
+    const samples = await this.#samples().catch(() => undefined);
+    if (samples) await report({ kind: 'samples', ticket, samples });
   }
 
   /** Once for all that is committed in one go. */
