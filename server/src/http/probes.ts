@@ -4,6 +4,7 @@ import { endpoints, type ProbeResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { HealthCheck } from '../health.ts';
 import { Refusal } from '../refusal.ts';
+import { sharedLook } from '../shared-look.ts';
 import { addEndpoint } from './endpoint-route.ts';
 
 export interface ProbeServices {
@@ -19,7 +20,7 @@ const checksHoldForMs = 250;
 
 export function addProbes(app: FastifyInstance, services: ProbeServices): void {
   const { isStopping } = services;
-  const checks = lately(services.checkHealth);
+  const checks = sharedLook(services.checkHealth, checksHoldForMs);
   addEndpoint(app, endpoints.livez, (_, reply) => answerStatus(reply, { status: 'ok' }));
 
   addEndpoint(app, endpoints.readyz, async ({ query }, reply) => {
@@ -40,17 +41,6 @@ async function whyNotReady({ isReady, canSign }: ProbeServices): Promise<string 
 /** Anybody may ask: they are told what, and not why. */
 function shownChecks(checks: readonly HealthCheck[]): NonNullable<ProbeResponse['checks']> {
   return Object.fromEntries(checks.map(({ name, isOk }) => [name, isOk ? 'ok' : 'failed']));
-}
-
-/** However many ask, it is looked once in a while. */
-function lately<T>(look: () => Promise<T>): () => Promise<T> {
-  let seen: Promise<T> | undefined;
-  let holdsUntil = -Infinity;
-  return () => {
-    if (seen && performance.now() < holdsUntil) return seen;
-    holdsUntil = Infinity;
-    return (seen = look().finally(() => (holdsUntil = performance.now() + checksHoldForMs)));
-  };
 }
 
 function answerStatus(reply: FastifyReply, body: ProbeResponse): FastifyReply {

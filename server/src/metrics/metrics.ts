@@ -12,6 +12,7 @@ import {
   Registry,
   type MetricObject,
 } from 'prom-client';
+import { sharedLook } from '../shared-look.ts';
 import { catalogue, type Described, type MetricKey } from './catalogue.ts';
 
 /** What can be looked at. */
@@ -123,7 +124,7 @@ export class Metrics {
     });
     this.#gauge('sockets', (gauge) => gauge.set(open.sockets));
     this.#gauge('subscriptions', (gauge) => gauge.set(open.subscriptions));
-    const look = together(async () => {
+    const look = sharedLook(async () => {
       const isUp = await isReady();
       // A database that does not answer is not asked for more.
       const head = isUp ? await journal.readHead().catch(() => undefined) : undefined;
@@ -178,12 +179,6 @@ export class Metrics {
 function setOrRemove(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);
-}
-
-/** Those who ask while it is looked at share the one look. */
-function together<T>(look: () => Promise<T>): () => Promise<T> {
-  let looking: Promise<T> | undefined;
-  return () => (looking ??= look().finally(() => (looking = undefined)));
 }
 
 /** As if all workers were one. */

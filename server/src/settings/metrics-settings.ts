@@ -1,7 +1,7 @@
 /** Where the node tells Prometheus how it is. */
 
 import { setting } from './setting.ts';
-import { wholeNumber } from './setting-values.ts';
+import { hostName, wholeNumber } from './setting-values.ts';
 
 export const metricsSettings = {
   metricsPort: setting({
@@ -17,6 +17,6 @@ export const metricsSettings = {
       'The address of that port. Whoever reaches it can read the metrics, without a token: beyond loopback, see to it that only Prometheus does.',
     accepts: 'a host name or an IP address',
     default: '127.0.0.1',
-    parse: (given) => (/^[\w.:%-]+$/.test(given) ? given : undefined),
+    parse: hostName,
   }),
 };

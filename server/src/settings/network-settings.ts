@@ -1,7 +1,7 @@
 /** Where the service listens, and who may reach it. */
 
 import { setting } from './setting.ts';
-import { basePath, origins, text, trustedProxies, wholeNumber, yesOrNo } from './setting-values.ts';
+import { basePath, hostName, origins, text, trustedProxies, wholeNumber, yesOrNo } from './setting-values.ts';
 
 export const networkSettings = {
   host: setting({
@@ -9,7 +9,7 @@ export const networkSettings = {
     about: 'The address to listen on. Beyond loopback, use TLS or a proxy that does.',
     accepts: 'a host name or an IP address',
     default: '127.0.0.1',
-    parse: (given) => (/^[\w.:%-]+$/.test(given) ? given : undefined),
+    parse: hostName,
   }),
   port: setting({
     name: 'PORT',

@@ -98,3 +98,8 @@ export function headerPairs(given: string): Readonly<Record<string, string>> | u
     return undefined;
   }
 }
+
+/** Or an IP address. */
+export function hostName(given: string): string | undefined {
+  return /^[\w.:%-]+$/.test(given) ? given : undefined;
+}
