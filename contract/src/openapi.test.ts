@@ -13,7 +13,7 @@ interface Operation {
   responses: Record<string, { description: string; headers?: object; content?: Record<string, unknown> }>;
 }
 
-const service = { url: 'https://tree.example/api' };
+const service = { url: 'https://tree.example/api', version: '1.2.3' };
 const document = openApiDocument(service);
 const paths = document.paths as Record<string, Record<string, Operation>>;
 
@@ -36,7 +36,7 @@ test('the document is valid OpenAPI 3.1', async () => {
 
 test('the document tells where and what the service is', () => {
   assert.deepEqual(document.servers, [{ url: service.url }]);
-  assert.equal(document.info.version, '1.0.0');
+  assert.equal(document.info.version, service.version);
 });
 
 test('the paths and methods are those of the endpoint table, and no others', () => {

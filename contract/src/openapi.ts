@@ -3,10 +3,7 @@
 import { bodies, type BodyName } from './bodies.ts';
 import { endpoints, refusalsOf, shownCode, type Endpoint, type Method } from './endpoints.ts';
 
-/** Of these endpoints, not of the program: strangers are not told which that is. */
-const contractVersion = '1.0.0';
-
-export function openApiDocument(service: { url: string }) {
+export function openApiDocument(service: { url: string; version: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
     paths[endpoint.path] = Object.fromEntries(
@@ -17,7 +14,7 @@ export function openApiDocument(service: { url: string }) {
     openapi: '3.1.0',
     info: {
       title: 'Espalier',
-      version: contractVersion,
+      version: service.version,
       summary: 'Token-secured graph access to one shared tree of folders',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

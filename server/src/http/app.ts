@@ -194,7 +194,7 @@ export async function createApp({
     (routes, _, done) => {
       const services = { graph, sessions, clock, log, connections: live, pressure, tracer };
       // The same bytes for everybody, however many do not read them.
-      const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/' })));
+      const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, {
         isReady,
         isStopping: () => isStopping,

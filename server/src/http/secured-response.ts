@@ -50,8 +50,8 @@ export function securedResponse(isTls: boolean, version: string): typeof ServerR
     }
 
     /**
-     * Written as one text, they cost a tenth of what headers cost (docs/decisions/0015-http-limits.md). Strangers are not
-     * told the version: it says which holes might be open.
+     * Written as one text, they cost a tenth of what headers cost (docs/decisions/0015-http-limits.md). Strangers are
+     * not told the version unless they ask for /openapi.json: whoever tries every server there is looks for a banner.
      */
     _storeHeader(firstLine: string, headers: unknown): void {
       const isKnown = (this.req as unknown as ReceivedRequest).userId !== undefined;
