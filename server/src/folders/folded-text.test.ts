@@ -10,6 +10,7 @@ test('case, accents and the ways to write the same letter do not count', () => {
     ['Étage', 'étage', 'E\u0301TAGE', 'etage'],
     ['Zürich', 'ZURICH', 'Zu\u0308rich'],
     ['ﬁn', 'FIN'],
+    ['STRAẞE', 'Straße', 'strasse'],
     ['Ⅳ', 'iv'],
     ['①', '1'],
     ['Ｆｕｌｌ', 'full'],

@@ -5,7 +5,8 @@ export function foldText(text: string): string {
     text
       .normalize('NFKD')
       .replace(/\p{Mn}+/gu, '')
-      // There and back: "Straße" is found by "strasse".
+      // There and back: "Straße" is found by "strasse". Down first: of "ẞ" alone there is nothing to go up to.
+      .toLowerCase()
       .toUpperCase()
       .toLowerCase()
       .replaceAll('ς', 'σ')
