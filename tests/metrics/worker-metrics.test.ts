@@ -8,7 +8,8 @@ import { WorkersBed } from '../workers/workers-bed.ts';
 import { Scrape } from './scrape.ts';
 
 test('what two workers have counted is told as one number', async () => {
-  const bed = await WorkersBed.start(sqlite, { METRICS_PORT: '0' });
+  const bed = await WorkersBed.start(sqlite, { METRICS_PORT: '0', LOG_LEVEL: 'debug' });
+  const stopped: number[] = [];
   try {
     const [, metricsUrl] = /Metrics +(\S+)/.exec(bed.node.output)!;
     const { authToken } = await bed.logIn();
@@ -30,7 +31,9 @@ test('what two workers have counted is told as one number', async () => {
     assert.equal(after.number('espalier_ready'), 1);
     assert.equal(after.number('espalier_logins_total', { outcome: 'ok' }), 1);
 
+    await eventually(() => bed.processes.length === 2, 'both have logged something');
     const [one, two] = bed.processes;
+    stopped.push(one!, two!);
     process.kill(one!, 'SIGSTOP');
     const late = await Scrape.of(metricsUrl!);
     assert.ok(answered(late) >= answered(after), 'what one that hangs has counted is not forgotten');
@@ -45,6 +48,16 @@ test('what two workers have counted is told as one number', async () => {
     assert.ok(answered(replaced) >= answered(after), 'nor what one that has ended had counted');
     assert.equal(replaced.number('espalier_logins_total', { outcome: 'ok' }), 1);
   } finally {
+    // Else they would outlive the node, and hold its output open.
+    for (const each of stopped) ignoringGone(() => process.kill(each, 'SIGCONT'));
     await bed.stop();
   }
 });
+
+function ignoringGone(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
