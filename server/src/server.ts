@@ -100,10 +100,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
+    const installation = await storedIssuer(database);
     const onKeysError = (err: unknown) => log.warn({ err }, 'the signing keys cannot be read');
     const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
     const accessTokens = createAccessTokens({
-      issuer: settings.issuer ?? (await storedIssuer(database)),
+      issuer: settings.issuer ?? installation,
       lifetimeSeconds: settings.accessTokenSeconds,
       clock,
       keys,
@@ -125,7 +126,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const throttle = createLoginThrottle({
       database,
       clock,
-      installation: await storedIssuer(database),
+      installation,
       isOn: settings.loginThrottle,
       lines: neighbours?.lines,
     });
@@ -150,7 +151,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     // Of what is stored, one of several workers takes care; each has sessions in memory.
     const isSweeper = !neighbours || neighbours.place === 1;
-    const installation = await storedIssuer(database);
     const backups = await ScheduledBackup.open({ settings, installation, clock, log, isMaker: isSweeper });
     // The others do not know what became of the last one.
     const backupState = backups && isSweeper ? () => backups.state() : undefined;
@@ -199,7 +199,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.signal?.throwIfAborted();
     const followed = feed;
     metrics?.watch({
-      build: { version, database: databaseFile === undefined ? 'postgresql' : 'sqlite' },
+      build: { version, database: system },
       isReady,
       passwords,
       database,

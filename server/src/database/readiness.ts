@@ -3,6 +3,7 @@
  * moment, so that asking does not become a load.
  */
 
+import { sharedLook } from '../shared-look.ts';
 import type { Reader } from './database.ts';
 import { readStored } from './stored-settings.ts';
 
@@ -27,8 +28,6 @@ export function createReadiness({
   times = usualTimes,
 }: ReadinessOptions): () => Promise<boolean> {
   let wasReady = true;
-  let seenAt = -Infinity;
-  let looking: Promise<boolean> | undefined;
 
   async function look(): Promise<boolean> {
     let isReady = true;
@@ -39,16 +38,12 @@ export function createReadiness({
       isReady = false;
       cause = error;
     }
-    seenAt = performance.now();
     if (isReady !== wasReady) onChange(isReady, cause);
     wasReady = isReady;
     return isReady;
   }
 
-  return () => {
-    if (performance.now() - seenAt < times.holdsForMs) return Promise.resolve(wasReady);
-    return (looking ??= look().finally(() => (looking = undefined)));
-  };
+  return sharedLook(look, times.holdsForMs);
 }
 
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {

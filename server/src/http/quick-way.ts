@@ -20,7 +20,7 @@ import { smallBodyBytes } from './pressure.ts';
 import { takeIn } from './request-head.ts';
 import type { BodyTaker, ReceivedRequest } from './received-request.ts';
 import { clientLeft, type TellRequest } from './request-log.ts';
-import { beginTrace, inTrace } from './request-trace.ts';
+import { beginTrace } from './request-trace.ts';
 import { addHeaderLines } from './secured-response.ts';
 
 export interface QuickWayOptions {
@@ -107,7 +107,10 @@ export class QuickWay {
   answer(exchange: Exchange): void {
     try {
       const { raw, route, response } = exchange;
-      const answer = inTrace(raw, () => route.answerTo(exchange, response));
+      // Hardly any is traced: the others need no function of their own.
+      const answer = raw.trace
+        ? raw.trace.run(() => route.answerTo(exchange, response))
+        : route.answerTo(exchange, response);
       if (isPromise(answer)) this.#answerLater(exchange, answer);
       else this.#send(exchange, answer);
     } catch (error) {

@@ -39,15 +39,11 @@ export const clientLeft = 499;
 
 /** All of them, one after the other; undefined if there is none. */
 export function telling(...all: readonly (TellRequest | undefined)[]): TellRequest | undefined {
-  const [one, other, ...rest] = all.filter((tell) => tell !== undefined);
-  if (!one || !other) return one;
-  return telling(
-    (request) => {
-      one(request);
-      other(request);
-    },
-    ...rest,
-  );
+  const tellers = all.filter((tell) => tell !== undefined);
+  if (tellers.length <= 1) return tellers[0];
+  return (request) => {
+    for (const tell of tellers) tell(request);
+  };
 }
 
 /** One that went the usual way, in the end. */

@@ -17,7 +17,7 @@ export function beginTrace(tracer: Tracer, request: IncomingMessage): void {
 }
 
 /** Does the work inside the request's span, if it has one. A body comes from elsewhere: after it, this is needed again. */
-export function inTrace<T>(request: IncomingMessage, work: () => T): T {
+function inTrace<T>(request: IncomingMessage, work: () => T): T {
   const { trace } = request as ReceivedRequest;
   return trace === undefined ? work() : trace.run(work);
 }
