@@ -189,7 +189,7 @@ describe('a short JSON body', () => {
     connection.send(head(query.length) + query.slice(0, -1));
     await eventually(() => app.openConnections === 1, 'it is open');
     connection.close();
-    await eventually(() => isLogged('the client left') && isLogged('request'), 'it is noticed');
+    await eventually(() => isLogged('the client left') && isLogged('"msg":"request"'), 'it is noticed');
     const lines = app.logLines.map(
       (line) => JSON.parse(line) as { level: number; msg: string; status: number },
     );
