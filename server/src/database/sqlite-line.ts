@@ -43,11 +43,17 @@ const busyPauseMs = 5;
 const mostTogether = 32;
 
 export interface LineEvents {
+  /** Whatever else is open of the file should not be in the way. */
+  readonly onBegin: () => void;
   readonly onCommit: () => void;
   readonly onTimed: DatabaseOptions['onTimed'];
 }
 
-export function createLine(writer: Connection, guard: Guard, { onCommit, onTimed }: LineEvents): Line {
+export function createLine(
+  writer: Connection,
+  guard: Guard,
+  { onBegin, onCommit, onTimed }: LineEvents,
+): Line {
   const control = {
     begin: writer.prepare('begin immediate'),
     commit: writer.prepare('commit'),
@@ -98,6 +104,7 @@ export function createLine(writer: Connection, guard: Guard, { onCommit, onTimed
     while (waiting.length > 0) {
       try {
         guard.requireWhole();
+        onBegin();
         control.begin.run();
         isOpen = true;
         guard.requireInPlace();

@@ -13,6 +13,7 @@ import {
   type ReaderAtOnce,
   type Transaction,
 } from './database.ts';
+import { watchCommits } from './sqlite-commits.ts';
 import { toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
 import { createGuard } from './sqlite-guard.ts';
@@ -22,8 +23,6 @@ import type { Statement } from './statement.ts';
 
 const busyTimeoutMs = 20;
 const mostSnapshots = 16;
-/** How often it is looked whether another process has written. */
-const lookEveryMs = 200;
 /** How long a transaction waits for other processes, from when it was asked for. */
 const busyDeadlineMs = 5_000;
 /** And one that must be alone. */
@@ -54,13 +53,16 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
       throw guard.toRefusal(error);
     }
   });
-  const commits = watchCommits(reader, options.onAnnounced);
 
   const onCommit = () => {
     if (isAnnounced) commits.tell();
     isAnnounced = false;
   };
-  const line = createLine(writer, guard, { onCommit, onTimed });
+  const line = createLine(writer, guard, { onBegin: () => commits.letGo(), onCommit, onTimed });
+  const commits = watchCommits(reader, {
+    onAnnounced: options.onAnnounced,
+    isNeeded: () => line.isOpen || line.waiting > 0,
+  });
   const inTransaction = <T>(work: (transaction: Transaction) => PromiseOrValue<T>, options: LineOptions) =>
     line.enter(() => work(transaction), options);
 
@@ -87,7 +89,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     reading: () => ({ isOfOneMoment: false, ...committed, end: () => undefined }),
     snapshot: snapshots.use,
     moment: snapshots.useBriefly,
-    watch: commits.watch,
+    watch: (onCommit) => commits.watch(onCommit),
     // There is nothing in between that could fail.
     hearsOthers: true,
     // One that writes and one that reads are always there.
@@ -128,43 +130,6 @@ function claim(connection: Connection): void {
   const isNew = connection.pragma('page_count', { simple: true }) === 0;
   if (isNew) connection.pragma(`application_id = ${applicationId}`);
   connection.pragma('journal_mode = wal');
-}
-
-/** The file itself tells when another connection has changed it: https://www.sqlite.org/pragma.html#pragma_data_version */
-function watchCommits(reader: Connection, onAnnounced: DatabaseOptions['onAnnounced']) {
-  const watching: (() => void)[] = [];
-  const wake = () => watching.forEach((onCommit) => onCommit());
-  const readVersion = reader.prepare('pragma data_version').pluck();
-  let version = readVersion.get();
-  const look = () => {
-    const now = readIfPossible();
-    if (now === undefined || now !== version) wake();
-    version = now;
-  };
-  const readIfPossible = () => {
-    try {
-      return readVersion.get();
-    } catch {
-      // Whoever reads after this meets the same trouble, and can tell.
-      return undefined;
-    }
-  };
-  let timer: NodeJS.Timeout | undefined;
-  return {
-    /** This process has committed something itself. */
-    tell: () => {
-      wake();
-      onAnnounced?.();
-    },
-    watch: (onCommit: () => void) => {
-      watching.push(onCommit);
-      timer ??= setInterval(look, lookEveryMs).unref();
-    },
-    stop: () => {
-      watching.length = 0;
-      clearInterval(timer);
-    },
-  };
 }
 
 interface Snapshot {
