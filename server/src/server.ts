@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Activity } from './activity.ts';
 import { createAccessBook } from './access/access-book.ts';
 import { createPasswords, type PasswordCost } from './accounts/passwords.ts';
-import { ScheduledBackup } from './backup/scheduled-backup.ts';
+import type { ScheduledBackup, ScheduledBackupOptions } from './backup/scheduled-backup.ts';
 import type { Clock } from './clock.ts';
 import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
@@ -151,7 +151,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     // Of what is stored, one of several workers takes care; each has sessions in memory.
     const isSweeper = !neighbours || neighbours.place === 1;
-    const backups = await ScheduledBackup.open({ settings, installation, clock, log, isMaker: isSweeper });
+    const backups = await openBackups({ settings, installation, clock, log, isMaker: isSweeper });
     // The others do not know what became of the last one.
     const backupState = backups && isSweeper ? () => backups.state() : undefined;
     const checkNow = () => checkHealth({ database, databaseFile, keys, isReady, backupState });
@@ -306,4 +306,11 @@ async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Hardly anybody sets a folder for them in a first try, and to make copies another program is needed: loaded if so. */
+async function openBackups(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
+  if (options.settings.backupFolder === undefined) return undefined;
+  const { ScheduledBackup } = await import('./backup/scheduled-backup.ts');
+  return ScheduledBackup.open(options);
 }

@@ -13,7 +13,7 @@ import { Budget } from './price/budget.ts';
 import type { Standing } from '../access/access-book.ts';
 import { KnownWays } from '../access/known-ways.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
-import { createCompiledQueries } from './compiled/compiled-queries.ts';
+import { createCompiledQueries, type ReadyPlan } from './compiled/compiled-queries.ts';
 import { createDocuments, operationKind } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { createFairTurns } from './fair-turns.ts';
@@ -141,22 +141,28 @@ export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services 
     return takesLong(operation.request.document) ? runLong(operation) : runQuery(operation);
   }
 
-  function runQuery({ query, viewer, request, mayBegin }: Operation): PromiseOrValue<GraphResult> {
+  function runQuery(operation: Operation): PromiseOrValue<GraphResult> {
+    return fairTurns.take(operation.viewer.userId, () => {
+      operation.mayBegin?.();
+      const plan = compiled.planFor(operation.request);
+      const whole = plan?.whole(wholeServices, operation.viewer.userId);
+      return whole === undefined ? runByFields(operation, plan) : { isExecuted: true, text: whole };
+    });
+  }
+
+  function runByFields(
+    { query, viewer, request }: Operation,
+    plan: ReadyPlan | undefined,
+  ): PromiseOrValue<GraphResult> {
     const standing = (reading: Reading) => services.accessBook.accessFor(reading, viewer.userId);
     const execution = (contextValue: GraphContext) =>
       whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query));
-    return fairTurns.take(viewer.userId, () => {
-      mayBegin?.();
-      const plan = compiled.planFor(request);
-      if (!plan) return withContext({ viewer }, standing, execution);
-      const whole = plan.whole(wholeServices, viewer.userId);
-      if (whole !== undefined) return { isExecuted: true, text: whole };
-      const answered = withContext({ viewer }, standing, (context) =>
-        whenDone(plan.answer(context), (text) => (text === null ? null : { isExecuted: true, text })),
-      );
-      // Read anew: what was in the plan's way may have ended its reading.
-      return whenDone(answered, (result) => result ?? withContext({ viewer }, standing, execution));
-    });
+    if (!plan) return withContext({ viewer }, standing, execution);
+    const answered = withContext({ viewer }, standing, (context) =>
+      whenDone(plan.answer(context), (text) => (text === null ? null : { isExecuted: true, text })),
+    );
+    // Read anew: what was in the plan's way may have ended its reading.
+    return whenDone(answered, (result) => result ?? withContext({ viewer }, standing, execution));
   }
 
   function runChange({

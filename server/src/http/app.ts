@@ -1,7 +1,6 @@
 /** The HTTP side of the service: a Fastify app with the endpoints of the contract, and nothing of what they do. */
 
 import { randomBytes } from 'node:crypto';
-import cors from '@fastify/cors';
 import { openApiDocument } from '@espalier/contract';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
@@ -170,6 +169,7 @@ export async function createApp({
   }
 
   if (corsOrigins.length > 0) {
+    const { default: cors } = await import('@fastify/cors');
     await app.register(cors, {
       origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
       methods: ['GET', 'POST'],
