@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 // A clone runs from its sources, a published package holds only what was built from them.
 const source = new URL('../src/cli/espalier.ts', import.meta.url);
 const isClone = existsSync(source);
-const needed = isClone ? [22, 18] : [22, 13];
+const needed = isClone ? [22, 18] : [22, 15];
 const [major, minor] = process.versions.node.split('.').map(Number);
 
 if (major < needed[0] || (major === needed[0] && minor < needed[1])) {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
+import { eventually } from '../eventually.ts';
 import { Cable } from './cable.ts';
 import { ConsoleBed } from './console-bed.ts';
 import { firstLoadBudgetBytes, totalOf, watchLoads } from './first-load.ts';
@@ -114,6 +115,28 @@ describe('the session of a console on SQLite', () => {
       await page.goto(bed.address(`/${part}`));
       await page.getByText('You may not see this').waitFor();
     }
+  });
+
+  test('an overview that cannot be read again tells why, and no longer that everything works', async () => {
+    const page = await bed.signedIn('admin', '/overview', { hasServerTime: true });
+    const verdict = page.getByRole('region', { name: 'Health' }).getByRole('status');
+    await verdict.getByText('Everything works').waitFor();
+    bed.expectFaults(/status of 503 .*\/graphql\)$/);
+    const message = 'The database cannot be used right now. Try again later.';
+    await page.route('**/graphql', (route) =>
+      route.request().postData()?.includes('query Overview')
+        ? route.fulfill({ status: 503, json: { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] } })
+        : route.continue(),
+    );
+    await eventually(async () => {
+      await bed.pass(10, page);
+      return (await verdict.innerText()) === 'What works is not known';
+    }, 'it is told');
+    await page.getByRole('alert').getByText(`${message} What is shown here is of`).waitFor();
+    assert.equal(await page.getByText('Works', { exact: true }).count(), 0);
+    await page.unroute('**/graphql');
+    await bed.pass(10, page);
+    await verdict.getByText('Everything works').waitFor();
   });
 
   test('an address that leads nowhere says so, and leads back', async () => {

@@ -13,7 +13,6 @@ export function problemOf(error: unknown): { readonly code: string; readonly tex
     LOGGED_OUT: 'The session is over. Sign in to go on.',
     INVALID_CREDENTIALS: 'The user name or the password is not right.',
     TOO_MANY_ATTEMPTS: `Too many attempts. Try again ${inSeconds(retryAfterSeconds)}.`,
-    UNAVAILABLE: `The server is busy. Try again ${inSeconds(retryAfterSeconds)}.`,
     INTERNAL: requestId ? `${message} (request ${requestId})` : message,
   };
   return { code, text: texts[code] ?? message };

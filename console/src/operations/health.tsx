@@ -8,9 +8,10 @@ export interface HealthCheck {
   readonly detail: string;
 }
 
-export function Health({ checks }: { checks: readonly HealthCheck[] }) {
+/** `isStale` if it could not be looked at again: nobody is told that something works which may not. */
+export function Health({ checks, isStale }: { checks: readonly HealthCheck[]; isStale: boolean }) {
   const failing = checks.filter(({ isOk }) => !isOk).length;
-  const isOk = failing === 0;
+  const isOk = failing === 0 && !isStale;
   // What needs somebody comes first.
   const sorted = checks.toSorted((one, other) => Number(one.isOk) - Number(other.isOk));
   return (
@@ -18,16 +19,13 @@ export function Health({ checks }: { checks: readonly HealthCheck[] }) {
       <header className="overview-verdict">
         <Icon name={isOk ? 'check' : 'warning'} />
         <h2>
-          <span role="status">{verdictOf(failing, checks.length)}</span>
+          <span role="status">{isStale ? 'What works is not known' : verdictOf(failing, checks.length)}</span>
         </h2>
       </header>
       <ul>
         {sorted.map(({ name, isOk: isFine, detail }) => (
           <li key={name}>
-            <span className={`label-chip ${isFine ? 'good' : 'danger'}`}>
-              <Icon name={isFine ? 'check' : 'close'} />
-              {isFine ? 'Works' : 'Fails'}
-            </span>
+            <Finding isFine={isFine} isStale={isStale} />
             <div>
               <h3>{capitalised(name)}</h3>
               <p className="soft">{detail}</p>
@@ -36,6 +34,16 @@ export function Health({ checks }: { checks: readonly HealthCheck[] }) {
         ))}
       </ul>
     </section>
+  );
+}
+
+function Finding({ isFine, isStale }: { isFine: boolean; isStale: boolean }) {
+  if (isStale) return <span className="label-chip">{isFine ? 'Worked' : 'Failed'}</span>;
+  return (
+    <span className={`label-chip ${isFine ? 'good' : 'danger'}`}>
+      <Icon name={isFine ? 'check' : 'close'} />
+      {isFine ? 'Works' : 'Fails'}
+    </span>
   );
 }
 

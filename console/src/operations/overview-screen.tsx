@@ -77,7 +77,7 @@ export function OverviewScreen() {
           <>
             <Stale answer={answer} />
             <div className="overview-top">
-              <Health checks={server.health} />
+              <Health checks={server.health} isStale={answer.error !== null} />
               <Facts server={server} />
             </div>
             <Now activity={server.activity} />
