@@ -185,7 +185,7 @@ export const bodies = {
       checks: {
         type: 'object',
         description:
-          'Of `/readyz?verbose`: `ok` or `failed` for each of what a node needs: `database`, `migrations`, `signing key`, `bus`, `disk`.',
+          'Of `/readyz?verbose`: `ok` or `failed` for each of what a node needs: `database`, `migrations`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled.',
       },
     },
   },

@@ -48,7 +48,7 @@ const graphBodyLimitBytes = 32 * 1024 * 1024;
 
 const tooLarge = { status: 413, when: 'Body over 16 KiB' };
 const otherMediaType = { status: 400, when: 'Content-Type other than application/json' };
-const overloaded = { status: 503, when: 'Overloaded, or the database cannot be written; see Retry-After' };
+const overloaded = { status: 503, when: 'Overloaded, or the database cannot be used; see Retry-After' };
 const keysNotRead = {
   status: 503,
   when: 'The database cannot be read, and the AT is of a key that this node may not know yet; see Retry-After',
