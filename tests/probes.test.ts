@@ -5,6 +5,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Reader } from '../server/src/database/database.ts';
 import { createReadiness } from '../server/src/database/readiness.ts';
 import { databaseKinds } from './databases.ts';
+import { eventually } from './eventually.ts';
 import { StagedApp } from './live/staged-app.ts';
 import { RawConnection } from './raw-connection.ts';
 import { problemOf, Testbed, type Answer } from './testbed.ts';
@@ -120,6 +121,21 @@ for (const kind of databaseKinds) {
       assert.equal(told.length, 2);
       assert.match(told[0]!, /"level":40.*db-7\.internal.*does not answer/);
       assert.match(told[1]!, /"level":30.*answers again/);
+    });
+
+    test('a database that is lost is told in the log where no program asks, too', async () => {
+      const earlier = bed.logLines.length;
+      const isTold = (text: string) => bed.logLines.slice(earlier).some((line) => line.includes(text));
+      isBroken = true;
+      await eventually(async () => {
+        await bed.sweep().catch(() => undefined);
+        return isTold('the database does not answer');
+      }, 'it is told');
+      isBroken = false;
+      await eventually(async () => {
+        await bed.sweep();
+        return isTold('the database answers again');
+      }, 'it is told to be over');
     });
 
     test('they are below the base path, and not beside it', async () => {

@@ -32,6 +32,7 @@ import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
 import type { ShownSetting } from './shown-setting.ts';
+import { createTroubleLog } from './trouble-log.ts';
 import { loadMetrics, openTraces, showMetrics } from './watching.ts';
 import type { Neighbours } from './workers/neighbours.ts';
 
@@ -68,6 +69,7 @@ export interface RunningServer {
 }
 
 const sweepEveryMs = 10_000;
+const lookForDatabaseEveryMs = 5_000;
 /** Passwords in line to be hashed. */
 const hashesWaiting = 500;
 /** How long the end may take once every request has been answered or cut. */
@@ -101,7 +103,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
     const installation = await storedIssuer(database);
-    const onKeysError = (err: unknown) => log.warn({ err }, 'the signing keys cannot be read');
+    const noteTrouble = createTroubleLog(log, clock);
+    const onKeysError = (err: unknown) => noteTrouble('the signing keys cannot be read', err);
     const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
     const accessTokens = createAccessTokens({
       issuer: settings.issuer ?? installation,
@@ -111,14 +114,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     feed = await openJournalFeed({
       database,
-      onError: (err) => log.warn({ err }, 'the journal cannot be read'),
+      onError: (err) => noteTrouble('the journal cannot be read', err),
     });
     neighbours?.onCommitted(feed.look);
     const ended = await watchEndedSessions({
       database,
       feed,
       clock,
-      onError: (err) => log.warn({ err }, 'ended sessions cannot be read'),
+      onError: (err) => noteTrouble('ended sessions cannot be read', err),
     });
     feed.onEntry(({ kind }) => {
       if (kind === 'ROTATE_KEY' || kind === 'RETIRE_KEY') keys.reread().catch(onKeysError);
@@ -176,7 +179,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
       onDocument: metrics?.countDocument,
       onBug: (err) => log.error({ err }, 'a graph field failed'),
-      onTrouble: (err) => log.warn({ err }, 'a graph field could not be had'),
+      onTrouble: (err) => noteTrouble('a graph field could not be had', err),
       tracer,
     });
     const app = await createApp({
@@ -223,6 +226,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       : [
           repeat(sweep, sweepEveryMs, (err) => log.warn({ err }, 'sweeping failed')),
           repeat(() => keys.reread(), rereadKeysEveryMs, onKeysError),
+          // Also where no program asks: what it finds is told by itself.
+          repeat(
+            async () => void (await isReady()),
+            lookForDatabaseEveryMs,
+            (err) => log.error({ err }, 'a look failed'),
+          ),
           repeat(
             async () => backups?.makeIfDue(),
             sweepEveryMs,
@@ -234,6 +243,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       url: baseUrl(settings, address),
       metricsUrl: metricsPort?.url,
       async sweep() {
+        await isReady();
         await keys.reread();
         await sweep();
         await backups?.makeIfDue();
