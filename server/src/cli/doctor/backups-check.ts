@@ -95,7 +95,8 @@ async function ageOf(
   }
   const ageMs = clock.now() - newest.begunAt;
   const hours = Math.floor(ageMs / hourMs);
-  const text = `The newest backup in ${folder} is of ${new Date(newest.begunAt).toISOString()}, ${hours.toLocaleString('en')} hours ago; ${every}.`;
+  const ago = hours === 0 ? 'less than an hour' : `${hours.toLocaleString('en')} hours`;
+  const text = `The newest backup in ${folder} is of ${new Date(newest.begunAt).toISOString()}, ${ago} ago; ${every}.`;
   if (ageMs <= settings.backupEveryHours * hourMs + overdueAfterMs) return ok(text);
   return isServed
     ? problem(
@@ -111,7 +112,8 @@ function roomFor(folder: string, count: number, of: { database: string; keep: nu
   const one = sizeOf(of.database) + sizeOf(`${of.database}-wal`);
   const wanted = one * Math.max(1, of.keep - count + 1);
   const free = bavail * bsize;
-  const text = `${shown(free)} MB are free for backups; the next one takes ${shown(one)} MB, and all ${of.keep} that are kept up to ${shown(wanted)} MB more.`;
+  const takes = `; the next one takes ${shown(one)} MB, and all ${of.keep} that are kept up to ${shown(wanted)} MB more`;
+  const text = `${Math.floor(free / 2 ** 20).toLocaleString('en')} MB are free for backups${one > 0 ? takes : ''}.`;
   // Some file systems do not tell.
   if (blocks === 0 || free >= wanted) return ok(text + sameDisk(folder, of.database));
   const fix = 'Make room, take a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
