@@ -41,8 +41,9 @@ USER 10001:10001
 ENV NODE_ENV=production ESPALIER_HOST=0.0.0.0 ESPALIER_PORT=8080
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-# Whether the process answers. Whether it can serve, a load balancer asks at /readyz: to restart it would not help then.
+# Whether the process answers, by https if it has a certificate, which is for others to judge. Whether it can serve, a load
+# balancer asks at /readyz: to restart it would not help then.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ESPALIER_PORT}${process.env.ESPALIER_BASE_PATH ?? ''}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { ESPALIER_HOST: host, ESPALIER_PORT: port, ESPALIER_BASE_PATH: base, ESPALIER_TLS_CERT_FILE: cert } = process.env; const hostname = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host; require(cert ? 'node:https' : 'node:http').get({ hostname, port, path: (base ?? '') + '/livez', rejectUnauthorized: false }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["node", "/opt/espalier/server/bin/espalier.js"]
 CMD ["serve"]

@@ -24,7 +24,7 @@ export function configurationReference(all: SettingGroups = settingGroups): stri
 
 Every setting is an environment variable and a flag of \`espalier serve\`; a flag wins. An empty variable counts as not
 set. A value that cannot be used stops the start and says what would be accepted; an unknown \`ESPALIER_…\` variable is
-warned of. A secret is never a flag, because others could see it in the process list: give the path of a file instead.
+warned of, and so is one that does nothing without another, as a host for metrics without their port. A secret is never a flag, because others could see it in the process list: give the path of a file instead.
 
 ${groups.join('\n\n')}
 `;

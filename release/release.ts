@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unreleased, withRelease } from './changelog.ts';
 import { schemaBreaks } from './schema-breaks.ts';
-import { currentVersion, nextVersion, writeVersion } from './versions.ts';
+import { currentVersion, nextVersion, requireImageVersion, writeVersion } from './versions.ts';
 
 export interface Release {
   readonly root: string;
@@ -33,6 +33,7 @@ export function release({ root, wanted, date, isDry, script, say }: Release): st
   if (git('tag', '--list', tag) !== '') throw new Error(`There is a release ${tag} already.`);
   const hasCurrent = git('tag', '--list', `v${current}`) !== '';
   const released = withRelease(changelog, version, date);
+  requireImageVersion(root);
   refuseHiddenBreaks({ root, current, version, hasCurrent });
   say(`Release ${version}, after ${hasCurrent ? current : 'none'}:\n\n${unreleased(changelog)}\n`);
   if (isDry) return version;
@@ -45,7 +46,7 @@ export function release({ root, wanted, date, isDry, script, say }: Release): st
   git('add', '--all');
   git('commit', '--quiet', '--message', `chore(release): ${version}`);
   git('tag', '--annotate', tag, '--message', `Espalier ${version}`);
-  say(`${changed.length} manifests, CHANGELOG.md and what is made of them are committed as ${tag}. Publish it with:
+  say(`${changed.length} files with the version, CHANGELOG.md and what is made of them are committed as ${tag}. Publish it with:
 
   git push --follow-tags
   npm publish --workspaces --provenance

@@ -4,6 +4,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const levels = ['major', 'minor', 'patch'] as const;
+/** What makes, runs or shows the image. */
+const imageFiles = [
+  'Dockerfile',
+  'deploy/compose.yaml',
+  'deploy/kubernetes.yaml',
+  'docs/docker.md',
+  'docs/kubernetes.md',
+];
+/** After its name, and in its label. */
+const imageVersion = /(?<=\bespalier:|image\.version=")\d+\.\d+\.\d+/g;
 
 interface Manifest {
   readonly name: string;
@@ -31,17 +41,40 @@ export function currentVersion(root: string): string {
   return readManifest(join(root, 'server/package.json')).version;
 }
 
-/** In every workspace, in what they ask of each other, and in the lock file, which npm would change in the same way. */
+/** All that name the version, from the root. A test finds one that is not here. */
+export function filesWithVersion(root: string): string[] {
+  return [...manifestsOf(root), 'package-lock.json', ...imageFiles];
+}
+
+/**
+ * In every workspace, in what they ask of each other, in the lock file, which npm would change in the same way, and in the
+ * name of the image.
+ */
 export function writeVersion(root: string, version: string): string[] {
   const { workspaces = [] } = readManifest(join(root, 'package.json'));
-  const files = workspaces.map((workspace) => `${workspace}/package.json`);
+  const files = manifestsOf(root);
   const names = new Set(files.map((file) => readManifest(join(root, file)).name));
   for (const file of files)
     rewrite(join(root, file), (manifest: Manifest) => setVersion(manifest, names, version));
   rewrite(join(root, 'package-lock.json'), ({ packages }: { packages: Record<string, Manifest> }) => {
     for (const workspace of workspaces) setVersion(packages[workspace]!, names, version);
   });
-  return [...files, 'package-lock.json'];
+  for (const file of imageFiles) {
+    const path = join(root, file);
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(imageVersion, version));
+  }
+  return filesWithVersion(root);
+}
+
+/** One that names no version any more is a mistake here, or there. */
+export function requireImageVersion(root: string): void {
+  const file = imageFiles.find((each) => readFileSync(join(root, each), 'utf8').search(imageVersion) < 0);
+  if (file !== undefined) throw new Error(`${file} does not name the version of the image.`);
+}
+
+function manifestsOf(root: string): string[] {
+  const { workspaces = [] } = readManifest(join(root, 'package.json'));
+  return workspaces.map((workspace) => `${workspace}/package.json`);
 }
 
 function setVersion(manifest: Manifest, names: ReadonlySet<string>, version: string): void {

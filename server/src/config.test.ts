@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { environmentName, flagName, readSettings, settingsTable } from './config.ts';
+import type { Setting } from './settings/setting.ts';
 import { StartError } from './start-error.ts';
 
 type Environment = Record<string, string>;
@@ -164,12 +165,47 @@ test('headers for traces are pairs, and never told', () => {
     authorization: 'Bearer x=',
     'x-tenant': '7',
   });
-  for (const bad of ['secretword', 'se cret=word', 'secret=%zz', 'a=secret,,c=d']) {
+  assert.deepEqual(read('x-name=caf%C3%A9%20%7E').tracesHeaders, { 'x-name': 'café ~' });
+  for (const bad of [
+    'secretword',
+    'se cret=word',
+    'secret=%zz',
+    'a=secret,,c=d',
+    ...['%0D', '%0A', '%0D%0Ax-other:%20secret', '%00', '%09', '%7F', '%C2%85', '%E2%82%AC'].map(
+      (sign) => `a=secret${sign}secret`,
+    ),
+  ]) {
     assert.throws(
       () => read(bad),
       (error: Error) =>
         /^ESPALIER_TRACES_HEADERS holds a value that/.test(error.message) && !/secret/.test(error.message),
     );
+  }
+});
+
+test('what does nothing without another setting is warned of, unless that one is given', () => {
+  const warned = (environment: Record<string, string>, flags: Record<string, string> = {}) =>
+    readSettings({ environment, flags }).warnings;
+  assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0' }), [
+    'ESPALIER_METRICS_HOST is ignored: it does nothing without ESPALIER_METRICS_PORT.',
+  ]);
+  assert.deepEqual(warned({}, { 'metrics-host': '0.0.0.0', 'backup-keep': '3' }), [
+    '--backup-keep is ignored: it does nothing without ESPALIER_BACKUP_FOLDER.',
+    '--metrics-host is ignored: it does nothing without ESPALIER_METRICS_PORT.',
+  ]);
+  assert.deepEqual(warned({ ESPALIER_TRACES_HEADERS: 'a=secret', ESPALIER_TRACES_SHARE: '0.5' }), [
+    'ESPALIER_TRACES_SHARE is ignored: it does nothing without ESPALIER_TRACES_URL.',
+    'ESPALIER_TRACES_HEADERS is ignored: it does nothing without ESPALIER_TRACES_URL.',
+  ]);
+  assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0', ESPALIER_METRICS_PORT: '0' }), []);
+  assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '' }), []);
+  const all: Setting<unknown>[] = Object.values(settingsTable);
+  for (const { onlyWith } of all) {
+    if (onlyWith !== undefined)
+      assert.ok(
+        all.some(({ name }) => name === onlyWith),
+        onlyWith,
+      );
   }
 });
 

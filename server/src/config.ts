@@ -119,7 +119,8 @@ export function readSettings({ environment, flags = {} }: Sources): {
   const shown = Object.entries(settingGroups).flatMap(([subject, group]) =>
     Object.values(group).map((each) => shownSetting(each, subject, given.get(each))),
   );
-  return { settings: Object.freeze(values), shown, warnings: unknownNames(environment) };
+  const warnings = [...unknownNames(environment), ...withoutEffect(given)];
+  return { settings: Object.freeze(values), shown, warnings };
 }
 
 function shownSetting(each: Setting<unknown>, subject: string, given: GivenText | undefined): ShownSetting {
@@ -256,6 +257,16 @@ function isServiceLink(name: string, value: string): boolean {
     /^ESPALIER_(\w+_)?PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name) ||
     (/^ESPALIER_(\w+_)?PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value))
   );
+}
+
+/** What was written, and does nothing because of what was not. */
+function withoutEffect(given: ReadonlyMap<Setting<unknown>, GivenText | undefined>): string[] {
+  return settings.flatMap((each) => {
+    const needed = settings.find(({ name }) => name === each.onlyWith);
+    const source = given.get(each)?.source;
+    if (!needed || source === undefined || given.get(needed)) return [];
+    return [`${source} is ignored: it does nothing without ${environmentName(needed)}.`];
+  });
 }
 
 function unknownNames(environment: Sources['environment']): string[] {

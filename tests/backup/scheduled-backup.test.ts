@@ -102,6 +102,23 @@ describe('the scheduled backups of a server on SQLite', () => {
     assert.deepEqual(readdirSync(folder), ['backups']);
   });
 
+  test('tell their server that they go on, while they are copied and before they are checked', async () => {
+    const from = tree.bed.database.url.slice('sqlite:'.length);
+    await plantFolders(
+      tree.bed.database.url,
+      Array.from({ length: 6_000 }, (_, place) => `More ${place}`),
+    );
+    const args = ['--conditions=espalier-source', program, from, join(folder, 'told.db')];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const told: unknown[] = [];
+    child.on('message', (report: { doing?: string }) => told.push(report.doing ?? Object.keys(report)[0]));
+    await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+    const pages = statSync(join(folder, 'told.db')).size / 4_096;
+    rmSync(join(folder, 'told.db'));
+    assert.ok(pages > 600, String(pages));
+    assert.deepEqual([...new Set(told)], ['copy', 'check', 'made']);
+  });
+
   test('are given up when the server is stopped, and nothing half is left', async () => {
     const other = await Testbed.start(sqlite, { settings: { BACKUP_FOLDER: join(folder, 'other') } });
     const making = other.sweep();

@@ -1,9 +1,17 @@
-/** What the Dockerfile takes from here is here and is not ignored, and its commands are those of this repository. */
+/** What the Dockerfile takes from here is here and is not ignored, and its commands are those of this repository; its health check is run. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
+import { generate } from 'selfsigned';
+import { sqlite } from '../databases.ts';
+import { Testbed } from '../testbed.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -75,30 +83,48 @@ describe('the Dockerfile', () => {
     }
   });
 
-  test('who asks how it is gets 0 or 1, as the node answers', async () => {
+  describe('its health check', () => {
     const [, command] = /CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0]!)!;
-    const [program, flag, script] = JSON.parse(command!) as string[];
-    assert.deepEqual([program, flag], ['node', '-e']);
-    assert.equal(await exitOf(script!, 200), 0);
-    assert.equal(await exitOf(script!, 503), 1);
-    assert.equal(await exitOf(script!, undefined), 1);
+    const [program, ...args] = JSON.parse(command!) as string[];
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-health-'));
+    after(() => rmSync(folder, { recursive: true }));
+
+    /** The exit code of the very command, with the variables of the image and these. */
+    const exitOf = (url: string, settings: Record<string, string> = {}) => {
+      assert.equal(program, 'node');
+      const [, ofImage] = /ESPALIER_HOST=(\S+)/.exec(all('ENV').join(' '))!;
+      const env = { ESPALIER_HOST: ofImage, ESPALIER_PORT: new URL(url).port, ...settings };
+      return new Promise<unknown>((resolve) =>
+        execFile(process.execPath, args, { env, cwd: folder }, (error) => resolve(error ? error.code : 0)),
+      );
+    };
+
+    test('is 0 for a node that answers, under its path, and 1 for none', async () => {
+      const bed = await Testbed.start(sqlite, { settings: { BASE_PATH: '/tree', HOST: '0.0.0.0' } });
+      assert.equal(await exitOf(bed.url, { ESPALIER_BASE_PATH: '/tree' }), 0);
+      assert.equal(await exitOf(bed.url, { ESPALIER_HOST: '127.0.0.1', ESPALIER_BASE_PATH: '/tree/' }), 0);
+      await bed.stop();
+      assert.equal(await exitOf(bed.url, { ESPALIER_BASE_PATH: '/tree' }), 1);
+    });
+
+    test('is 0 for a node with a certificate, whatever that is for, and 1 without the setting', async () => {
+      const { cert, private: key } = await generate([{ name: 'commonName', value: 'tree.example.com' }]);
+      const files = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') };
+      writeFileSync(files.TLS_CERT_FILE, cert);
+      writeFileSync(files.TLS_KEY_FILE, key, { mode: 0o600 });
+      const bed = await Testbed.start(sqlite, { settings: files });
+      assert.match(bed.url, /^https:/);
+      assert.equal(await exitOf(bed.url, { ESPALIER_TLS_CERT_FILE: files.TLS_CERT_FILE }), 0);
+      assert.equal(await exitOf(bed.url), 1);
+      await bed.stop();
+    });
+
+    test('is 1 for a node that says that it is not well', async () => {
+      const sick = createServer((_, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
+      await once(sick, 'listening');
+      const { port } = sick.address() as AddressInfo;
+      assert.equal(await exitOf(`http://127.0.0.1:${port}`), 1);
+      sick.close();
+    });
   });
 });
-
-/** What the script would end with, if a node at /tree gave that answer, or none. */
-async function exitOf(script: string, status: number | undefined): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const fetched = (url: string) => {
-      assert.equal(url, 'http://127.0.0.1:8080/tree/livez');
-      return status === undefined
-        ? Promise.reject(new Error('refused'))
-        : Promise.resolve({ ok: status < 300 });
-    };
-    const environment = { ESPALIER_PORT: '8080', ESPALIER_BASE_PATH: '/tree' };
-    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- it is the text that the image runs
-    const run = new Function('fetch', 'process', `return ${script}`) as (
-      ...given: unknown[]
-    ) => Promise<void>;
-    run(fetched, { env: environment, exit: resolve }).catch(reject);
-  });
-}

@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { release } from '../../release/release.ts';
+import { currentVersion, filesWithVersion } from '../../release/versions.ts';
 
 const source = join(import.meta.dirname, '../..');
 const workspaces = ['contract', 'client', 'console', 'server'];
@@ -15,8 +16,17 @@ const copied = [
   'package-lock.json',
   'contract/schema.graphql',
   'contract/released-schema.graphql',
-  ...workspaces.map((workspace) => `${workspace}/package.json`),
+  ...filesWithVersion(source),
 ];
+/** They tell of earlier versions, or of those of others; what is made up in a test is no version of ours. */
+const tellsOfOthers =
+  /^(CHANGELOG\.md|docs\/(decisions\/.*|licences\.md|versioning\.md)|tests\/.*|.*\.test\.tsx?)$/;
+/** Lines in which Espalier has that version. */
+const namings = (text: string, version: string) =>
+  text
+    .split('\n')
+    .filter((line) => /espalier|image\.version|"version":/i.test(line))
+    .filter((line) => new RegExp(`(?<![\\d.])${version.replaceAll('.', '\\.')}(?!\\d|\\.\\d)`).test(line));
 const changelog = `# Changelog
 
 ## Unreleased
@@ -90,6 +100,33 @@ describe('a release', () => {
     assert.deepEqual(scripts, ['check', 'generate', 'released-schema', 'fixture', 'licences', 'sbom']);
   });
 
+  test('names the new version wherever the image is made, run or shown, and nowhere the old one', () => {
+    make('minor');
+    const images = filesWithVersion(source).filter((file) => !file.endsWith('.json'));
+    assert.deepEqual(images, [
+      'Dockerfile',
+      'deploy/compose.yaml',
+      'deploy/kubernetes.yaml',
+      'docs/docker.md',
+      'docs/kubernetes.md',
+    ]);
+    for (const file of images) {
+      const before = namings(readFileSync(join(source, file), 'utf8'), currentVersion(source));
+      assert.ok(before.length > 0, file);
+      assert.deepEqual(namings(read(file), '0.1.0'), [], file);
+      assert.equal(namings(read(file), '0.2.0').length, before.length, file);
+    }
+    assert.match(read('Dockerfile'), /^ {2}org\.opencontainers\.image\.version="0\.2\.0"$/m);
+  });
+
+  test('is refused when a file that should name the version of the image does not', () => {
+    write('deploy/compose.yaml', read('deploy/compose.yaml').replaceAll('espalier:0.1.0', 'espalier:latest'));
+    commit();
+    assert.throws(() => make('minor'), /deploy\/compose\.yaml does not name the version of the image/);
+    assert.equal(git('status', '--porcelain'), '');
+    assert.deepEqual(scripts, []);
+  });
+
   test('moves what was not released under the version and the day', () => {
     make('patch');
     assert.equal(
@@ -141,4 +178,20 @@ describe('a release', () => {
     assert.equal(git('status', '--porcelain'), '');
     assert.equal(git('tag', '--list'), 'v0.1.0');
   });
+});
+
+test('no file of the repository names the version but those that a release changes', () => {
+  const known = new Set(filesWithVersion(source));
+  const version = currentVersion(source);
+  const listing = ['-c', 'safe.directory=*', 'ls-files'];
+  const all = execFileSync('git', listing, { cwd: source, encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .filter((file) => existsSync(join(source, file)));
+  assert.ok(all.length > 500, String(all.length));
+  const others = all.filter((file) => !known.has(file) && !tellsOfOthers.test(file));
+  const found = others.filter(
+    (file) => namings(readFileSync(join(source, file), 'utf8'), version).length > 0,
+  );
+  assert.deepEqual(found, []);
 });

@@ -48,13 +48,13 @@ export class BackupFolder {
   }
 
   /** The newest first. One of the future is of a clock that was wrong: it does not count, and is left alone. */
-  async list(now: number): Promise<KeptBackup[]> {
-    return (await this.#own(now)).filter(({ isWhole }) => isWhole);
+  list(now: number): Promise<KeptBackup[]> {
+    return backupsIn(this.path, now);
   }
 
   /** All but the newest so many go, and what crashes have left. */
   async prune(now: number, keep: number): Promise<void> {
-    const own = await this.#own(now);
+    const own = await ownFilesIn(this.path, now);
     const left = own.filter(({ isWhole, begunAt }) => !isWhole && now - begunAt > leftAfterMs);
     const old = own.filter(({ isWhole }) => isWhole).slice(keep);
     for (const { file } of [...old, ...left]) await rm(file, { force: true });
@@ -77,24 +77,32 @@ export class BackupFolder {
       `ESPALIER_BACKUP_FOLDER names ${this.path}, and ${newest!.file} there is a backup of another installation. Give each a folder of its own.`,
     );
   }
-
-  async #own(now: number): Promise<(KeptBackup & { readonly isWhole: boolean })[]> {
-    const entries = await readdir(this.path, { withFileTypes: true }).catch((cause: Error) => {
-      throw new StartError(`The folder ${this.path} cannot be read: ${cause.message}.`, { cause });
-    });
-    return entries
-      .flatMap((entry) => {
-        const [, day, hour, minute, second, unfinished] = ownName.exec(entry.name) ?? [];
-        const begunAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
-        if (!entry.isFile() || !(begunAt <= now)) return [];
-        return [{ file: join(this.path, entry.name), begunAt, isWhole: unfinished === undefined }];
-      })
-      .toSorted((one, other) => other.begunAt - one.begunAt);
-  }
 }
 
-/** Undefined if it cannot be read, which is for `espalier restore` to say. */
-async function installationIn(file: string): Promise<string | undefined> {
+/** Those that are whole, the newest first. */
+export async function backupsIn(folder: string, now: number): Promise<KeptBackup[]> {
+  return (await ownFilesIn(folder, now)).filter(({ isWhole }) => isWhole);
+}
+
+async function ownFilesIn(
+  folder: string,
+  now: number,
+): Promise<(KeptBackup & { readonly isWhole: boolean })[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((cause: Error) => {
+    throw new StartError(`The folder ${folder} cannot be read: ${cause.message}.`, { cause });
+  });
+  return entries
+    .flatMap((entry) => {
+      const [, day, hour, minute, second, unfinished] = ownName.exec(entry.name) ?? [];
+      const begunAt = Date.parse(`${day}T${hour}:${minute}:${second}Z`);
+      if (!entry.isFile() || !(begunAt <= now)) return [];
+      return [{ file: join(folder, entry.name), begunAt, isWhole: unfinished === undefined }];
+    })
+    .toSorted((one, other) => other.begunAt - one.begunAt);
+}
+
+/** The name of the installation. Undefined if it cannot be read, which is for `espalier restore` to say. */
+export async function installationIn(file: string): Promise<string | undefined> {
   try {
     const stored = openStored(file);
     try {

@@ -7,6 +7,8 @@ import { makeBackup } from './backup.ts';
 
 /** Whoever answers requests goes first. */
 const kindness = 10;
+/** Told of each time so many are copied: some megabytes. */
+const pagesBetween = 500;
 
 const [from, to] = process.argv.slice(2);
 const stopping = new AbortController();
@@ -15,10 +17,18 @@ process.once('disconnect', () => stopping.abort());
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);
 try {
   lowerPriority();
-  tell({ made: await makeBackup({ from: from!, to: to!, isReplacing: false, signal: stopping.signal }) });
+  const made = await makeBackup({
+    from: from!,
+    to: to!,
+    isReplacing: false,
+    signal: stopping.signal,
+    onPages: tellOfCopying(),
+    onCheck: () => tell({ doing: 'check' }),
+  });
+  tellAndEnd({ made });
 } catch (error) {
-  if (error instanceof StartError) tell({ refused: error.message });
-  else if (!stopping.signal.aborted) tell({ failed: String(error) });
+  if (error instanceof StartError) tellAndEnd({ refused: error.message });
+  else if (!stopping.signal.aborted) tellAndEnd({ failed: String(error) });
 }
 
 /** Where that is not allowed, others have to share with it. */
@@ -30,6 +40,23 @@ function lowerPriority(): void {
   }
 }
 
-function tell(report: BackupReport): void {
-  if (process.connected) process.send!(report, () => process.connected && process.disconnect());
+/** Only when something was copied: what waits for a lock is asked again and again, too. */
+function tellOfCopying(): (done: number) => void {
+  let toldOf = 0;
+  return (done) => {
+    if (done < toldOf + pagesBetween) return;
+    toldOf = done;
+    tell({ doing: 'copy' });
+  };
+}
+
+/** Whoever is not there any more has disconnected. */
+function tell(report: BackupReport, onTold = () => {}): void {
+  if (process.connected) process.send!(report, onTold);
+}
+
+function tellAndEnd(report: BackupReport): void {
+  tell(report, () => {
+    if (process.connected) process.disconnect();
+  });
 }

@@ -37,7 +37,7 @@ const hourMs = 60 * 60 * 1_000;
 /** After one that failed. */
 const retryMinutes = 15;
 /** A file of many gigabytes takes a while, and so does starting; then somebody should look. */
-const overdueAfterMs = hourMs;
+export const overdueAfterMs = hourMs;
 
 export class ScheduledBackup {
   /** When the newest one that is whole was begun, in milliseconds since 1970. */

@@ -16,6 +16,7 @@ export const backupSettings = {
     about: 'How many hours after the last backup the next one is made, also when the server was restarted.',
     accepts: 'a whole number from 1 to 8760',
     default: '24',
+    onlyWith: 'BACKUP_FOLDER',
     parse: wholeNumber(1, 8_760),
   }),
   backupKeep: setting({
@@ -23,6 +24,7 @@ export const backupSettings = {
     about: 'How many of these backups are kept, the newest; other files in the folder are never touched.',
     accepts: 'a whole number from 1 to 10000',
     default: '7',
+    onlyWith: 'BACKUP_FOLDER',
     parse: wholeNumber(1, 10_000),
   }),
 };

@@ -17,6 +17,7 @@ export const metricsSettings = {
       'The address of that port. Whoever reaches it can read the metrics, without a token: beyond loopback, see to it that only Prometheus does.',
     accepts: 'a host name or an IP address',
     default: '127.0.0.1',
+    onlyWith: 'METRICS_PORT',
     parse: hostName,
   }),
 };

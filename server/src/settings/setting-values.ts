@@ -91,12 +91,18 @@ export function headerPairs(given: string): Readonly<Record<string, string>> | u
     .map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair));
   if (!pairs.every((pair) => pair !== null)) return undefined;
   try {
-    return Object.fromEntries(
-      pairs.map(([, name, value]) => [name!.toLowerCase(), decodeURIComponent(value!)]),
+    const headers = pairs.map(
+      ([, name, value]) => [name!.toLowerCase(), decodeURIComponent(value!)] as const,
     );
+    return headers.every(([, value]) => isHeaderValue(value)) ? Object.fromEntries(headers) : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Others end the line, or cannot be sent: nothing would arrive, and nobody would know why. */
+function isHeaderValue(value: string): boolean {
+  return /^[\x20-\x7e\xa0-\xff]*$/.test(value);
 }
 
 /** Or an IP address. */

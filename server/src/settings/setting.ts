@@ -8,6 +8,8 @@ export interface Setting<Value> {
   readonly accepts: string;
   /** As a user would write it; a setting without one is not set unless given. */
   readonly default?: string;
+  /** The name of another setting: unless that one is given, this one does nothing. */
+  readonly onlyWith?: string;
   /** The value may also be in a file, named by `…_FILE` or `--…-file`. */
   readonly mayBeFile?: boolean;
   /** A secret is never shown, and never a flag: others could see it in the process list. */

@@ -17,7 +17,7 @@ export const startSettings = {
   adminPassword: setting({
     name: 'ADMIN_PASSWORD',
     about:
-      'The password of that administrator. Without it, one is generated and shown once. Ignored after the first start.',
+      'The password of that administrator. Without it, one is generated and shown once. After the first start it is ignored: a new password is set in the console, or with `espalier user reset-password`.',
     accepts: 'a password',
     mayBeFile: true,
     isSecret: true,

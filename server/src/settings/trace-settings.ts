@@ -16,13 +16,15 @@ export const traceSettings = {
     about: 'Of all requests, how many are traced; a request whose traceparent says so decides for itself.',
     accepts: 'a number from 0 to 1',
     default: '1',
+    onlyWith: 'TRACES_URL',
     parse: share,
   }),
   tracesHeaders: setting({
     name: 'TRACES_HEADERS',
     about: 'Headers that go with the traces, for a collector that wants to know who sends them.',
     accepts:
-      'name=value, several with a comma between them, with special characters of the values percent-encoded',
+      'name=value, several with a comma between them, with special characters of the values percent-encoded, and none that a header cannot hold, such as a line break',
+    onlyWith: 'TRACES_URL',
     mayBeFile: true,
     isSecret: true,
     parse: headerPairs,

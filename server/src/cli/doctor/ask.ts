@@ -1,4 +1,4 @@
-/** A plain request to a server, whatever its certificate is: that is judged by itself. */
+/** A plain request to a server, whatever its certificate is unless asked otherwise: that is judged by itself. */
 
 import { request as requestPlain, type IncomingHttpHeaders } from 'node:http';
 import { request as requestSecure } from 'node:https';
@@ -20,12 +20,14 @@ export interface Question {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** No answer counts unless its certificate is trusted here. */
+  readonly mustBeTrusted?: boolean;
 }
 
 export function ask(
   clock: Clock,
   url: string,
-  { method = 'GET', headers, body }: Question = {},
+  { method = 'GET', headers, body, mustBeTrusted = false }: Question = {},
 ): Promise<Answer> {
   const request = url.startsWith('https:') ? requestSecure : requestPlain;
   return new Promise((resolve, reject) => {
@@ -33,7 +35,7 @@ export function ask(
       method,
       headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
       agent: false,
-      rejectUnauthorized: false,
+      rejectUnauthorized: mustBeTrusted,
       signal: AbortSignal.timeout(answerWithinMs),
     });
     sent.once('error', (error) => reject(asSaid(error)));

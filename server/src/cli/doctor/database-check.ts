@@ -1,7 +1,7 @@
 /** Whether the database can be used, is whole, and is of this program. */
 
 import { resolve } from 'node:path';
-import { databaseOptionsOf } from '../../config.ts';
+import { databaseOptionsOf, type Settings } from '../../config.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { migrations, stepsTaken } from '../../database/migrations.ts';
 import { openAsItIs } from '../../database/open-database.ts';
@@ -41,7 +41,7 @@ async function* checkFile({ settings }: Examined, given: string): Findings {
   yield ok(`${file} is whole (${size}, every page and index looked at).`);
   const stored = openStored(file);
   try {
-    if (stored.applicationId === applicationId) yield* checkContents(stored, settings.masterKey);
+    if (stored.applicationId === applicationId) yield* checkContents(stored, settings);
     else yield problem(`${file} is of another program.`, 'Give Espalier a database of its own.');
   } finally {
     stored.close();
@@ -89,7 +89,7 @@ async function* checkPostgres({ settings, postgres }: Examined): Findings {
   try {
     const found = await database.transaction(async (transaction) => {
       const findings: Finding[] = [];
-      for await (const each of checkContents(transaction, settings.masterKey)) findings.push(each);
+      for await (const each of checkContents(transaction, settings)) findings.push(each);
       return findings;
     });
     yield* found;
@@ -128,7 +128,7 @@ function* checkConnections({ mostConnections, usedConnections }: Facts, wanted: 
       );
 }
 
-async function* checkContents(stored: Stored, masterKey: string | undefined): Findings {
+async function* checkContents(stored: Stored, { masterKey, adminPassword }: Settings): Findings {
   const taken = await stepsTaken(stored);
   if (taken === 0) {
     yield warning('It is empty.', 'The first start of the server prepares it.');
@@ -151,6 +151,12 @@ async function* checkContents(stored: Stored, masterKey: string | undefined): Fi
     return;
   }
   yield* checkKeys(stored, masterKey);
+  // No warning: who starts containers sets it each time.
+  if (adminPassword !== undefined) {
+    yield ok(
+      'The administrator was made at the first start: ESPALIER_ADMIN_PASSWORD is ignored since. A new password is set with espalier user reset-password.',
+    );
+  }
 }
 
 async function* checkKeys(stored: Reader, masterKey: string | undefined): Findings {

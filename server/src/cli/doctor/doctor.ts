@@ -10,6 +10,7 @@ import { StartError, UsageError } from '../../start-error.ts';
 import { command, json, type Given } from '../command.ts';
 import { exitCodes, ExitError } from '../failures.ts';
 import { print, printJson, shown as spelled } from '../output.ts';
+import { checkBackups } from './backups-check.ts';
 import { checkClock } from './clock-check.ts';
 import { checkCors } from './cors-check.ts';
 import { checkDatabase } from './database-check.ts';
@@ -19,6 +20,7 @@ import { problem, type Finding, type State } from './finding.ts';
 import { checkServer } from './server-check.ts';
 import { checkSettings, unusable } from './settings-check.ts';
 import { checkTls } from './tls-check.ts';
+import { checkWatching } from './watching-check.ts';
 
 export const doctor = command({
   options: {
@@ -29,8 +31,9 @@ export const doctor = command({
     json,
   },
   settings: [commandLineSettings.url, ...Object.values(settingsTable)],
-  details: `Checks the settings, the clock, the database, room and file modes, certificates, and a server if one answers: the one of --url,
-through whatever proxy is in front of it, or the one that these settings would start. Changes nothing.
+  details: `Checks the settings, the clock, the database, room and file modes, the folder of scheduled backups, certificates, the port of the
+metrics, the collector of the traces, and a server if one answers: the one of --url, through whatever proxy is in front of it, or
+the one that these settings would start. Changes nothing.
 
 Exits with 1 if there is a problem; warnings are none. Run it where the server runs, as its user and with its settings.`,
   async run({ options, flags }) {
@@ -73,7 +76,9 @@ async function* allFindings(
     ['Clock', checkClock(examined)],
     ['Database', checkDatabase(examined)],
     ['Disk and files', checkFiles(examined)],
+    ['Backups', checkBackups(examined)],
     ['TLS', checkTls(examined)],
+    ['Metrics and traces', checkWatching(examined)],
     ['Server', checkServer(examined)],
     ...(origin === undefined ? [] : [['Web pages', checkCors(examined, origin)] as const]),
   ];

@@ -49,8 +49,13 @@ export function examine(given: {
 /** Where a server with these settings can be reached from this machine. */
 function usualUrl({ host, port, basePath, tlsCertFile }: Settings): string | undefined {
   if (port === 0) return undefined;
+  return `${tlsCertFile ? 'https' : 'http'}://${placeOf(host, port)}${basePath}`;
+}
+
+/** Who listens on all addresses is reached on this machine's own. */
+export function placeOf(host: string, port: number): string {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `${tlsCertFile ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}${basePath}`;
+  return `${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 function once<T>(work: () => Promise<T>): () => Promise<T> {

@@ -64,6 +64,6 @@ function roomIn(folder: string, usedBytes: number): Finding {
 }
 
 /** One that is there. */
-function nearestFolder(folder: string): string {
+export function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }

@@ -5,6 +5,7 @@ import {
   databaseLinkWarning,
   exposureWarning,
   isLoopbackHost,
+  metricsExposureWarning,
   tooManyWorkersWarning,
   unsealedWarning,
 } from '../settings-warnings.ts';
@@ -16,6 +17,7 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
     ...warnings,
     exposureWarning(settings),
     databaseLinkWarning(settings),
+    metricsExposureWarning(settings),
     unsealedWarning(settings),
     tooManyWorkersWarning(settings),
     trustProxy === true && !isLoopbackHost(host)
