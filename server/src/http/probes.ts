@@ -16,26 +16,32 @@ export interface ProbeServices {
 }
 
 const askAgainSeconds = 1;
-const checksHoldForMs = 250;
 
 export function addProbes(app: FastifyInstance, services: ProbeServices): void {
-  const { isStopping } = services;
-  const checks = sharedLook(services.checkHealth, checksHoldForMs);
+  const { isStopping, isReady, canSign } = services;
+  const checkHealth = sharedLook(services.checkHealth);
   addEndpoint(app, endpoints.livez, (_, reply) => answerStatus(reply, { status: 'ok' }));
 
   addEndpoint(app, endpoints.readyz, async ({ query }, reply) => {
-    const reason = isStopping() ? undefined : await whyNotReady(services);
-    const details = 'verbose' in (query as object) ? { checks: shownChecks(await checks()) } : {};
-    const refused = isStopping() ? 'This node is stopping.' : reason;
-    if (refused === undefined) return answerStatus(reply, { status: 'ready', ...details });
-    throw new Refusal('UNAVAILABLE', refused, { retryAfterSeconds: askAgainSeconds, ...details });
+    const checks = 'verbose' in (query as object) ? await checkHealth() : undefined;
+    // By the same look: an answer must not contradict itself.
+    const isUp = checks ? isDatabaseUp(checks) : isStopping() || (await isReady());
+    const details = checks ? { checks: shownChecks(checks) } : {};
+    const reason = whyNotReady({ isStopping: isStopping(), isUp, canSign: canSign() });
+    if (reason === undefined) return answerStatus(reply, { status: 'ready', ...details });
+    throw new Refusal('UNAVAILABLE', reason, { retryAfterSeconds: askAgainSeconds, ...details });
   });
 }
 
 /** Of all that is checked only what leaves nothing to be served: the rest is for people, who have time. */
-async function whyNotReady({ isReady, canSign }: ProbeServices): Promise<string | undefined> {
-  if (!(await isReady())) return 'The database does not answer.';
-  return canSign() ? undefined : 'This node cannot make auth tokens.';
+function whyNotReady(node: Readonly<Record<'isStopping' | 'isUp' | 'canSign', boolean>>): string | undefined {
+  if (node.isStopping) return 'This node is stopping.';
+  if (!node.isUp) return 'The database does not answer.';
+  return node.canSign ? undefined : 'This node cannot make auth tokens.';
+}
+
+function isDatabaseUp(checks: readonly HealthCheck[]): boolean {
+  return checks.every(({ name, isOk }) => name !== 'database' || isOk);
 }
 
 /** Anybody may ask: they are told what, and not why. */
