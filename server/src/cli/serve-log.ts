@@ -1,6 +1,6 @@
 /**
  * What a server says of its own start and end, for whoever collects its log. On a terminal the program says all of that in
- * words: there only warnings are left, and they are words, too. Never holds the address of a database, in which there may be a password.
+ * words: there only warnings are left, and they are words, too. Never holds the URL of a database: it may hold a password.
  */
 
 import { isatty } from 'node:tty';
@@ -19,12 +19,10 @@ export interface ServeLog {
   stopped(): void;
 }
 
-/** Where it goes, for tests. */
-const standardError = 2;
-
 export function serveLog(
   { logLevel, databaseUrl, workers }: Settings,
-  descriptor = standardError,
+  /** Standard error, but for tests. */
+  descriptor = 2,
   isTerminal = isatty(descriptor),
 ): ServeLog {
   const destination = logDestination(descriptor, isTerminal);

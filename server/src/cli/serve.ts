@@ -73,8 +73,8 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   const server = await unlessStopped(starting, stop, settings);
   if (server) {
     told.warn(unsealedWarning(settings));
-    told.started(server);
     console.log(addresses(server, settings));
+    told.started(server);
     console.log(howToTry(server, administrator));
     try {
       await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
