@@ -53,6 +53,8 @@ class Stage {
     const found = () =>
       this.app.logLines.map((text) => JSON.parse(text) as Line).filter(({ msg }) => msg === 'request');
     await eventually(() => found().length >= count, `${count} lines`);
+    // A second one would come when the connection is gone.
+    await new Promise((resolve) => setImmediate(resolve));
     assert.equal(found().length, count);
     assert.ok(!this.app.logLines.join('').includes(secret));
     assert.deepEqual(
