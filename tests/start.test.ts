@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { databaseKinds, type TestDatabase } from './databases.ts';
+import { databaseKinds, postgres, type TestDatabase } from './databases.ts';
 import { CommandHost, type Ended } from './espalier-command.ts';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 import { withoutHasteWarning } from './postgres/haste.ts';
@@ -70,6 +70,22 @@ class Program {
   }
 }
 
+interface Line {
+  readonly level: number;
+  readonly msg: string;
+  readonly url?: string;
+  readonly database?: string;
+  readonly workers?: number;
+  readonly route?: string;
+  readonly signal?: string;
+}
+
+/** All of it is JSON. */
+function linesOf(errors: string): Line[] {
+  const lines = withoutHasteWarning(errors).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as Line);
+}
+
 describe('espalier serve', () => {
   let folder: string;
   let started: Program | undefined;
@@ -101,7 +117,7 @@ describe('espalier serve', () => {
 
       test('the first start makes an installation, shows the password once, and its lines work when pasted', async () => {
         const first = start([], stored);
-        await first.untilRunning();
+        const firstUrl = await first.untilRunning();
         const password = /Password +(\S+)/.exec(first.output)![1]!;
         const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
         assert.equal(pasted.length, 2);
@@ -109,13 +125,24 @@ describe('espalier serve', () => {
         assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
         const { code, errors } = await first.end('SIGTERM');
         assert.equal(code, 0);
-        const lines = withoutHasteWarning(errors).trim().split('\n');
-        const logged = lines.map((line) => JSON.parse(line) as { msg: string; route: string });
         assert.deepEqual(
-          logged.map(({ msg, route }) => [msg, route]),
+          linesOf(errors).map(({ msg, url, database, workers, route, signal }) => ({
+            msg,
+            ...(url && { url, database, workers }),
+            ...(route && { route }),
+            ...(signal && { signal }),
+          })),
           [
-            ['request', '/login'],
-            ['request', '/graphql'],
+            {
+              msg: 'started',
+              url: firstUrl,
+              database: kind === postgres ? 'postgresql' : 'sqlite',
+              workers: 1,
+            },
+            { msg: 'request', route: '/login' },
+            { msg: 'request', route: '/graphql' },
+            { msg: 'stopping', signal: 'SIGTERM' },
+            { msg: 'stopped' },
           ],
         );
 
@@ -177,13 +204,15 @@ describe('espalier serve', () => {
         const programs = Array.from({ length: 4 }, () => new Program(folder, ['serve'], stored));
         try {
           await Promise.all(programs.map((each) => each.untilRunning()));
-          assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
-          assert.deepEqual(
-            programs.map(({ errors }) => withoutHasteWarning(errors)),
-            ['', '', '', ''],
-          );
         } finally {
           await Promise.all(programs.map((each) => each.end('SIGTERM')));
+        }
+        assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
+        for (const { errors } of programs) {
+          assert.deepEqual(
+            linesOf(errors).map(({ msg }) => msg),
+            ['started', 'stopping', 'stopped'],
+          );
         }
       });
 
@@ -241,8 +270,11 @@ describe('espalier serve', () => {
     const server = start(['--host', '0.0.0.0'], { ESPALIER_ADMIN_PASSWORD: 'short' });
     await server.untilRunning();
     const { errors } = await server.end('SIGTERM');
-    assert.match(errors, /warning: Listening on 0\.0\.0\.0 without TLS/);
-    assert.match(errors, /warning: The given administrator's password has fewer than 8 characters/);
+    const warnings = linesOf(errors).filter(({ level }) => level === 40);
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg.split(':')[0]),
+      ['Listening on 0.0.0.0 without TLS', "The given administrator's password has fewer than 8 characters"],
+    );
     assert.ok(!errors.includes('short'));
   });
 
@@ -275,7 +307,10 @@ describe('espalier serve', () => {
     const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
     await server.untilRunning();
     const ended = await server.end('SIGTERM');
-    assert.match(ended.errors, /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/);
+    assert.match(
+      linesOf(ended.errors)[0]!.msg,
+      /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/,
+    );
     assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
   });
 

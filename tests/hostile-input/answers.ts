@@ -57,7 +57,10 @@ function bodyLength(
     const end = text.indexOf('0\r\n\r\n', start);
     return end >= 0 ? end + 5 - start : isOver ? text.length - start : undefined;
   }
-  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1] ?? 0);
+  const said = /^content-length: (\d+)/im.exec(head)?.[1];
+  // An event stream for HTTP/1.0 ends with the connection.
+  if (said === undefined && /^content-type: text\/event-stream/im.test(head)) return text.length - start;
+  const length = Number(said ?? 0);
   // An answer to HEAD tells a length and has no body: the next answer follows at once.
   if (isOver && text.startsWith('HTTP/1.1 ', start)) return 0;
   if (text.length - start >= length) return length;

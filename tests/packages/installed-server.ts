@@ -54,7 +54,8 @@ export async function serveAndStop(
     keepOutput(output);
     keepLog(errors);
   }
-  const unexpected = errors.split('\n').filter((line) => line !== '' && !line.includes('"msg":"request"'));
+  const expected = /^$|"msg":"(request|started|stopping|stopped)"/;
+  const unexpected = errors.split('\n').filter((line) => !expected.test(line));
   assert.deepEqual(unexpected, []);
   return output;
 }

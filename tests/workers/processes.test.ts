@@ -41,7 +41,17 @@ for (const kind of databaseKinds) {
       const unexpected = lines.filter(
         (line) => !/"level":20,.*"worker":[12]|"level":30,.*"worker":[12],.*"msg":"request"/.test(line),
       );
-      assert.deepEqual(unexpected, []);
+      assert.deepEqual(
+        unexpected.map((line) => {
+          const { msg, workers, signal } = JSON.parse(line) as Record<string, unknown>;
+          return [msg, workers ?? signal];
+        }),
+        [
+          ['started', 2],
+          ['stopping', 'SIGTERM'],
+          ['stopped', undefined],
+        ],
+      );
       if (kind === postgres) assert.equal(await connectionsTo(database.url), 0);
     });
 

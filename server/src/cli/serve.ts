@@ -2,7 +2,6 @@
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
@@ -11,7 +10,7 @@ import { Crew, WorkerFailed, type CrewOptions } from '../workers/crew.ts';
 import { command } from './command.ts';
 import { consoleFolder } from './console-folder.ts';
 import { ExitError } from './failures.ts';
-import { logDestination } from './log-destination.ts';
+import { serveLog } from './serve-log.ts';
 import {
   databaseLinkWarning,
   exposureWarning,
@@ -44,15 +43,17 @@ export const serve = command({
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
   const { settings, shown, warnings } = settingsOfProcess(flags);
+  const told = serveLog(settings);
+  const { log } = told;
+  endOnBug(log);
   [
     ...warnings,
     exposureWarning(settings),
     databaseLinkWarning(settings),
     metricsExposureWarning(settings),
     tooManyWorkersWarning(settings),
-  ].forEach(warn);
-  const log = pino({ level: settings.logLevel }, logDestination());
-  endOnBug(log);
+  ].forEach((warning) => told.warn(warning));
+  void stop.asked.then((signal) => told.stopping(signal));
   let administrator: NewAdministrator | undefined;
   const starting = start({
     settings,
@@ -63,7 +64,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
       administrator = created;
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
-        warn(
+        told.warn(
           `The given administrator's password has fewer than ${shortestPassword} characters: easy to guess.`,
         );
       }
@@ -71,8 +72,9 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   });
   const server = await unlessStopped(starting, stop, settings);
   if (server) {
-    warn(unsealedWarning(settings));
+    told.warn(unsealedWarning(settings));
     console.log(addresses(server, settings));
+    told.started(server);
     console.log(howToTry(server, administrator));
     try {
       await Promise.race([stop.asked, ...(server.broken ? [server.broken] : [])]);
@@ -80,7 +82,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
       await server.close();
     }
   }
-  log.flush();
+  told.stopped();
   console.log('Stopped.');
   // Whatever is still waited for has been left.
   process.exit(0);
@@ -126,10 +128,6 @@ async function unlessStopped(
     if (error === signal.reason) return undefined;
     throw error;
   }
-}
-
-function warn(text: string | undefined): void {
-  if (text !== undefined) console.error(`warning: ${text}`);
 }
 
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {

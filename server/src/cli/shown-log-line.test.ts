@@ -21,6 +21,14 @@ test('a request to nowhere says so', () => {
   );
 });
 
+test('what was no request is not said to be one', () => {
+  const facts = { requestId: 'r-3', method: 'none', status: 431, ms: 0.2, code: 'BAD_INPUT', address: '::1' };
+  assert.equal(
+    shownOf({ ...facts, msg: 'request' }),
+    'INFO  (no request) 431 in 0.2 ms  requestId=r-3  code=BAD_INPUT  address=::1\n',
+  );
+});
+
 test('an error is shown with its stack, indented', () => {
   assert.equal(
     shownOf({ level: 50, msg: 'request failed', err: { message: 'no', stack: 'Error: no\n    at there' } }),

@@ -23,14 +23,17 @@ export function shownLogLine(text: string): string {
   const line = JSON.parse(text) as Line;
   const level = (pino.levels.labels[line.level] ?? '').toUpperCase().padEnd(5);
   const isRequest = line.msg === 'request';
-  const said = isRequest
-    ? `${line.method} ${line.route ?? '(nothing there)'} ${line.status} in ${line.ms} ms`
-    : (line.msg ?? '');
+  const said = isRequest ? `${askedIn(line)} ${line.status} in ${line.ms} ms` : (line.msg ?? '');
   const left = isRequest ? [...passedOver, ...ofRequest] : passedOver;
   const facts = Object.entries(line)
     .filter(([name]) => !left.includes(name))
     .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return `${localTime(line.time)} ${level} ${shown(said + facts.join(''))}\n${shownError(line['err'])}`;
+}
+
+/** What could not be read, or did not come, was no request. */
+function askedIn({ method, route = '(nothing there)' }: Line): string {
+  return method === 'none' ? '(no request)' : `${method} ${route}`;
 }
 
 /** As JSON has it: type, message, stack and whatever else it bears. */

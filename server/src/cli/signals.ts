@@ -9,7 +9,7 @@ export interface StopSignal {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** Resolves with the first signal. */
-  readonly asked: Promise<void>;
+  readonly asked: Promise<NodeJS.Signals>;
 }
 
 /** A terminal gives Ctrl-C to npm and to us, and npm passes it on: what comes so soon is the same one. */
@@ -20,7 +20,7 @@ export function catchStopSignals(): StopSignal {
   const stopping = new AbortController();
   let askedAt = -Infinity;
   const { signal } = stopping;
-  const asked = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  const asked = Promise.withResolvers<NodeJS.Signals>();
   for (const name of stopSignals) {
     process.on(name, () => {
       const isEcho = name === 'SIGINT' && performance.now() - askedAt < sameKeyPressMs;
@@ -29,9 +29,10 @@ export function catchStopSignals(): StopSignal {
       askedAt = performance.now();
       console.log('\nStopping; a second Ctrl-C or signal does not wait for requests in flight.');
       stopping.abort();
+      asked.resolve(name);
     });
   }
-  return { signal, asked };
+  return { signal, asked: asked.promise };
 }
 
 /** What nobody expected leaves the process in a state that nobody knows: a supervisor starts it anew. */

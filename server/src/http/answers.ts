@@ -1,6 +1,5 @@
 /** Turns a refusal into an answer: its status by the endpoint, its form by the endpoint, and never a stack. */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { statusOf, toGraphCode, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,6 +10,7 @@ import { Refusal } from '../refusal.ts';
 import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
 import { STATUS_CODES } from './node-http.ts';
+import type { ReceivedRequest } from './received-request.ts';
 import { apiHeaderLines } from './secured-response.ts';
 
 declare module 'fastify' {
@@ -34,7 +34,9 @@ export function answerError(
   { log, activity }: { readonly log: Logger; readonly activity: Activity },
 ): void {
   if (isGone(error, request)) {
-    log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
+    const wasSentAway = (request.raw as ReceivedRequest).toldInstead !== undefined;
+    if (!wasSentAway)
+      log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
     reply.hijack();
     return;
   }
@@ -119,7 +121,7 @@ function problemText(
 }
 
 /** While what still comes of a broken request is passed over, so that its sender can read the answer. */
-const lingerMs = 2_000;
+export const lingerMs = 2_000;
 
 const complaints: Readonly<Record<number, string>> = {
   400: 'This is not a request that can be read.',
@@ -128,19 +130,7 @@ const complaints: Readonly<Record<number, string>> = {
 };
 
 /** For what is not even HTTP, or does not come, so that there is no request to answer: the connection ends with it. */
-export function answerBrokenRequest(
-  { code = '' }: { readonly code?: string },
-  socket: Socket,
-  requestId: string,
-): void {
-  // More of what was answered already.
-  if (socket.writableEnded && !socket.destroyed) return;
-  const isUnheard = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
-  if (isUnheard || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+export function answerBrokenRequest(socket: Socket, status: number, requestId: string): void {
   const body = problemText(status, 'BAD_INPUT', complaints[status]!, requestId);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${apiHeaderLines}` +
@@ -152,16 +142,14 @@ export function answerBrokenRequest(
   else setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
-/** RFC 9110 §10.1.1: nobody here knows another expectation than 100-continue. */
-export function answerExpectation(_: IncomingMessage, response: ServerResponse, requestId: string): void {
-  const body = problemText(417, 'BAD_INPUT', 'Expect can only be 100-continue.', requestId);
-  response
-    .writeHead(417, {
-      'content-type': problemMediaType,
-      'content-length': Buffer.byteLength(body),
-      connection: 'close',
-    })
-    .end(body);
+/** RFC 9110 §10.1.1: nobody here knows another expectation than 100-continue. Its body is not waited for. */
+export function answerExpectation(request: FastifyRequest, reply: FastifyReply): void {
+  request.refusalCode = 'BAD_INPUT';
+  reply
+    .code(417)
+    .header('content-type', problemMediaType)
+    .header('connection', 'close')
+    .send(problemText(417, 'BAD_INPUT', 'Expect can only be 100-continue.', request.id));
 }
 
 /** RFC 6750 §3.1: only who sent a bearer token is told what is wrong with it. */

@@ -12,7 +12,8 @@ import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
 import type { Tracer } from '../tracer.ts';
-import { answerBrokenRequest, answerError } from './answers.ts';
+import { answerError } from './answers.ts';
+import { asTold, BrokenRequests } from './broken-requests.ts';
 import { addConsole } from './console-route.ts';
 import { refuseOtherMethods } from './endpoint-route.ts';
 import { addGraphRoute } from './graph-route.ts';
@@ -108,13 +109,15 @@ export async function createApp({
   const tell = telling(requestLog(log, clock), onAnswered, tracer && endTrace);
   const tellWhenOver = (request: FastifyRequest, reply: FastifyReply) => {
     if (!tell) return;
+    const raw = request.raw as ReceivedRequest;
     // It may have come the quick way before.
-    (request.raw as ReceivedRequest).startedAt ??= performance.now();
-    const tellNow = () => tell(answered(request, reply));
+    raw.startedAt ??= performance.now();
+    const tellNow = () => tell(asTold(answered(request, reply), raw, request.ip));
     // Who has hung up before it failed the quick way is refused all the same.
     if (reply.raw.closed) setImmediate(tellNow);
     else reply.raw.once('close', tellNow);
   };
+  const broken = new BrokenRequests({ nextRequestId, tell });
   const Response = securedResponse(tls !== undefined, version);
   const http = {
     ...serverOptions(times),
@@ -138,7 +141,7 @@ export async function createApp({
       tellWhenOver(request, reply);
       answerError(error, request, reply, { log, activity });
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, nextRequestId()),
+    clientErrorHandler: (error, socket) => broken.refuse(error, socket),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
 
@@ -159,7 +162,7 @@ export async function createApp({
       `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
     );
   });
-  const pressure = guard(app, { times, log, activity, nextRequestId, quickWay, ...crowd });
+  const pressure = guard(app, { times, log, activity, broken, quickWay, ...crowd });
 
   // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
   app.removeAllContentTypeParsers();
@@ -210,7 +213,7 @@ export async function createApp({
       addKeySet(routes, keys);
       addIntrospection(routes, sessions, settings.introspectionClient);
       addGraphRoute(routes, services, { pressure, times, quickWay, ...settings });
-      addGraphSocket(routes, services, { nextRequestId, Response, tell, ...settings });
+      addGraphSocket(routes, services, { broken, Response, tell, ...settings });
       routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
         reply.header('content-type', 'application/json; charset=utf-8').send(document),
       );

@@ -10,6 +10,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { Refusal } from '../refusal.ts';
 import { answerBrokenRequest } from './answers.ts';
+import type { BrokenRequests } from './broken-requests.ts';
 import { optionalBearer, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import type { LiveServices } from './live-connections.ts';
@@ -20,13 +21,20 @@ import { dialects } from './socket-dialects.ts';
 import { isAllowedOrigin } from './socket-origin.ts';
 
 export interface GraphSocketOptions {
-  readonly nextRequestId: () => string;
+  readonly broken: BrokenRequests;
   /** As the server makes them. */
   readonly Response: typeof ServerResponse;
   /** Undefined if nobody wants to know of each request. */
   readonly tell: TellRequest | undefined;
   readonly corsOrigins: readonly string[];
   readonly maxSubscriptions: number;
+}
+
+interface Upgrade {
+  readonly socket: Socket;
+  readonly head: Buffer;
+  /** Once nothing but the handshake itself can be wrong with it. */
+  admitted?: { readonly request: FastifyRequest; readonly reply: FastifyReply };
 }
 
 /** The address that is for sockets only. A request without an upgrade gets 426 (RFC 9110 §15.5.22). */
@@ -44,7 +52,7 @@ const closeWithinMs = 5_000;
 export function addGraphSocket(
   app: FastifyInstance,
   services: LiveServices,
-  { nextRequestId, Response, tell, corsOrigins, maxSubscriptions }: GraphSocketOptions,
+  { broken, Response, tell, corsOrigins, maxSubscriptions }: GraphSocketOptions,
 ): void {
   const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
@@ -56,14 +64,18 @@ export function addGraphSocket(
     handleProtocols: (offered) => dialects.find(({ protocol }) => offered.has(protocol))?.protocol ?? false,
   };
   const server = new WebSocketServer(options);
-  // The socket has left the time-outs of HTTP: whoever does not close it would keep it for ever.
-  const refuse = (socket: Socket) => {
-    answerBrokenRequest({}, socket, nextRequestId());
-    socket.destroySoon();
-  };
-  server.on('wsClientError', (_, socket) => refuse(socket as Socket));
 
-  const upgrades = new WeakMap<IncomingMessage, { socket: Socket; head: Buffer }>();
+  const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+  server.on('wsClientError', (_error, _socket, raw) => {
+    const { socket, admitted } = upgrades.get(raw)!;
+    const { request, reply } = admitted!;
+    answerBrokenRequest(socket, 400, request.id);
+    // It has left the time-outs of HTTP: whoever does not close it would keep it for ever.
+    socket.destroySoon();
+    request.refusalCode = 'BAD_INPUT';
+    tell?.({ ...answered(request, reply), status: 400 });
+  });
+
   app.addConstraintStrategy({
     name: 'upgrade',
     storage: () => {
@@ -79,7 +91,11 @@ export function addGraphSocket(
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     // Node before 24.9 does not ask which wishes to upgrade are granted, and brings all of them.
-    if (!isUpgrade(request)) return refuse(socket);
+    if (!isUpgrade(request)) {
+      broken.refuse({}, socket);
+      socket.destroySoon();
+      return;
+    }
     upgrades.set(request, { socket, head });
     const response = new Response(request);
     response.shouldKeepAlive = false;
@@ -102,7 +118,9 @@ export function addGraphSocket(
     const viewer = authToken === undefined ? undefined : viewerOf(authToken, services.sessions);
     if (viewer) noteUser(request.raw, viewer.userId);
     reply.hijack();
-    const { socket, head } = upgrades.get(request.raw)!;
+    const upgrade = upgrades.get(request.raw)!;
+    const { socket, head } = upgrade;
+    upgrade.admitted = { request, reply };
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
       tell?.({ ...answered(request, reply), status: 101 });

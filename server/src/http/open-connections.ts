@@ -31,6 +31,11 @@ interface Exchanging extends Socket {
   [exchangeOf]?: Exchange;
 }
 
+/** Of the latest request of a connection that speaks HTTP; undefined before the first. */
+export function latestResponse(socket: Socket): ServerResponse<ReceivedRequest> | undefined {
+  return (socket as Exchanging)[exchangeOf]?.response;
+}
+
 interface Silence {
   readonly bytesRead: number;
   readonly since: number;

@@ -30,6 +30,12 @@ export class ReceivedRequest extends NodeRequest {
   userId: string | undefined = undefined;
   /** If it is traced. */
   trace: OpenSpan | undefined = undefined;
+  /** If its sender was answered by others than who handles it, because it did not come whole. Most have no such field. */
+  declare toldInstead?: {
+    readonly requestId: string;
+    readonly status: number;
+    readonly address: string | undefined;
+  };
   #taker: BodyTaker | undefined = undefined;
 
   /** All of the body, by whichever of the two ways. */

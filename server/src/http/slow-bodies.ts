@@ -3,14 +3,13 @@
  * may not. Never ends a request that has come whole, however long it is worked on.
  */
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpTimes } from './http-times.ts';
 
 /** The latest request of a connection: HTTP/1.1 sends one after the other. One for each connection, used again. */
 interface Receiving {
   request: IncomingMessage;
-  response: ServerResponse;
   bytesBefore: number;
   ageMs: number;
   /** It is among those that are looked at. */
@@ -35,14 +34,13 @@ export function watchSlowBodies(
     watched.delete(socket);
   };
 
-  server.on('request', (request, response) => {
+  server.on('request', (request) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
     const socket: Watched = request.socket;
     const bytesBefore = socket.bytesRead;
-    const each = (socket[receivingOf] ??= { request, response, bytesBefore, ageMs: 0, isWatched: false });
+    const each = (socket[receivingOf] ??= { request, bytesBefore, ageMs: 0, isWatched: false });
     each.request = request;
-    each.response = response;
     each.bytesBefore = bytesBefore;
     each.ageMs = 0;
     if (each.isWatched) return;
@@ -61,9 +59,7 @@ export function watchSlowBodies(
       const extraMs = ((socket.bytesRead - each.bytesBefore) / bodyBytesPerSecond) * 1000;
       if (each.ageMs <= Math.min(bodyMs + extraMs, longestBodyMs)) continue;
       forget(socket, each);
-      // An answer has begun, or is due to an earlier request: another one would be taken for it.
-      if (each.response.headersSent || each.response.socket !== socket) socket.destroy();
-      else refuse(socket);
+      refuse(socket);
     }
   }, checkEveryMs);
   timer.unref();

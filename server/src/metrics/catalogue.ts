@@ -35,7 +35,7 @@ export const catalogue = {
     type: 'histogram',
     help: 'Requests that were answered, and how long it took; but for event streams.',
     labels: {
-      method: 'of the request',
+      method: 'of the request; `none` if there was none that could be read',
       route: 'its address, without what varies in it; `none` if there is nothing there',
       status: 'of the answer; 499 if the client left before it, 101 for a WebSocket',
     },

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+import { readSettings } from '../config.ts';
+import { serveLog, type ServeLog } from './serve-log.ts';
+import { version } from './version.ts';
+
+const url = 'http://localhost:4000';
+const environment = {
+  ESPALIER_DATABASE_URL: 'postgres://tree:not-for-the-log@db.example/tree',
+  ESPALIER_WORKERS: '2',
+};
+let folder: string;
+let descriptor: number;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  descriptor = openSync(join(folder, 'log'), 'a');
+});
+afterEach(() => {
+  closeSync(descriptor);
+  rmSync(folder, { recursive: true });
+});
+
+function live(told: ServeLog): string {
+  told.warn(undefined);
+  told.warn('This is not safe.');
+  told.started({ url, metricsUrl: undefined });
+  told.stopping('SIGTERM');
+  told.stopped();
+  return readFileSync(join(folder, 'log'), 'utf8');
+}
+
+test('a log that is collected tells of the start and the end in lines like all others', () => {
+  const { settings } = readSettings({ environment });
+  const text = live(serveLog(settings, descriptor, false));
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const { time, pid, hostname, ...rest } = JSON.parse(line) as Record<string, unknown>;
+      assert.ok(time && pid && hostname);
+      return rest;
+    });
+  assert.deepEqual(lines, [
+    { level: 40, msg: 'This is not safe.' },
+    { level: 30, version: version(), url, database: 'postgresql', workers: 2, msg: 'started' },
+    { level: 30, signal: 'SIGTERM', msg: 'stopping' },
+    { level: 30, msg: 'stopped' },
+  ]);
+});
+
+test('a level above theirs leaves them out', () => {
+  const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
+  assert.equal(live(serveLog(settings, descriptor, false)), '');
+});
+
+test('on a terminal only warnings are said, in words and whatever the level is', () => {
+  const { settings } = readSettings({ environment: { ...environment, ESPALIER_LOG_LEVEL: 'error' } });
+  const said = mock.method(console, 'error', () => undefined);
+  try {
+    assert.equal(live(serveLog(settings, descriptor, true)), '');
+    assert.deepEqual(
+      said.mock.calls.map(({ arguments: texts }) => texts),
+      [['warning: This is not safe.']],
+    );
+  } finally {
+    said.mock.restore();
+  }
+});

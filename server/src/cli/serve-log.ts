@@ -1,0 +1,50 @@
+/**
+ * What a server says of its own start and end, for whoever collects its log. On a terminal the program says all of that in
+ * words: there only warnings are left, and they are words, too. Never holds the URL of a database: it may hold a password.
+ */
+
+import { isatty } from 'node:tty';
+import { pino, type Logger } from 'pino';
+import type { Settings } from '../config.ts';
+import { logDestination } from './log-destination.ts';
+import { version } from './version.ts';
+
+export interface ServeLog {
+  readonly log: Logger;
+  /** Undefined if there is nothing to be warned of. */
+  warn(text: string | undefined): void;
+  started(server: { readonly url: string; readonly metricsUrl: string | undefined }): void;
+  stopping(signal: NodeJS.Signals): void;
+  /** All that was said is written then. */
+  stopped(): void;
+}
+
+export function serveLog(
+  { logLevel, databaseUrl, workers }: Settings,
+  /** Standard error, but for tests. */
+  descriptor = 2,
+  isTerminal = isatty(descriptor),
+): ServeLog {
+  const destination = logDestination(descriptor, isTerminal);
+  const log = pino({ level: logLevel }, destination);
+  return {
+    log,
+    warn(text) {
+      if (text === undefined) return;
+      if (isTerminal) console.error(`warning: ${text}`);
+      else log.warn(text);
+    },
+    started({ url, metricsUrl }) {
+      if (isTerminal) return;
+      const database = databaseUrl.startsWith('sqlite:') ? 'sqlite' : 'postgresql';
+      log.info({ version: version(), url, metricsUrl, database, workers }, 'started');
+    },
+    stopping(signal) {
+      if (!isTerminal) log.info({ signal }, 'stopping');
+    },
+    stopped() {
+      if (!isTerminal) log.info('stopped');
+      destination.flush();
+    },
+  };
+}
