@@ -209,6 +209,14 @@ test('what does nothing without another setting is warned of, unless that one is
   }
 });
 
+test('traces go where a collector takes them, also if only the collector is named', () => {
+  const urlOf = (given: string) =>
+    readSettings({ environment: { ESPALIER_TRACES_URL: given } }).settings.tracesUrl;
+  assert.equal(urlOf('http://127.0.0.1:4318'), 'http://127.0.0.1:4318/v1/traces');
+  assert.equal(urlOf('http://127.0.0.1:4318/'), 'http://127.0.0.1:4318/v1/traces');
+  assert.equal(urlOf('https://traces.example/otlp/in'), 'https://traces.example/otlp/in');
+});
+
 test('the address for traces has no password in it', () => {
   const environment = { ESPALIER_TRACES_URL: 'http://me:secret@host/v1/traces' };
   assert.throws(

@@ -193,6 +193,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       checkHealth: checkNow,
       onAnswered: metrics?.countRequest,
       activity,
+      noteTrouble,
       tracer,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,

@@ -7,6 +7,7 @@ import type { GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import type { Activity } from '../activity.ts';
 import { Refusal } from '../refusal.ts';
+import type { NoteTrouble } from '../trouble-log.ts';
 import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
 import { STATUS_CODES } from './node-http.ts';
@@ -26,12 +27,18 @@ declare module 'fastify' {
 const problemMediaType = 'application/problem+json; charset=utf-8';
 const realm = 'Bearer realm="espalier"';
 
+export interface ErrorServices {
+  readonly log: Logger;
+  readonly activity: Activity;
+  readonly noteTrouble: NoteTrouble;
+}
+
 /** For Fastify's error handler: anything that was thrown. */
 export function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, activity }: { readonly log: Logger; readonly activity: Activity },
+  { log, activity, noteTrouble }: ErrorServices,
 ): void {
   if (isGone(error, request)) {
     const wasSentAway = (request.raw as ReceivedRequest).toldInstead !== undefined;
@@ -42,7 +49,7 @@ export function answerError(
   }
   const refusal = toRefusal(error);
   request.refusalCode = refusal.code;
-  logRefusal(refusal, request, log);
+  logRefusal(refusal, request, { log, noteTrouble });
   const isError = statusOf(request.routeOptions.config.endpoint, refusal.code) >= 500;
   if (isError) activity.count('errors');
   drainBody(request.raw, (isRead) => {
@@ -59,17 +66,20 @@ function isGone(error: unknown, { raw }: FastifyRequest): boolean {
 }
 
 /** Only what has a cause: that it was refused, and why, stands in the line of the request. */
-function logRefusal({ code, cause, message }: Refusal, request: FastifyRequest, log: Logger): void {
+function logRefusal(
+  { code, cause, message }: Refusal,
+  request: FastifyRequest,
+  { log, noteTrouble }: Pick<ErrorServices, 'log' | 'noteTrouble'>,
+): void {
   const facts = {
     requestId: request.id,
     method: request.method,
     route: request.routeOptions.url,
     address: request.ip,
     code,
-    err: cause,
   };
-  if (code === 'INTERNAL') log.error(facts, 'request failed');
-  else if (cause !== undefined) log.warn(facts, message);
+  if (code === 'INTERNAL') log.error({ ...facts, err: cause }, 'request failed');
+  else if (cause !== undefined) noteTrouble(message, cause, facts);
 }
 
 function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {

@@ -12,6 +12,7 @@ import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
 import type { Tracer } from '../tracer.ts';
+import { createTroubleLog, type NoteTrouble } from '../trouble-log.ts';
 import { answerError } from './answers.ts';
 import { asTold, BrokenRequests } from './broken-requests.ts';
 import { addConsole } from './console-route.ts';
@@ -52,6 +53,8 @@ export interface AppOptions {
   readonly tracer?: Tracer | undefined;
   /** Counts what is done here; without it, nobody asks. */
   readonly activity?: Activity;
+  /** Told of what stands in the way of requests and may pass. */
+  readonly noteTrouble?: NoteTrouble;
   /** Where the built files of the console are; null if it has not been built, undefined if it is not to be served. */
   readonly consoleFolder?: string | null | undefined;
   /** For https; without it, plain http. */
@@ -95,6 +98,7 @@ export async function createApp({
   onAnswered,
   tracer,
   activity = new Activity(clock),
+  noteTrouble = createTroubleLog(log, clock),
   consoleFolder,
   tls,
   settings,
@@ -139,7 +143,7 @@ export async function createApp({
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
     frameworkErrors(error, request, reply) {
       tellWhenOver(request, reply);
-      answerError(error, request, reply, { log, activity });
+      answerError(error, request, reply, { log, activity, noteTrouble });
     },
     clientErrorHandler: (error, socket) => broken.refuse(error, socket),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
@@ -155,7 +159,9 @@ export async function createApp({
     done();
   });
   if (tracer) traceRequests(app, tracer, (request) => quickWay?.hasFailed(request) ?? false);
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, { log, activity }));
+  app.setErrorHandler((error, request, reply) =>
+    answerError(error, request, reply, { log, activity, noteTrouble }),
+  );
   app.setNotFoundHandler(() => {
     throw new Refusal(
       'NOT_FOUND',

@@ -75,6 +75,12 @@ export function serverUrl(given: string): string | undefined {
   return isPlain ? origin + pathname.replace(/\/+$/, '') : undefined;
 }
 
+/** Whoever names only a collector means its usual path: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
+export function tracesUrl(given: string): string | undefined {
+  const url = serverUrl(given);
+  return url !== undefined && new URL(url).pathname === '/' ? `${url}/v1/traces` : url;
+}
+
 /** It becomes the name of a file. */
 export function profileName(given: string): string | undefined {
   return /^(?!\.)[\w.-]{1,64}$/.test(given) ? given : undefined;

@@ -1,15 +1,16 @@
 /** Where traces go, and how many are made. */
 
 import { setting } from './setting.ts';
-import { headerPairs, share, serverUrl } from './setting-values.ts';
+import { headerPairs, share, tracesUrl } from './setting-values.ts';
 
 export const traceSettings = {
   tracesUrl: setting({
     name: 'TRACES_URL',
     about:
       'Where traces are sent, by OpenTelemetry’s protocol over HTTP, as JSON. Without it, none are made.',
-    accepts: 'an http or https address without a password, such as http://127.0.0.1:4318/v1/traces',
-    parse: serverUrl,
+    accepts:
+      'an http or https address without a password, such as http://127.0.0.1:4318/v1/traces; without a path it is that of a collector, and /v1/traces is added',
+    parse: tracesUrl,
   }),
   tracesShare: setting({
     name: 'TRACES_SHARE',
