@@ -101,7 +101,10 @@ describe('the folder commands', () => {
     const moves: [args: string[], printed: string][] = [
       [['/mv/from/x', '/mv/to'], 'Moved /mv/from/x to /mv/to/x.\n'],
       [['/mv/to/x', '/mv/to/y'], 'Moved /mv/to/x to /mv/to/y.\n'],
-      [['-n', '/mv/to/y', '/mv/from/z'], 'Would move /mv/to/y, 2 folders to /mv/from/z.\n'],
+      [
+        ['-n', '/mv/to/y', '/mv/from/z'],
+        "Would move /mv/to/y (2 folders) to /mv/from/z. Nobody's access would change.\n",
+      ],
       [['/mv/to/y', '/mv/from/z'], 'Moved /mv/to/y to /mv/from/z.\n'],
       [['/mv/from/z', '/mv/from/'], '/mv/from/z is there already.\n'],
     ];

@@ -58,7 +58,10 @@ export function ageOf(
     return problem(`The certificate has expired on ${shown}.`, 'Renew it, and restart the server.');
   const days = Math.floor((end - now) / 86_400_000);
   return end - now < soonMs
-    ? warning(`The certificate expires in ${days} days, on ${shown}.`, 'Renew it, and restart the server.')
+    ? warning(
+        `The certificate expires in ${days === 1 ? 'a day' : `${days} days`}, on ${shown}.`,
+        'Renew it, and restart the server.',
+      )
     : ok(`The certificate is good until ${shown}.`);
 }
 

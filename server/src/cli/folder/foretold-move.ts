@@ -38,11 +38,19 @@ export function foretold(
   { from, to, folderCount, accessChanges }: Foretold,
 ): string {
   if (from === to) return `${shown(folder.path)} is there already.`;
-  const folders = folderCount === 1 ? '' : `, ${count(folderCount)} folders`;
+  const folders = folderCount === 1 ? '' : ` (${count(folderCount)} folders)`;
   const lines = (accessChanges ?? []).map(
     ({ user, before, after }) => `  ${shown(user.username)}: ${before} before, ${after} after`,
   );
-  const changes = lines.length > 0 ? `\nThe access of ${lines.length} would change:` : '';
-  const unknown = parent && accessChanges === null ? ' You may not know whose access would change.' : '';
-  return [`Would move ${shown(from)}${folders} to ${shown(to)}.${unknown}${changes}`, ...lines].join('\n');
+  return [
+    `Would move ${shown(from)}${folders} to ${shown(to)}.${parent ? accessText(accessChanges) : ''}`,
+    ...lines,
+  ].join('\n');
+}
+
+function accessText(changes: Foretold['accessChanges']): string {
+  if (changes === null) return ' You may not know whose access would change.';
+  return changes.length === 0
+    ? " Nobody's access would change."
+    : `\nThe access of ${changes.length} would change:`;
 }
