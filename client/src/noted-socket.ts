@@ -5,7 +5,10 @@ export interface SocketNotes {
   readonly onNew: (socket: WebSocket) => void;
 }
 
-export function notedSocket(Socket: typeof WebSocket, { isClosed, onNew }: SocketNotes) {
+export function notedSocket(
+  Socket: typeof WebSocket,
+  { isClosed, onNew }: SocketNotes,
+): new (address: string, protocol: string) => WebSocket {
   return class NotedSocket extends Socket {
     constructor(address: string, protocol: string) {
       if (isClosed()) return new ClosedSocket() as unknown as NotedSocket;
