@@ -184,6 +184,7 @@ describe('a short JSON body', () => {
   });
 
   test('that breaks off is never answered, and is no failure', async () => {
+    await eventually(() => app.openConnections === 0, 'those before are gone');
     app.logLines.length = 0;
     const connection = await RawConnection.open(app.url);
     connection.send(head(query.length) + query.slice(0, -1));

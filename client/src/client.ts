@@ -118,7 +118,7 @@ export interface Client {
   readonly socket: SocketClient;
   /** Tells of logins, refreshes and the end of the session, in other tabs too; answers with how to stop. */
   onSession(listener: (event: SessionEvent) => void): () => void;
-  /** Closes the socket and lets go of everything; the session lives on. */
+  /** Closes the socket and lets go of everything: what is followed or watched ends. The session lives on. */
   close(): void;
 }
 
@@ -146,6 +146,7 @@ export function createClient(options: ClientOptions): Client {
     (isMutation: boolean) =>
     (document: GraphDocument<unknown, never>, variables?: unknown, given?: CallOptions) =>
       call(requests, session, { document, variables, options: given, isMutation });
+  const closing = new AbortController();
   const query: RunDocument = run(false);
   const mutate: RunDocument = run(true);
   const subscribe = <Result>(
@@ -167,9 +168,10 @@ export function createClient(options: ClientOptions): Client {
     query,
     mutate,
     subscribe,
-    watch: (given) => watchTree({ query, subscribe }, given),
+    watch: (given) => watchTree({ query, subscribe, closing: closing.signal }, given),
     onSession: (listener) => session.listen(listener),
     close() {
+      closing.abort();
       socket.close();
       session.close();
     },

@@ -27,6 +27,8 @@ export interface WatchingClient extends Pick<RunsDocuments, 'query'> {
     variables: () => Variables,
     options: SubscribeOptions,
   ): AsyncIterable<Result>;
+  /** Given when the client is closed. */
+  readonly closing?: AbortSignal | undefined;
 }
 
 export interface Following {

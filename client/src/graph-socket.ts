@@ -16,6 +16,7 @@ import {
   loggedOut,
   type GraphErrorShape,
 } from './errors.ts';
+import { notedSocket } from './noted-socket.ts';
 import { bearer } from './requests.ts';
 import type { Session } from './session.ts';
 import { Subscription } from './subscription.ts';
@@ -83,6 +84,7 @@ export class GraphSocket {
   #isGoingAway = false;
   /** Closed as if all was done, and it was not: graphql-ws would come back at once, again and again. */
   #isTurnedAway = false;
+  #isClosed = false;
   #cancelDeadline: (() => void) | undefined;
   #endWait: (() => void) | undefined;
   #endLinger: (() => void) | undefined;
@@ -104,7 +106,9 @@ export class GraphSocket {
   /** The client of graphql-ws, for other libraries. */
   get client(): SocketClient {
     this.#isShared = true;
-    return this.#connect();
+    const client = this.#connect();
+    if (this.#isClosed) void client.dispose();
+    return client;
   }
 
   subscribe(operation: Operation): Subscription<unknown> {
@@ -116,11 +120,14 @@ export class GraphSocket {
     };
     this.#running.add(running);
     if (signal?.aborted) running.subscription.fail(signal.reason);
+    else if (this.#isClosed) running.subscription.end();
     else this.#begin(running, operation).catch((error: unknown) => running.subscription.fail(error));
     return running.subscription;
   }
 
+  /** Nothing is tried any more, also for who subscribes later. */
   close(): void {
+    this.#isClosed = true;
     this.#stopListening();
     for (const { subscription } of [...this.#running]) subscription.end();
     this.#endLinger?.();
@@ -131,7 +138,9 @@ export class GraphSocket {
       this.#client = undefined;
       Promise.resolve(client?.dispose()).catch(() => undefined);
     }
-    if (!this.#socket) client?.terminate();
+    // When it has said that it closes: whether the server still hears it is not waited for.
+    if (this.#socket) after(0, () => client?.terminate());
+    else client?.terminate();
     this.#endWait?.();
   }
 
@@ -219,24 +228,18 @@ export class GraphSocket {
       this.#cancelDeadline?.();
       this.#cancelDeadline = after(seconds * 1000, () => this.#client?.terminate());
     };
-    const note = (socket: WebSocket) => {
+    const onNew = (socket: WebSocket) => {
       this.#opened = socket;
       deadline(timeoutSeconds);
       // One that is closed before it is open tells so; some implementations expect somebody to listen.
       socket.addEventListener('error', () => undefined);
     };
-    class NotedSocket extends (webSocket ?? WebSocket) {
-      constructor(address: string, protocol: string) {
-        super(address, protocol);
-        note(this);
-      }
-    }
     this.#client = createSocketClient({
       url: async () => {
         if (this.#isTurnedAway) await this.#pause();
         return `${url.replace(/^http/, 'ws')}/graphql`;
       },
-      webSocketImpl: NotedSocket,
+      webSocketImpl: notedSocket(webSocket ?? WebSocket, { isClosed: () => this.#isClosed, onNew }),
       connectionParams: async () => {
         const authToken = await session.authToken({ refused: this.#refused });
         this.#given = authToken;
@@ -310,6 +313,7 @@ export class GraphSocket {
   }
 
   async #pause(): Promise<void> {
+    if (this.#isClosed) return;
     const ms = this.#isGoingAway ? Math.random() * 50 : backOffMs(this.#tries++, longestPauseMs);
     this.#isGoingAway = false;
     await new Promise<void>((resolve) => {

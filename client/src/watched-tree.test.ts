@@ -40,8 +40,10 @@ class ScriptedServer {
   readonly subscriptions: Subscription[] = [];
   held: Promise<void> | undefined;
   reads = 0;
+  readonly closing = new AbortController();
 
   readonly client = {
+    closing: this.closing.signal,
     query: async (_: unknown, { id = 'top' }: { id?: string }, { signal }: { signal: AbortSignal }) => {
       this.reads++;
       const refused = this.refusals.shift();
@@ -217,20 +219,33 @@ describe('a watched tree', () => {
     });
   }
 
-  test('ends for all who iterate when it is closed, by itself or by a signal', async () => {
-    const stopping = new AbortController();
-    for (const close of ['itself', 'signal']) {
+  test('ends for all who iterate when it is closed, by itself, by a signal or with the client', async () => {
+    for (const close of ['itself', 'signal', 'client']) {
+      const stopping = new AbortController();
       const { watched } = await watch({ signal: stopping.signal });
       const iterators = [watched[Symbol.asyncIterator](), watched[Symbol.asyncIterator]()];
       const waiting = iterators.map((each) => each.next());
       if (close === 'itself') watched.close();
-      else stopping.abort();
+      else if (close === 'signal') stopping.abort();
+      else server.closing.abort();
       for (const next of await Promise.all(waiting)) assert.equal(next.done, true);
       await watched.closed;
       assert.ok(server.last.options.signal!.aborted);
       await wait();
     }
-    assert.equal(server.subscriptions.length, 2);
+    assert.equal(server.subscriptions.length, 3);
+    await assert.rejects(watchTree(server.client), { name: 'AbortError' });
+    assert.equal(server.reads, 3);
+  });
+
+  test('whose client is closed does not go on, also if what it followed ended before it was told', async () => {
+    const { watched } = await watch();
+    server.last.feed.end();
+    await settle();
+    server.closing.abort();
+    await watched.closed;
+    await wait();
+    assert.equal(server.subscriptions.length, 1);
   });
 
   test('that is given up while it is read rejects with the reason', async () => {

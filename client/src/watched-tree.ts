@@ -49,6 +49,7 @@ const pageSize = 2_000;
 export async function watchTree(client: WatchingClient, options: WatchOptions = {}): Promise<WatchedTree> {
   const { under, signal } = options;
   signal?.throwIfAborted();
+  client.closing?.throwIfAborted();
   const stopping = new AbortController();
   const feed = createChangeFeed<TreeChange>();
   let settle: (error?: Error) => void;
@@ -60,11 +61,13 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   const end = (error?: unknown) => {
     stopping.abort(signal?.reason);
     signal?.removeEventListener('abort', close);
+    client.closing?.removeEventListener('abort', close);
     feed.end(error);
     settle(error as Error | undefined);
   };
   const close = () => end();
   signal?.addEventListener('abort', close);
+  client.closing?.addEventListener('abort', close);
 
   const reading = { pageSize: options.pageSize ?? pageSize, signal: stopping.signal };
   const read = (id: string | undefined) => readTree(client, id, reading);
@@ -72,7 +75,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   try {
     first = await read(under);
     if (!first) throw new EspalierError('NOT_FOUND', `There is no folder ${under}.`);
-    signal?.throwIfAborted();
+    stopping.signal.throwIfAborted();
   } catch (error) {
     end();
     throw error;

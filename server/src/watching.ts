@@ -54,5 +54,7 @@ export async function openTraces({
     isReached
       ? log.info({ url }, 'traces are sent again')
       : log.warn({ url, reason }, 'traces cannot be sent, and are dropped');
-  return openTracing({ url, headers, share, clock, version, worker: neighbours?.place, onChange });
+  const onLost = (spans: number) => log.warn({ url, spans }, 'traces were lost: they could not be sent');
+  const worker = neighbours?.place;
+  return openTracing({ url, headers, share, clock, version, worker, onChange, onLost });
 }

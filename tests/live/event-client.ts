@@ -5,6 +5,9 @@ export interface StreamedEvent {
   readonly data: unknown;
 }
 
+/** Nothing takes so long; but a machine may be busy with something else. */
+const patienceMs = 60_000;
+
 export class EventClient {
   readonly response: Response;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -62,10 +65,11 @@ export class EventClient {
   }
 
   #read() {
+    let timer: NodeJS.Timeout;
     const patience = new Promise<never>((_, reject) => {
-      AbortSignal.timeout(10_000).onabort = () => reject(new Error('No event came.'));
+      timer = setTimeout(() => reject(new Error('No event came.')), patienceMs);
     });
-    return Promise.race([this.#reader.read(), patience]);
+    return Promise.race([this.#reader.read(), patience]).finally(() => clearTimeout(timer));
   }
 }
 

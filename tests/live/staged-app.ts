@@ -134,6 +134,9 @@ export class StagedStream implements GraphStream {
   #failure: unknown;
   /** Where the client may go on. */
   cursor: string | undefined;
+  reached = 0;
+  /** How far it was told to go. */
+  goesTo = Infinity;
 
   give(...data: unknown[]): void {
     this.#answers.push(...data.map(dataOf));
@@ -170,6 +173,10 @@ export class StagedStream implements GraphStream {
 
   cursorAfter(): string | undefined {
     return this.cursor;
+  }
+
+  stopAfter(number: number): void {
+    this.goesTo = number;
   }
 
   [Symbol.asyncIterator](): this {

@@ -45,18 +45,51 @@ const cutLines = ({ logLines }: StagedApp) =>
   logLines.map((line) => JSON.parse(line) as { requests?: number }).flatMap(({ requests }) => requests ?? []);
 
 describe('when the service stops', () => {
-  test('a request in flight is answered, and its connection is closed though it could be kept', async () => {
+  test('a request in flight is answered, told that it was the last, and its connection is closed', async () => {
     const { app, waiting, asked, request } = await startApp();
     const connection = await RawConnection.open(app.url);
     connection.send(request);
     await asked(1);
     const stopped = app.stop();
     waiting[0]!(dataOf('late'));
-    assert.equal((await connection.read())?.body, '{"data":"late"}');
+    const answer = await connection.read();
+    assert.deepEqual([answer?.body, isKept(answer!.head)], ['{"data":"late"}', false]);
     assert.equal(await connection.read(), undefined);
     await stopped;
     assert.deepEqual(cutLines(app), []);
   });
+
+  for (const [when, early] of [
+    ['before', 3],
+    ['partly before', 2.5],
+    ['after', 1],
+  ] as const) {
+    test(`of requests that were sent without waiting, ${when} the stop, the last is told that it was`, async () => {
+      const { app, waiting, asked, request } = await startApp();
+      const connection = await RawConnection.open(app.url);
+      const all = request.repeat(3);
+      const part = request.length * early;
+      connection.send(all.slice(0, part));
+      await asked(Math.floor(early));
+      await roundTrip(app);
+      const stopped = app.stop();
+      connection.send(all.slice(part));
+      await asked(3);
+      for (const [place, answer] of waiting.entries()) answer(dataOf(place));
+      const answers = [await connection.read(), await connection.read(), await connection.read()];
+      assert.deepEqual(
+        answers.map((answer) => [answer?.body, isKept(answer!.head)]),
+        [
+          ['{"data":0}', true],
+          ['{"data":1}', true],
+          ['{"data":2}', false],
+        ],
+      );
+      assert.equal(await connection.read(), undefined);
+      await stopped;
+      assert.deepEqual(cutLines(app), []);
+    });
+  }
 
   test('a connection that waits for its next request is closed at once', async () => {
     const { app, request } = await startApp();

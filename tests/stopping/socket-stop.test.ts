@@ -38,9 +38,10 @@ describe('a socket of a service that stops', () => {
     const client = await SocketClient.connect(app.url, app.token('ann'));
     const ahead = await subscribe(app, client, '1');
     const behind = await subscribe(app, client, '2');
-    Object.assign(ahead, { cursor: 'b' });
-    Object.assign(behind, { cursor: 'a' });
+    Object.assign(ahead, { cursor: 'b', reached: 2 });
+    Object.assign(behind, { cursor: 'a', reached: 1 });
     const stopped = app.stop();
+    await eventually(() => ahead.goesTo === 2 && behind.goesTo === 2, 'none is to go on alone');
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
     behind.give('late');

@@ -47,6 +47,8 @@ export class TraceCollector {
   text = '';
   readonly headers: IncomingHttpHeaders[] = [];
   isKeeping = true;
+  /** Takes what is sent, and never says so. */
+  isSilent = false;
   readonly #server: Server;
 
   static async start(port = 0): Promise<TraceCollector> {
@@ -65,7 +67,7 @@ export class TraceCollector {
           this.headers.push(request.headers);
           this.#take(Buffer.concat(chunks).toString());
         }
-        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+        if (!this.isSilent) response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
     });
   }

@@ -26,7 +26,12 @@ for (const kind of databaseKinds) {
     test('SIGTERM closes the sockets of both with 1001 and a cursor, ends with 0, and leaves nothing behind', async () => {
       const { node, processes, database } = bed;
       const clients = [await bed.socketTo(1, token), await bed.socketTo(2, token)];
-      for (const client of clients) client.start('1', 'subscription{folderChanges{kind}}');
+      for (const client of clients) {
+        client.start('1', 'subscription{folderChanges{kind}}');
+        // What is begun after the signal would be nothing to go on with.
+        client.send({ type: 'ping' });
+        assert.equal((await client.next()).type, 'pong');
+      }
       node.signal('SIGTERM');
       for (const client of clients) {
         const { code, reason } = await client.closed();
@@ -78,7 +83,8 @@ test('connections on their way to a worker that is killed are served by the othe
         if (answer?.status === 200) answers.push(answer);
       });
     }
-    await eventually(() => answers.length === 6, 'the other one has served its half');
+    // Its half, less what is taken for open: the one that is stuck cannot say what was closed last.
+    await eventually(() => answers.length >= 5, 'the other one has served its part');
     process.kill(stuck!, 'SIGKILL');
     // One was sent already, and is lost with whoever was to get it.
     await eventually(() => answers.length >= 11, 'the other one has served those of the one that is gone');

@@ -8,7 +8,7 @@ import type { AccessBook, Standing } from '../access/access-book.ts';
 import { hasAccessChanged, hasAccessChangedTwice } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
 import type { Database, PromiseOrValue, Reader } from '../database/database.ts';
-import { follow, type Followed, type Follower } from '../journal/follow.ts';
+import { follow, type Followed, type Follower, type Reach } from '../journal/follow.ts';
 import {
   isKept,
   readEntries,
@@ -100,7 +100,7 @@ async function beforeOldest(reader: Reader, head: JournalPlace): Promise<Journal
 
 /** What comes after a place; it goes on until it is told to return. */
 export function watchFolders(services: WatchServices, options: WatchOptions): Followed<FolderChange> {
-  return follow((signal) => new FolderWatch(services, options, signal));
+  return follow((reach) => new FolderWatch(services, options, reach));
 }
 
 export interface WatchOptions extends WatchedPlace {
@@ -111,7 +111,7 @@ export interface WatchOptions extends WatchedPlace {
 
 class FolderWatch implements Follower<FolderChange> {
   readonly #services: WatchServices;
-  readonly #signal: AbortSignal;
+  readonly #reach: Reach;
   readonly #under: string | undefined;
   readonly #after: JournalPlace;
   readonly #maxBacklog: number;
@@ -120,9 +120,9 @@ class FolderWatch implements Follower<FolderChange> {
   #watched: WatchedFolder | undefined;
   toldUpTo: JournalPlace;
 
-  constructor(services: WatchServices, options: WatchOptions, signal: AbortSignal) {
+  constructor(services: WatchServices, options: WatchOptions, reach: Reach) {
     this.#services = services;
-    this.#signal = signal;
+    this.#reach = reach;
     this.#under = options.under;
     this.#after = options.after;
     this.toldUpTo = options.after;
@@ -132,6 +132,7 @@ class FolderWatch implements Follower<FolderChange> {
 
   async *told(): AsyncGenerator<FolderChange, void> {
     const { feed, turns, database } = this.#services;
+    const { signal } = this.#reach;
     const { access, place: head } = this.#standing;
     let { timesReplaced } = feed;
     const isKnown = await turns.take(() => isStillKnown(database, access, this.#after, head));
@@ -142,8 +143,8 @@ class FolderWatch implements Follower<FolderChange> {
 
     for (;;) {
       // It may have been replaced while the last change was on its way; then there is nothing to wait for.
-      if (feed.timesReplaced === timesReplaced) await feed.waitFor(place.number, this.#signal);
-      if (this.#signal.aborted) return;
+      if (feed.timesReplaced === timesReplaced) await this.#reach.waitForNext(feed, place.number);
+      if (signal.aborted) return;
       let isLost = feed.timesReplaced !== timesReplaced || feed.last - place.number > this.#maxBacklog;
       ({ timesReplaced } = feed);
       const entries = isLost ? undefined : await feed.read(place.number);
@@ -157,12 +158,12 @@ class FolderWatch implements Follower<FolderChange> {
           // While the change before was on its way, the viewer may have been disabled.
           if (!(await this.#accessNow())) return;
           yield change;
-          if (this.#signal.aborted) return;
+          if (signal.aborted) return;
         }
         place = entry;
         this.toldUpTo = entry;
         // Too much has happened while these were sent: look again.
-        if (feed.last - place.number > this.#maxBacklog) break;
+        if (feed.last - place.number > this.#maxBacklog || place.number >= this.#reach.upTo) break;
       }
       if (!entries || isLost) {
         const latest = await this.#readAccess();
@@ -188,7 +189,7 @@ class FolderWatch implements Follower<FolderChange> {
       return await accessBook.accessOf(this.#standing.access.userId);
     } catch (error) {
       if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
-      await feed.waitFor(Infinity, this.#signal);
+      await feed.waitFor(Infinity, this.#reach.signal);
       return undefined;
     }
   }

@@ -21,6 +21,10 @@ export interface GraphStream extends AsyncIterableIterator<GraphResult, undefine
   return(): Promise<IteratorResult<GraphResult, undefined>>;
   /** Where whoever has been sent its answers up to this one may go on; undefined for what has no cursor. */
   cursorAfter(last: GraphResult | undefined): string | undefined;
+  /** The number of the journal's entry that it has come to. */
+  readonly reached: number;
+  /** It goes on to the entry of that number, and then waits to be ended. */
+  stopAfter(number: number): void;
 }
 
 const end = { done: true, value: undefined } as const;
@@ -56,6 +60,10 @@ export function createGraphStream<Told extends { readonly place: JournalPlace }>
       const isSent = given !== undefined && given.result === last;
       return toJournalCursor(isSent ? given!.place : followed.toldUpTo);
     },
+    get reached() {
+      return (given?.place ?? followed.toldUpTo).number;
+    },
+    stopAfter: (number) => followed.stopAfter(number),
     [Symbol.asyncIterator]: () => stream,
   };
   return stream;

@@ -71,8 +71,8 @@ export class OpenConnections {
     });
     // Before the request is handled, which may write the head of its answer at once.
     server.prependListener('request', (request, response: ServerResponse<ReceivedRequest>) => {
-      if (this.#isLastRequest) response.shouldKeepAlive = false;
       const exchange = (request.socket as Exchanging)[exchangeOf];
+      if (this.#isLastRequest) announceTo(response, exchange?.response);
       if (exchange) exchange.response = response;
     });
     server.on('upgrade', ({ socket }: IncomingMessage) => {
@@ -86,11 +86,13 @@ export class OpenConnections {
     return this.#taken;
   }
 
-  /** Every request that comes from now on, or is still coming, is told that it was the last of its connection. */
+  /** Whoever is answered from now on is told that it was the last of their connection, unless the next is on its way. */
   announceEnd(): void {
     this.#isLastRequest = true;
-    for (const { response } of this.#exchanges.values()) {
-      if (response && !response.req.complete) response.shouldKeepAlive = false;
+    for (const [socket, { response }] of this.#exchanges) {
+      if (!response) continue;
+      const { complete, bytesAtEnd } = response.req;
+      if (!complete || socket.bytesRead === bytesAtEnd) announceTo(response);
     }
   }
 
@@ -140,6 +142,12 @@ export class OpenConnections {
       if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
     }
   }
+}
+
+/** Of several that came at once it is the last that tells: after it Node answers nobody. */
+function announceTo(response: ServerResponse, before?: ServerResponse): void {
+  response.shouldKeepAlive = false;
+  if (before && !before.headersSent) before.shouldKeepAlive = true;
 }
 
 /** All of the answer has left the process, or none is due. */

@@ -92,7 +92,10 @@ export class SocketConnection implements LiveConnection {
     this.#isEnding = true;
     const isDue = this.#phase === 'acknowledged' && this.#operations.isAnswerDue;
     const { cursors } = this.#operations;
-    if (!mustEnd && (isDue || cursors.size > 1)) return false;
+    if (!mustEnd && (isDue || cursors.size > 1)) {
+      this.#operations.gather();
+      return false;
+    }
     const [cursor] = cursors.size === 1 ? cursors : [];
     this.#close('GOING_AWAY', goingAwayReason(cursor));
     return true;

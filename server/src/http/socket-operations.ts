@@ -64,6 +64,13 @@ export class SocketOperations {
     return new Set(found.filter((cursor) => cursor !== undefined));
   }
 
+  /** Amid changes each would be somewhere else at every look: those behind come up to the first, which waits for them. */
+  gather(): void {
+    const streams = [...this.#open.values()].flatMap(({ stream }) => stream ?? []);
+    const furthest = Math.max(...streams.map(({ reached }) => reached));
+    for (const stream of streams) stream.stopAfter(furthest);
+  }
+
   start(id: string, request: GraphRequest, viewer: Viewer): void {
     const { most } = this.#options;
     if (this.#running >= most) {

@@ -5,7 +5,7 @@
 
 import type { PromiseOrValue, Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { follow, type Followed, type Follower } from './follow.ts';
+import { follow, type Followed, type Follower, type Reach } from './follow.ts';
 import { isKept, type JournalEntry, type JournalPlace } from './journal-entry.ts';
 import type { JournalFeed } from './journal-feed.ts';
 import { fitsFilter, type JournalFilter } from './journal-list.ts';
@@ -39,20 +39,20 @@ export async function requireKept(
 }
 
 export function watchJournal(feed: JournalFeed, options: JournalWatchOptions): Followed<ToldEntry> {
-  return follow((signal) => new JournalWatch(feed, options, signal));
+  return follow((reach) => new JournalWatch(feed, options, reach));
 }
 
 class JournalWatch implements Follower<ToldEntry> {
   readonly #feed: JournalFeed;
   readonly #options: JournalWatchOptions;
-  readonly #signal: AbortSignal;
+  readonly #reach: Reach;
   readonly #timesReplaced: number;
   toldUpTo: JournalPlace;
 
-  constructor(feed: JournalFeed, options: JournalWatchOptions, signal: AbortSignal) {
+  constructor(feed: JournalFeed, options: JournalWatchOptions, reach: Reach) {
     this.#feed = feed;
     this.#options = options;
-    this.#signal = signal;
+    this.#reach = reach;
     this.#timesReplaced = feed.timesReplaced;
     this.toldUpTo = options.after;
   }
@@ -60,15 +60,16 @@ class JournalWatch implements Follower<ToldEntry> {
   async *told(): AsyncGenerator<ToldEntry, void> {
     const { filter } = this.#options;
     for (;;) {
-      if (!this.#isReplaced) await this.#feed.waitFor(this.toldUpTo.number, this.#signal);
+      if (!this.#isReplaced) await this.#reach.waitForNext(this.#feed, this.toldUpTo.number);
       if (!(await this.#goesOn())) return;
       for (const entry of await this.#read()) {
         if (fitsFilter(entry, filter)) {
           if (!(await this.#goesOn())) return;
           yield { entry, place: entry };
-          if (this.#signal.aborted) return;
+          if (this.#reach.signal.aborted) return;
         }
         this.toldUpTo = entry;
+        if (entry.number >= this.#reach.upTo) break;
       }
     }
   }
@@ -86,9 +87,10 @@ class JournalWatch implements Follower<ToldEntry> {
 
   /** Who can no longer log in hears nothing more, and waits for the connection to end. */
   async #goesOn(): Promise<boolean> {
-    if (this.#signal.aborted) return false;
-    if (await this.#options.mayBeTold()) return !this.#signal.aborted;
-    await this.#feed.waitFor(Infinity, this.#signal);
+    const { signal } = this.#reach;
+    if (signal.aborted) return false;
+    if (await this.#options.mayBeTold()) return !signal.aborted;
+    await this.#feed.waitFor(Infinity, signal);
     return false;
   }
 }

@@ -18,6 +18,7 @@ export class Collector implements SpanExporter {
   readonly #exporter: OTLPTraceExporter;
   readonly #onChange: CollectorOptions['onChange'];
   #isReached = true;
+  #sent = 0;
 
   constructor({ url, headers, onChange }: CollectorOptions) {
     this.#exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendWithinMs });
@@ -26,9 +27,15 @@ export class Collector implements SpanExporter {
 
   export(spans: ReadableSpan[], tell: (result: ExportResult) => void): void {
     this.#exporter.export(spans, (result) => {
+      if (result.code === ExportResultCode.SUCCESS) this.#sent += spans.length;
       this.#note(result.code === ExportResultCode.SUCCESS, result.error);
       tell(result);
     });
+  }
+
+  /** How many spans it has taken. */
+  get sent(): number {
+    return this.#sent;
   }
 
   /** The end has come, and the last spans are not sent. */

@@ -7,7 +7,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  TracerProvider,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Tracer } from '../tracer.ts';
 import { Collector, type CollectorOptions } from './collector.ts';
@@ -20,6 +25,8 @@ export interface TracingOptions extends CollectorOptions {
   readonly version: string;
   /** Of several workers: which this is. */
   readonly worker: number | undefined;
+  /** Told at the end of how many spans were recorded and never sent, if there are any. */
+  readonly onLost: (spans: number) => void;
 }
 
 export interface Tracing {
@@ -36,8 +43,16 @@ const mostWaiting = 4_096;
 const longestFact = 4_096;
 const closeWithinMs = 1_000;
 
-export function openTracing({ share, clock, version, worker, ...collecting }: TracingOptions): Tracing {
+export function openTracing({
+  share,
+  clock,
+  version,
+  worker,
+  onLost,
+  ...collecting
+}: TracingOptions): Tracing {
   const collector = new Collector(collecting);
+  const recorded = new SpanCount();
   const own = resourceFromAttributes({
     'service.name': 'espalier',
     'service.version': version,
@@ -52,6 +67,7 @@ export function openTracing({ share, clock, version, worker, ...collecting }: Tr
     sampler: new AlwaysOnSampler(),
     spanLimits: { attributeValueLengthLimit: longestFact },
     spanProcessors: [
+      recorded,
       new BatchSpanProcessor({
         exporter: collector,
         scheduledDelayMillis: sendEveryMs,
@@ -64,8 +80,30 @@ export function openTracing({ share, clock, version, worker, ...collecting }: Tr
     tracer: new Spans(provider.getTracer('espalier', version), { clock, share }),
     async close() {
       if (!(await endsWithin(closeWithinMs, provider.shutdown()))) collector.giveUp();
+      const lost = recorded.count - collector.sent;
+      if (lost > 0) onLost(lost);
     },
   };
+}
+
+class SpanCount implements SpanProcessor {
+  count = 0;
+
+  onStart(): void {
+    // It counts when it has ended.
+  }
+
+  onEnd(): void {
+    this.count++;
+  }
+
+  forceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  shutdown(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /** Whether it did; what fails has been told. */
