@@ -12,7 +12,9 @@ import { shownLogLine } from './shown-log-line.ts';
 const mostKeptBytes = 2 ** 20;
 /** Held for so long, at most so much: the lines of thousands of requests are written at once. */
 const heldForMs = 100;
-const mostHeldCharacters = 64 * 1024;
+const mostHeldBytes = 64 * 1024;
+/** Of a letter, in UTF-8. */
+const mostBytes = 3;
 
 export interface LogDestination {
   write(line: string): void;
@@ -23,24 +25,40 @@ export interface LogDestination {
 }
 
 export function logDestination(descriptor = 2, isTerminal = isatty(descriptor)): LogDestination {
-  let held = '';
+  // Bytes, and not texts: of those, each line would leave pieces behind, to be found again when nobody has them at hand any more.
+  const held = Buffer.allocUnsafe(mostHeldBytes);
+  let heldBytes = 0;
+  let unwritten: Buffer = Buffer.alloc(0);
   let timer: NodeJS.Timeout | undefined;
-  let unwritten = Buffer.alloc(0);
 
-  const flush = () => {
+  const writeOut = (bytes: Buffer) => {
     clearTimeout(timer);
     timer = undefined;
-    if (unwritten.length < mostKeptBytes) unwritten = Buffer.concat([unwritten, Buffer.from(held)]);
-    held = '';
+    let rest = bytes;
+    if (unwritten.length > 0) {
+      rest = unwritten.length < mostKeptBytes ? Buffer.concat([unwritten, bytes]) : unwritten;
+    }
     try {
-      while (unwritten.length > 0) unwritten = unwritten.subarray(writeSync(descriptor, unwritten));
+      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
     } catch {
       // Full, closed or slow: perhaps in a moment, perhaps with the next line.
       timer = setTimeout(flush, heldForMs).unref();
     }
+    unwritten = Buffer.from(rest);
+  };
+  const flush = () => {
+    const bytes = held.subarray(0, heldBytes);
+    heldBytes = 0;
+    writeOut(bytes);
+  };
+  const hold = (line: string) => {
+    const most = line.length * mostBytes;
+    if (heldBytes + most > held.length) flush();
+    if (most > held.length) writeOut(Buffer.from(line));
+    else heldBytes += held.write(line, heldBytes);
   };
   const write = (line: string) => {
-    held += isTerminal ? shownLogLine(line) : line;
+    hold(isTerminal ? shownLogLine(line) : line);
     flush();
   };
   process.on('exit', flush);
@@ -50,9 +68,8 @@ export function logDestination(descriptor = 2, isTerminal = isatty(descriptor)):
     hold(line) {
       // Who looks at it does not want to wait.
       if (isTerminal) return write(line);
-      held += line;
-      if (held.length > mostHeldCharacters) flush();
-      else timer ??= setTimeout(flush, heldForMs).unref();
+      hold(line);
+      timer ??= setTimeout(flush, heldForMs).unref();
     },
   };
 }

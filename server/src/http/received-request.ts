@@ -46,14 +46,16 @@ export class ReceivedRequest extends NodeRequest {
   /** Before any of it has come: in the turn of the event `request`. */
   takeBody(taker: BodyTaker): void {
     this.#taker = taker;
-    this.on('error', ReceivedRequest.#tell);
     // Else Node would see to it that what nobody reads is read.
     this._read(0);
   }
 
-  /** The same for all requests. */
-  static #tell(this: ReceivedRequest, error: Error): void {
-    this.#taker!.takeError(error);
+  /** In place of a listener for errors, which each request would have to be given. */
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    super._destroy(error, (left) => {
+      done(left);
+      if (error) this.#taker?.takeError(error);
+    });
   }
 
   /**

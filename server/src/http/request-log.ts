@@ -86,19 +86,15 @@ export function requestLog(log: Logger, clock: Clock): TellRequest | undefined {
   const stream = parts[symbols.streamSym] as LineStream;
   const write = (line: string) => (stream.hold ? stream.hold(line) : stream.write(line));
   const { info, debug } = log.levels.values;
-  const begin = (level: number) => `{"level":${level},"time":`;
-  const beginning = begin(info!);
-  const beginningOfProbe = begin(debug!);
   const afterTime = `${parts[symbols.chindingsSym] as string},"requestId":"`;
+  const beginnings = new Beginnings(info!, afterTime);
+  const beginningsOfProbes = new Beginnings(debug!, afterTime);
   const middles = new Middles();
-  const times = new Times(clock);
 
   return ({ requestId, method, route, status, ms, userId, traceparent, trace, refused, isProbe }) => {
     if (isProbe && !areProbesTold) return;
     write(
-      (isProbe ? beginningOfProbe : beginning) +
-        times.now() +
-        afterTime +
+      (isProbe ? beginningsOfProbes : beginnings).at(clock.now()) +
         requestId +
         middles.of(method, route, status) +
         shownMs(ms) +
@@ -110,24 +106,30 @@ export function requestLog(log: Logger, clock: Clock): TellRequest | undefined {
   };
 }
 
-/** The time as a text: many requests are answered in the same millisecond, and it takes longer to write than to compare. */
-class Times {
-  readonly #clock: Clock;
+/** Of lines of one level: many requests are answered in the same millisecond, and it takes longer to write than to compare. */
+class Beginnings {
+  readonly #level: number;
+  readonly #afterTime: string;
   #last = NaN;
-  #shown = '';
+  #text = '';
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(level: number, afterTime: string) {
+    this.#level = level;
+    this.#afterTime = afterTime;
   }
 
-  now(): string {
-    const now = this.#clock.now();
-    if (now !== this.#last) {
-      this.#last = now;
-      this.#shown = String(now);
+  at(time: number): string {
+    if (time !== this.#last) {
+      this.#last = time;
+      this.#text = inOnePiece(['{"level":', this.#level, ',"time":', time, this.#afterTime]);
     }
-    return this.#shown;
+    return this.#text;
   }
+}
+
+/** What is added up stays in pieces, which are gone through for every line that it is part of. */
+function inOnePiece(parts: readonly (string | number)[]): string {
+  return parts.join('');
 }
 
 /** Behind the point; none for a whole number. */
@@ -154,7 +156,8 @@ class Middles {
     const ofRoute = this.#known.get(route) ?? new Map<string, Map<number, string>>();
     const ofMethod = ofRoute.get(method) ?? new Map<number, string>();
     const shownRoute = route === undefined ? '' : `,"route":${JSON.stringify(route)}`;
-    const text = `","method":${JSON.stringify(method)}${shownRoute},"status":${status},"ms":`;
+    const shownMethod = JSON.stringify(method);
+    const text = inOnePiece(['","method":', shownMethod, shownRoute, ',"status":', status, ',"ms":']);
     this.#known.set(route, ofRoute.set(method, ofMethod.set(status, text)));
     return text;
   }
