@@ -26,7 +26,7 @@ export interface GraphBody {
 /** Each answer is read from the database: one that is kept would say nothing of what reading costs. */
 export const keepsNothing = { KEPT_ANSWERS_MB: '0' };
 
-/** What is logged by default: refusals and troubles, and nothing of what goes well. */
+/** As it is by default: each request has a line. */
 const usualSettings = { LOG_LEVEL: 'info' };
 
 export class OurServer implements Target {
