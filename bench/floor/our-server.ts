@@ -44,6 +44,7 @@ export class OurServer implements Target {
         databaseUrl: databaseUrl ?? `sqlite:${fileIn(folder)}`,
         settings: { ...usualSettings, ...settings },
         signal,
+        logFile: join(folder, 'log'),
         ...(preload && { preload }),
       });
       pin(node.pid);

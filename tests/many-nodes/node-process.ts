@@ -3,6 +3,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,6 +18,8 @@ export interface NodeOptions {
   readonly signal?: AbortSignal;
   /** A module that is loaded before the program. */
   readonly preload?: string;
+  /** Where its log goes; without it, this process reads it as it comes, which takes time from both. */
+  readonly logFile?: string;
 }
 
 const program = join(import.meta.dirname, '../../server/bin/espalier.js');
@@ -36,9 +39,10 @@ const masterKey = randomBytes(32).toString('base64');
 export class NodeProcess {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
-  /** What it has printed, and what it has logged. */
+  readonly #logFile: string | undefined;
+  #log = '';
+  /** What it has printed. */
   output = '';
-  log = '';
   #url = '';
 
   /** Does not wait until it serves. */
@@ -61,7 +65,7 @@ export class NodeProcess {
     }
   }
 
-  private constructor({ databaseUrl, settings, preload }: NodeOptions) {
+  private constructor({ databaseUrl, settings, preload, logFile }: NodeOptions) {
     const given = {
       PORT: '0',
       DATABASE_URL: databaseUrl,
@@ -77,6 +81,8 @@ export class NodeProcess {
     );
     const flags = ['--conditions=espalier-source', `--import=${endWithParent}`];
     if (preload) flags.push(`--import=${preload}`);
+    this.#logFile = logFile;
+    const logDescriptor = logFile === undefined ? undefined : openSync(logFile, 'a');
     this.#process = spawn(process.execPath, [...flags, program, 'serve'], {
       cwd: tmpdir(),
       env: {
@@ -84,15 +90,21 @@ export class NodeProcess {
         NODE_COMPILE_CACHE: compileCache,
         ...environment,
       },
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', logDescriptor ?? 'pipe', 'ipc'],
     });
+    if (logDescriptor !== undefined) closeSync(logDescriptor);
     this.#ended = once(this.#process, 'close');
     this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
-    this.#process.stderr!.on('data', (text: Buffer) => (this.log += text.toString()));
+    this.#process.stderr?.on('data', (text: Buffer) => (this.#log += text.toString()));
     void this.#ended.then(() => {
       keepOutput(this.output);
-      keepLog(this.log);
+      keepLog(this.#log);
     });
+  }
+
+  /** What it has logged. */
+  get log(): string {
+    return this.#logFile === undefined ? this.#log : readFileSync(this.#logFile, 'utf8');
   }
 
   get url(): string {
