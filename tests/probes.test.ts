@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Reader } from '../server/src/database/database.ts';
+import type { GraphResult } from '../server/src/graph/graph.ts';
 import { createReadiness } from '../server/src/database/readiness.ts';
 import { databaseKinds } from './databases.ts';
 import { eventually } from './eventually.ts';
@@ -12,6 +13,9 @@ import { problemOf, Testbed, type Answer } from './testbed.ts';
 
 const probes = { '/livez': { status: 'ok' }, '/readyz': { status: 'ready' } };
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const query = (app: StagedApp) =>
+  `POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.token('ann')}\r\n` +
+  'Content-Type: application/json\r\nContent-Length: 15\r\n\r\n{"query":"{x}"}';
 
 function isNotReady(answer: Answer, reason: string): void {
   assert.equal(answer.status, 503);
@@ -219,23 +223,36 @@ describe('readiness', () => {
       assert.equal((await connection.exchange(get('/livez') + get('/readyz')))?.status, 200);
     }
     const { answer } = await nextRead(1);
+    let asked = 0;
+    const work = Promise.withResolvers<GraphResult>();
+    app.open = () => {
+      asked++;
+      return work.promise;
+    };
+    const third = await RawConnection.open(app.url);
+    third.send(query(app));
+    await eventually(() => asked === 1, 'it is worked on');
     const stopped = app.stop();
     await assert.rejects(async () => {
       for (;;) (await RawConnection.open(app.url)).close();
     }, /ECONNRE(FUSED|SET)/);
     one.send(get('/readyz'));
     other.send(get('/livez'));
+    // What is sent after them has come: so have they.
+    third.send(query(app));
+    await eventually(() => asked === 2, 'they have come');
     answer();
     for (const connection of [one, other]) {
-      const asked = await connection.read();
-      assert.equal(asked?.status, 503);
-      assert.match(asked.body, /This node is stopping\./);
+      const first = await connection.read();
+      assert.equal(first?.status, 503);
+      assert.match(first.body, /This node is stopping\./);
     }
     const ready = await one.read();
     assert.equal(ready?.status, 503);
     assert.match(ready.body, /This node is stopping\./);
     assert.match(ready.head, /connection: close/i);
     assert.equal((await other.read())?.status, 200);
+    work.resolve({ isExecuted: true, text: '{}' });
     await stopped;
     assert.equal(reads.length, 1);
   });
