@@ -10,8 +10,7 @@ import type { HttpTimes } from './http-times.ts';
 /** The latest request of a connection: HTTP/1.1 sends one after the other. One for each connection, used again. */
 interface Receiving {
   request: IncomingMessage;
-  /** Of the connection, at the first look: hardly any is still on its way by then, and to ask for it takes a while. */
-  bytesBefore: number | undefined;
+  bytesBefore: number;
   ageMs: number;
   /** It is among those that are looked at. */
   isWatched: boolean;
@@ -39,9 +38,10 @@ export function watchSlowBodies(
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
     const socket: Watched = request.socket;
-    const each = (socket[receivingOf] ??= { request, bytesBefore: undefined, ageMs: 0, isWatched: false });
+    const bytesBefore = socket.bytesRead;
+    const each = (socket[receivingOf] ??= { request, bytesBefore, ageMs: 0, isWatched: false });
     each.request = request;
-    each.bytesBefore = undefined;
+    each.bytesBefore = bytesBefore;
     each.ageMs = 0;
     if (each.isWatched) return;
     each.isWatched = true;
@@ -56,7 +56,6 @@ export function watchSlowBodies(
       }
       // By looks, not by the clock: while this process stood still, nobody was late.
       each.ageMs += checkEveryMs;
-      each.bytesBefore ??= socket.bytesRead;
       const extraMs = ((socket.bytesRead - each.bytesBefore) / bodyBytesPerSecond) * 1000;
       if (each.ageMs <= Math.min(bodyMs + extraMs, longestBodyMs)) continue;
       forget(socket, each);
