@@ -44,8 +44,7 @@ export function watchCommits(spare: Connection, { onAnnounced, isNeeded }: Commi
   const readIfPossible = () => {
     try {
       letGo();
-      if (isNeeded()) return readVersion.get();
-      begin.run();
+      if (!isNeeded()) begin.run();
       return readVersion.get();
     } catch {
       return undefined;

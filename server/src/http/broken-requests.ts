@@ -6,7 +6,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerBrokenRequest, lingerMs } from './answers.ts';
-import { latestResponse } from './open-connections.ts';
+import { isOver, latestResponse } from './open-connections.ts';
 import type { ReceivedRequest } from './received-request.ts';
 import type { AnsweredRequest, TellRequest } from './request-log.ts';
 
@@ -106,8 +106,4 @@ export function asTold(
   const { requestId, status } = toldInstead;
   const refused = { code: refusalCode, address: address ?? toldInstead.address };
   return { ...answered, requestId, status, refused };
-}
-
-function isOver({ writableFinished, destroyed }: ServerResponse): boolean {
-  return writableFinished || destroyed;
 }

@@ -152,7 +152,11 @@ function announceTo(response: ServerResponse, before?: ServerResponse): void {
 
 /** All of the answer has left the process, or none is due. */
 function isDone({ response }: Exchange): boolean {
-  return !response || response.writableFinished || response.destroyed;
+  return !response || isOver(response);
+}
+
+export function isOver({ writableFinished, destroyed }: ServerResponse): boolean {
+  return writableFinished || destroyed;
 }
 
 /** Nothing was asked yet, or it was answered before its body had come: nothing is lost with the rest of it. */

@@ -6,7 +6,7 @@ import { backupsIn, installationIn, type KeptBackup } from '../../backup/backup-
 import { megabytes } from '../../backup/new-file.ts';
 import { overdueAfterMs } from '../../backup/scheduled-backup.ts';
 import { sizeOf } from '../../database/sqlite-file.ts';
-import type { Examined } from './examined.ts';
+import { answers, type Examined } from './examined.ts';
 import { nearestFolder } from './files-check.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
@@ -84,7 +84,7 @@ async function ageOf(
   { clock, server, settings }: Examined,
 ): Promise<Finding> {
   const every = `one is made every ${settings.backupEveryHours} hours`;
-  const isServed = server.url !== undefined && (await server.alive().catch(() => undefined)) !== undefined;
+  const isServed = await answers(server);
   if (!newest) {
     return warning(
       `There is no backup in ${folder} yet.`,

@@ -1,6 +1,6 @@
 /** Whether a web page of an origin may call the server from a browser. */
 
-import type { Examined } from './examined.ts';
+import { answers, type Examined } from './examined.ts';
 import { ask, type Answer } from './ask.ts';
 import { ok, problem, type Finding, type Findings } from './finding.ts';
 import { checkSocket } from './socket-check.ts';
@@ -10,7 +10,7 @@ const read = ['token-expired', 'www-authenticate'];
 
 export async function* checkCors({ clock, server }: Examined, origin: string): Findings {
   const { url } = server;
-  if (url === undefined || !(await server.alive().catch(() => undefined))) {
+  if (url === undefined || !(await answers(server))) {
     yield problem('No server answers that could be asked.', 'Name one with --url.');
     return;
   }

@@ -46,6 +46,11 @@ export function examine(given: {
   };
 }
 
+/** Whether anything answers where the server is looked for. */
+export async function answers({ url, alive }: ExaminedServer): Promise<boolean> {
+  return url !== undefined && (await alive().catch(() => undefined)) !== undefined;
+}
+
 /** Where a server with these settings can be reached from this machine. */
 function usualUrl({ host, port, basePath, tlsCertFile }: Settings): string | undefined {
   if (port === 0) return undefined;

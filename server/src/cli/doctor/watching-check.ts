@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { ask, type Answer } from './ask.ts';
-import { placeOf, type Examined } from './examined.ts';
+import { answers, placeOf, type Examined } from './examined.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
 const otherPort = 'Stop the other program, or set ESPALIER_METRICS_PORT to another port.';
@@ -27,7 +27,7 @@ async function metricsFound({ clock, server, settings }: Examined): Promise<Find
       const why = taken ?? (error as Error).message;
       return problem(`No metrics can be read at ${url}: ${why}.`, otherPort);
     }
-    const isServed = server.url !== undefined && (await server.alive().catch(() => undefined)) !== undefined;
+    const isServed = await answers(server);
     if (isServed) {
       return warning(
         `A server answers at ${server.url}, and serves no metrics at ${url}.`,
