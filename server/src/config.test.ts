@@ -237,6 +237,26 @@ for (const [name, values] of Object.entries(badValues)) {
   });
 }
 
+test('all that is bad is told at once, a line each', () => {
+  assert.deepEqual(
+    startErrorOf({ ESPALIER_PORT: 'eighty', ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe' }).split(
+      '\n',
+    ),
+    [
+      'ESPALIER_PORT is "eighty", which is not usable: it takes a whole number from 0 to 65535.',
+      'ESPALIER_TRASH_DAYS is "long", which is not usable: it takes a whole number from 0 to 3650.',
+      'ESPALIER_DEMO is "maybe", which is not usable: it takes true or false.',
+    ],
+  );
+  assert.equal(
+    startErrorOf({ ESPALIER_TLS_KEY_FILE: 'key.pem', ESPALIER_METRICS_PORT: '8080' }).split('\n').length,
+    2,
+  );
+  assert.throws(() => readSettings({ environment: { ESPALIER_DEMO: 'maybe' }, flags: { port: 'eighty' } }), {
+    name: 'UsageError',
+  });
+});
+
 test('a bad database URL is shown without its password', () => {
   const message = startErrorOf({ ESPALIER_DATABASE_URL: 'mysql://me:hunter2@db.example/tree' });
   assert.match(message, /mysql:\/\/…@db\.example\/tree/);

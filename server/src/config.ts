@@ -86,41 +86,60 @@ export interface Sources {
   flags?: Readonly<Record<string, string>>;
 }
 
-/** Reads every setting; a flag beats the environment. Throws a StartError that names the first bad one. */
+/** Reads every setting; a flag beats the environment. Throws a StartError that tells of all that are bad, a line each. */
 export function readSettings({ environment, flags = {} }: Sources): {
   settings: Settings;
   shown: readonly ShownSetting[];
   warnings: string[];
 } {
   const given = new Map<Setting<unknown>, GivenText | undefined>();
+  const bad: StartError[] = [];
   const read = (each: Setting<unknown>) => {
-    const text = givenText(each, environment, flags);
-    given.set(each, text);
-    return parsed(each, text);
+    try {
+      const text = givenText(each, environment, flags);
+      given.set(each, text);
+      return parsed(each, text);
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      bad.push(error);
+      return undefined;
+    }
   };
   const values = Object.fromEntries(
     Object.entries(table).map(([key, each]) => [key, read(each)]),
   ) as unknown as Settings;
-  if (!values.tlsCertFile !== !values.tlsKeyFile) {
-    throw new StartError(
-      'ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together: set both for https, or neither.',
-    );
-  }
-  if (values.metricsPort !== undefined && values.metricsPort !== 0 && values.metricsPort === values.port) {
-    throw new StartError(
-      'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
-    );
-  }
-  if (values.backupFolder !== undefined && !values.databaseUrl.startsWith('sqlite:')) {
-    throw new StartError(
-      'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
-    );
-  }
+  requireNone(bad);
+  requireNone(contradictionsOf(values));
   const shown = Object.entries(settingGroups).flatMap(([subject, group]) =>
     Object.values(group).map((each) => shownSetting(each, subject, given.get(each))),
   );
   const warnings = [...unknownNames(environment), ...withoutEffect(given)];
   return { settings: Object.freeze(values), shown, warnings };
+}
+
+function requireNone(bad: readonly StartError[]): void {
+  if (bad.length === 0) return;
+  if (bad.length === 1) throw bad[0]!;
+  const Wrong = bad.some((each) => each instanceof UsageError) ? UsageError : StartError;
+  throw new Wrong(bad.map(({ message }) => message).join('\n'));
+}
+
+/** What can be read, and does not go together. */
+function contradictionsOf(values: Settings): StartError[] {
+  const { tlsCertFile, tlsKeyFile, metricsPort, port, backupFolder, databaseUrl } = values;
+  return [
+    !tlsCertFile !== !tlsKeyFile &&
+      'ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together: set both for https, or neither.',
+    metricsPort !== undefined &&
+      metricsPort !== 0 &&
+      metricsPort === port &&
+      'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
+    backupFolder !== undefined &&
+      !databaseUrl.startsWith('sqlite:') &&
+      'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
+  ]
+    .filter((text) => text !== false)
+    .map((text) => new StartError(text));
 }
 
 function shownSetting(each: Setting<unknown>, subject: string, given: GivenText | undefined): ShownSetting {

@@ -1,4 +1,4 @@
-/** Something the operator must mend before the server can start. Shown as one line, without a stack. */
+/** Something the operator must mend before the server can start. Shown without a stack, one line for each thing. */
 
 export class StartError extends Error {
   override readonly name: string = 'StartError';

@@ -62,6 +62,10 @@ describe(`commands about access on ${sqlite.name}`, () => {
       '1: There is no such grant on this folder.',
     );
     assert.deepEqual(shownGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), []);
+    assert.equal(
+      await bed.done('grant', 'ls', '/Places/Floor 2'),
+      'No grants found. With --inherited, those on the folders above are shown, too.\n',
+    );
   });
 
   test('explain tells level, reason and the grant that decides', async () => {

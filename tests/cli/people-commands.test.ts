@@ -142,6 +142,8 @@ describe(`commands about people on ${sqlite.name}`, () => {
     assert.match(await bed.done('group', 'ls'), /^Name +Since \(UTC\)\nGrowers +2026-03-01 12:00\n$/);
     await bed.done('group', 'rm', 'growers', '--yes');
     assert.deepEqual(await bed.json('group', 'ls'), []);
+    assert.equal(await bed.done('group', 'ls'), 'No groups found.\n');
+    assert.equal(await bed.done('user', 'ls', '--text', 'nobody of that name'), 'No users found.\n');
   });
 
   const membersOf = async (name: string) =>

@@ -75,8 +75,13 @@ function whyNotPrinted(error: NodeJS.ErrnoException): ExitError {
   return new ExitError(1, `The output cannot be written: ${error.message}.`);
 }
 
-/** Columns with their headings; what is empty is a dash. */
-export function table(headings: readonly string[], rows: readonly (readonly (string | null)[])[]): string {
+/** Columns with their headings; what is empty is a dash. Without a row there is only `whenNone`, if that is given. */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly (string | null)[])[],
+  whenNone?: string,
+): string {
+  if (rows.length === 0 && whenNone !== undefined) return whenNone;
   const lines = [headings, ...rows.map((cells) => cells.map((cell) => cell || '-'))];
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((cells) => [...(cells[column] ?? '')].length)),

@@ -66,7 +66,7 @@ async function* allFindings(
     read = settingsOfProcess(flags);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    yield ['Settings', unusable(error.message)];
+    for (const line of error.message.split('\n')) yield ['Settings', unusable(line)];
     return;
   }
   const { settings, warnings } = read;

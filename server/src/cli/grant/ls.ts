@@ -33,9 +33,10 @@ export const listGrants = command({
         grant.level,
         toMinute(grant.grantedAt),
       ]);
+      const none = `No grants found.${inherited ? '' : ' With --inherited, those on the folders above are shown, too.'}`;
       await (isJson
         ? printJson(folder.access)
-        : print(table(['Folder', 'To', 'Level', 'Since (UTC)'], rows)));
+        : print(table(['Folder', 'To', 'Level', 'Since (UTC)'], rows, none)));
     });
   },
 });

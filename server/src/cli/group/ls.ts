@@ -27,7 +27,7 @@ export const listGroups = command({
         return (await client.query<{ groups: Page<GroupDetails> }>(query, variables, { signal })).groups;
       });
       const rows = groups.map(({ name, createdAt }) => [shown(name), toMinute(createdAt)]);
-      await (isJson ? printJson(groups) : print(table(['Name', 'Since (UTC)'], rows)));
+      await (isJson ? printJson(groups) : print(table(['Name', 'Since (UTC)'], rows, 'No groups found.')));
     });
   },
 });

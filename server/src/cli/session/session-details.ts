@@ -66,7 +66,8 @@ export function sessionTable(sessions: readonly SessionDetails[]): string {
     shown(session.address ?? ''),
     shown(session.agent ?? ''),
   ]);
-  return table(['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'], rows);
+  const headings = ['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'];
+  return table(headings, rows, 'No sessions found.');
 }
 
 export function sessionFacts(session: SessionWithRefreshes): string {

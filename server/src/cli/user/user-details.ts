@@ -24,7 +24,7 @@ export function userTable(users: readonly UserDetails[]): string {
     toMinute(user.lastLoginAt),
     groupsOf(user),
   ]);
-  return table(['Name', 'Role', 'State', 'Last login (UTC)', 'Groups'], rows);
+  return table(['Name', 'Role', 'State', 'Last login (UTC)', 'Groups'], rows, 'No users found.');
 }
 
 export function userFacts(user: UserDetails): string {
