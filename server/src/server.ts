@@ -16,7 +16,7 @@ import { prepareInstallation, storedIssuer, type NewAdministrator } from './firs
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
 import { checkHealth } from './health.ts';
-import { baseUrl, listenOrExplain } from './http/address.ts';
+import { baseUrl, listenOrExplain, requireFreePorts } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import { pruneDone } from './journal/done-changes.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
@@ -78,6 +78,8 @@ const restWithinMs = 2_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { settings, clock, log, version, onStatement, neighbours } = options;
   const tls = readTlsFiles(settings);
+  // Those of workers are their primary's.
+  if (!neighbours) await requireFreePorts(settings);
   const metrics = await loadMetrics(settings);
   const tracing = await openTraces(options);
   const opened = await openDatabase(settings.databaseUrl, clock, {

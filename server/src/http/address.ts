@@ -1,6 +1,7 @@
 /** Where the service listens, in words: for whoever starts it. */
 
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { StartError } from '../start-error.ts';
 
 interface Place {
@@ -30,6 +31,27 @@ export async function listenOrExplain<T>(
     }
     throw cause;
   }
+}
+
+/** Tried before anything is made: a first start that cannot listen in the end would have shown its only password in vain. */
+export async function requireFreePorts(settings: {
+  readonly host: string;
+  readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number | undefined;
+}): Promise<void> {
+  const { host, port, metricsHost, metricsPort = 0 } = settings;
+  await listenOrExplain(() => tryPort({ host, port }), { host, port });
+  const ofMetrics = { host: metricsHost, port: metricsPort };
+  await listenOrExplain(() => tryPort(ofMetrics), ofMetrics, 'METRICS_PORT');
+}
+
+async function tryPort({ host, port }: Place): Promise<void> {
+  if (port === 0) return;
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
 }
 
 /** The API root, without a slash at its end. */

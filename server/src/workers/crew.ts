@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Settings } from '../config.ts';
 import type { NewAdministrator } from '../first-start.ts';
-import { baseUrl, listenOrExplain } from '../http/address.ts';
+import { baseUrl, listenOrExplain, requireFreePorts } from '../http/address.ts';
 import type { MetricsPort } from '../metrics/metrics-port.ts';
 import type { ShownSetting } from '../shown-setting.ts';
 import { StartError } from '../start-error.ts';
@@ -109,6 +109,7 @@ export class Crew {
 
   async #start(): Promise<void> {
     const { settings, signal } = this.#options;
+    await requireFreePorts(settings);
     // The first one alone: it prepares the database, and finds out whether it can be used at all.
     await this.#hire(1).ready;
     signal.throwIfAborted();
