@@ -252,6 +252,10 @@ test('all that is bad is told at once, a line each', () => {
     startErrorOf({ ESPALIER_TLS_KEY_FILE: 'key.pem', ESPALIER_METRICS_PORT: '8080' }).split('\n').length,
     2,
   );
+  assert.match(
+    startErrorOf({ ESPALIER_PORT: 'eighty', ESPALIER_TLS_KEY_FILE: 'key.pem', ESPALIER_BACKUP_FOLDER: 'b' }),
+    /^ESPALIER_PORT is .*\nESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together.*$/,
+  );
   assert.throws(() => readSettings({ environment: { ESPALIER_DEMO: 'maybe' }, flags: { port: 'eighty' } }), {
     name: 'UsageError',
   });

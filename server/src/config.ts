@@ -108,8 +108,7 @@ export function readSettings({ environment, flags = {} }: Sources): {
   const values = Object.fromEntries(
     Object.entries(table).map(([key, each]) => [key, read(each)]),
   ) as unknown as Settings;
-  requireNone(bad);
-  requireNone(contradictionsOf(values));
+  requireNone([...bad, ...contradictionsOf(values)]);
   const shown = Object.entries(settingGroups).flatMap(([subject, group]) =>
     Object.values(group).map((each) => shownSetting(each, subject, given.get(each))),
   );
@@ -124,8 +123,8 @@ function requireNone(bad: readonly StartError[]): void {
   throw new Wrong(bad.map(({ message }) => message).join('\n'));
 }
 
-/** What can be read, and does not go together. */
-function contradictionsOf(values: Settings): StartError[] {
+/** What does not go together, of what can be read. */
+function contradictionsOf(values: Partial<Settings>): StartError[] {
   const { tlsCertFile, tlsKeyFile, metricsPort, port, backupFolder, databaseUrl } = values;
   return [
     !tlsCertFile !== !tlsKeyFile &&
@@ -135,7 +134,7 @@ function contradictionsOf(values: Settings): StartError[] {
       metricsPort === port &&
       'ESPALIER_METRICS_PORT and ESPALIER_PORT are the same: choose another for one of them.',
     backupFolder !== undefined &&
-      !databaseUrl.startsWith('sqlite:') &&
+      databaseUrl?.startsWith('sqlite:') === false &&
       'ESPALIER_BACKUP_FOLDER is for a database file. Backups of a PostgreSQL are made with its own tools, as docs/deployment.md#backup shows: leave the setting out.',
   ]
     .filter((text) => text !== false)

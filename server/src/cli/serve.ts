@@ -149,7 +149,9 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     Metrics: metricsUrl,
     Traces: settings.tracesUrl,
     Database: `${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
-    Backups: settings.backupFolder && `${settings.backupFolder}, every ${settings.backupEveryHours} hours`,
+    Backups:
+      settings.backupFolder &&
+      `${settings.backupFolder}, ${settings.backupEveryHours === 1 ? 'every hour' : `every ${settings.backupEveryHours} hours`}`,
   };
   const lines = Object.entries(places).map(([name, place]) => place && `\n  ${name.padEnd(10)} ${place}`);
   return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;
