@@ -159,6 +159,11 @@ function shownSetting(each: Setting<unknown>, subject: string, given: GivenText 
   };
 }
 
+/** What is warned of also where the settings cannot be read. */
+export function unknownNamesOfProcess(): string[] {
+  return unknownNames(process.env);
+}
+
 /** The process's own environment and the given flags. */
 export function settingsOfProcess(flags: Readonly<Record<string, string>>) {
   return readSettings({ environment: process.env, flags });

@@ -155,10 +155,10 @@ describe('espalier doctor', () => {
   test('tells of settings that cannot be used, or are hardly meant', async () => {
     const one = await look({ ESPALIER_TLS_CERT_FILE: join(folder, 'cert') });
     assert.match(one.bad.join(), /^problem: ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/);
-    const several = await look({ ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe' });
+    const several = await look({ ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe', ESPALIER_PROT: '1' });
     assert.deepEqual(
       several.bad.map((text) => text.split(' is ')[0]),
-      ['problem: ESPALIER_TRASH_DAYS', 'problem: ESPALIER_DEMO'],
+      ['problem: ESPALIER_TRASH_DAYS', 'problem: ESPALIER_DEMO', 'warning: ESPALIER_PROT'],
     );
     const secret = join(folder, 'secret');
     writeFileSync(secret, randomBytes(32).toString('base64'), { mode: 0o644 });

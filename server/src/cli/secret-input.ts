@@ -30,7 +30,7 @@ export async function readPassword(
   if (passwordStdin) return required((await text(process.stdin)).replace(/\r?\n$/, ''));
   if (!process.stdin.isTTY) {
     throw new StartError(
-      'There is no terminal to ask for the password. Give --password-stdin or --password-file.',
+      `There is no terminal to ask for the password. Give --password-stdin or --password-file${isNew ? ', or --generate to have one made' : ''}.`,
     );
   }
   const password = required(await ask(`${prompt}: `, { isHidden: true }));

@@ -2,7 +2,12 @@
 
 import { styleText } from 'node:util';
 import { systemClock } from '../../clock.ts';
-import { commandLineOfProcess, settingsOfProcess, settingsTable } from '../../config.ts';
+import {
+  commandLineOfProcess,
+  settingsOfProcess,
+  settingsTable,
+  unknownNamesOfProcess,
+} from '../../config.ts';
 import { Refusal } from '../../refusal.ts';
 import { commandLineSettings } from '../../settings/command-line-settings.ts';
 import { origins } from '../../settings/setting-values.ts';
@@ -16,7 +21,7 @@ import { checkCors } from './cors-check.ts';
 import { checkDatabase } from './database-check.ts';
 import { examine } from './examined.ts';
 import { checkFiles } from './files-check.ts';
-import { problem, type Finding, type State } from './finding.ts';
+import { problem, skipped, warning, type Finding, type State } from './finding.ts';
 import { checkServer } from './server-check.ts';
 import { checkSettings, unusable } from './settings-check.ts';
 import { checkTls } from './tls-check.ts';
@@ -67,6 +72,8 @@ async function* allFindings(
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     for (const line of error.message.split('\n')) yield ['Settings', unusable(line)];
+    for (const text of unknownNamesOfProcess()) yield ['Settings', warning(text)];
+    yield ['Everything else', skipped('It is looked at once the settings can be used.')];
     return;
   }
   const { settings, warnings } = read;
