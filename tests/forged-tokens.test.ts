@@ -99,6 +99,7 @@ for (const kind of databaseKinds) {
         ['no issuer', header, { ...payload, iss: undefined }],
         ['issued in the future', header, { ...payload, iat: future }],
         ['not yet valid', header, { ...payload, nbf: future }],
+        ['lives longer than any', header, { ...payload, exp: (payload['iat'] as number) + 86_401 }],
         ['another type', { ...header, typ: 'JWT' }, payload],
         ['no type', { ...header, typ: undefined }, payload],
         ['a critical extension', { ...header, crit: ['exp'] }, payload],

@@ -135,8 +135,13 @@ for (const kind of databaseKinds) {
         (await run('rotate')).errors,
         /^espalier: The signing keys .* are sealed with a master key/,
       );
-      const { code } = await run('seal', '--master-key-file', second, '--old-master-key-file', first);
+      const { code, output } = await run('seal', '--master-key-file', second, '--old-master-key-file', first);
       assert.equal(code, 0);
+      assert.match(
+        output,
+        /^1 key is sealed with the master key [0-9a-f]{12}\. Restart every node with that/,
+      );
+      assert.match(output, /rotating alone does not end that[^]+keys retire <id> for each[^]+<id> --at-once/);
       await start({ MASTER_KEY_FILE: second });
       assert.equal((await bed!.query('{folder{name}}', pair.authToken)).status, 200);
       assert.equal((await run('rotate', '--master-key-file', second)).code, 0);

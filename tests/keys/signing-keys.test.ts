@@ -1,6 +1,7 @@
 /** A signing key is rotated while two nodes with different clocks serve: nobody notices, at any moment. */
 
 import assert from 'node:assert/strict';
+import { sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
@@ -8,7 +9,7 @@ import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
 import { keyOf } from './key-of.ts';
 import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { withDatabase } from '../stored-rows.ts';
+import { readPrivateKeys, withDatabase } from '../stored-rows.ts';
 import { Testbed, TestClock } from '../testbed.ts';
 
 /** How far the clock there is ahead of the clock here. */
@@ -131,6 +132,38 @@ for (const kind of databaseKinds) {
       for (let pair = await there.logIn(); keyOf(pair) !== next; pair = await refreshed(there, pair)) {
         assert.ok(performance.now() - start < 10_000, 'never signed with the new key');
       }
+    });
+
+    test('whoever has the private key of before, out of a backup, makes nothing with it that a node takes', async () => {
+      await sweep();
+      const pair = await here.logIn();
+      // The newest first.
+      const [stolen] = await readPrivateKeys(database.url);
+      const forged = () => {
+        const [header, payload] = pair.authToken.split('.') as [string, string];
+        const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+        const iat = here.clock.now() / 1000;
+        const text = JSON.stringify({ ...claims, iat, nbf: Math.floor(iat), exp: iat + 600 });
+        const signed = `${header}.${Buffer.from(text).toString('base64url')}`;
+        return {
+          ...pair,
+          authToken: `${signed}.${sign(null, Buffer.from(signed), stolen!).toString('base64url')}`,
+        };
+      };
+      assert.ok(await isAccepted(here, forged()));
+      await rotate();
+      await sweep();
+      pass(publishingSeconds + 61);
+      for (const bed of [here, there]) {
+        const token = forged();
+        const answer = await bed.query('{folder{name}}', token.authToken);
+        assert.equal(answer.status, 401);
+        assert.equal(answer.headers.get('token-expired'), null);
+        assert.equal((await bed.post('/login/verify', token)).status, 400);
+        assert.equal((await bed.refresh(token)).status, 401);
+      }
+      assert.ok(await isAccepted(there, pair));
+      assert.equal((await here.refresh(pair)).status, 200);
     });
 
     test('however many tokens of keys that do not exist arrive, those that are good are served', async () => {

@@ -1,14 +1,16 @@
 /**
  * Auth tokens: JWTs signed with Ed25519 (RFC 7515, RFC 8037, RFC 9068's type). A token is accepted only if its header
  * is, byte for byte, one that this service writes: so there is no algorithm, type, key or extension to choose for
- * whoever made it (RFC 8725 §3.1).
+ * whoever made it (RFC 8725 §3.1). Nor is there much of time to choose for whoever has an old private key: what says that
+ * it was made when that key did not sign any more, or that it lives longer than any token does, is not of our making.
  */
 
 import { randomUUID, sign, verify } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../refusal.ts';
-import { clockSkewMs, type SigningKey, type SigningKeys } from './signing-keys.ts';
+import { longestAuthTokenMs } from './revocation.ts';
+import { clockSkewMs, stopsSigningAt, type SigningKey, type SigningKeys } from './signing-keys.ts';
 
 export interface AccessToken {
   readonly userId: string;
@@ -32,6 +34,7 @@ interface Claims {
 
 export interface AccessTokens {
   readonly issuer: string;
+  /** Refused while this node may not know the key that signs. */
   issue(userId: string, sessionId: string): string;
   /**
    * The token if it is authentic, expired or not; undefined if it is not. Refuses to tell when the token names a key
@@ -49,6 +52,13 @@ export interface AccessTokenOptions {
   readonly keys: SigningKeys;
 }
 
+/** A key, and when at the latest it was signed with. */
+interface Verifier {
+  readonly key: SigningKey;
+  /** Infinity if no other follows. */
+  readonly stoppedAt: number;
+}
+
 const cachedTokens = 10_000;
 const longestToken = 2_048;
 /** A header as this service writes it, of whichever key. */
@@ -62,16 +72,23 @@ export function createAccessTokens({
 }: AccessTokenOptions): AccessTokens {
   const authentic = new LRUCache<string, AccessToken>({ max: cachedTokens });
   let listed: readonly SigningKey[] = [];
-  let keyByHeader = new Map<string, SigningKey>();
+  let verifierByHeader = new Map<string, Verifier>();
   let keyIds = new Set<string>();
 
-  /** What was found authentic by a key that is gone is not so any more. */
+  /**
+   * What was found authentic by a key that is gone is not so any more; nor, perhaps, what was found so by one that had
+   * stopped signing before this node learned of the next.
+   */
   function relist(): void {
     const known = keyIds;
     listed = keys.all;
-    keyByHeader = new Map(listed.map((key) => [headerOf(key), key]));
+    verifierByHeader = new Map(
+      verifiersOf(listed).map((verifier) => [headerOf(verifier.key), verifier] as const),
+    );
     keyIds = new Set(listed.map(({ id }) => id));
-    if ([...known].some((id) => !keyIds.has(id))) authentic.clear();
+    const isAnyGone = [...known].some((id) => !keyIds.has(id));
+    const isAnyLate = listed.some((key) => !known.has(key.id) && key.signsFrom <= clock.now());
+    if (isAnyGone || isAnyLate) authentic.clear();
   }
 
   /** It may be of a key that is newer than what this node has read; almost always it is of none. */
@@ -79,14 +96,17 @@ export function createAccessTokens({
     if (!headerShape.test(decode(header)?.toString() ?? '')) return undefined;
     keys.rereadSoon();
     if (keys.areAllKnown) return undefined;
-    throw new Refusal('UNAVAILABLE', 'Auth tokens cannot be checked right now. Try again later.', {
-      retryAfterSeconds: 1,
-    });
+    throw unavailable('Auth tokens cannot be checked right now. Try again later.');
   }
 
   return {
     issuer,
     issue(userId, sessionId) {
+      // Cut off for long, it could still have a key that stopped signing meanwhile, and nobody would take what that signs.
+      if (!keys.areAllKnown) {
+        keys.rereadSoon();
+        throw unavailable('Auth tokens cannot be signed right now. Try again later.');
+      }
       const now = clock.now();
       const signingKey = keys.current;
       const expiresAt = now + lifetimeSeconds * 1000;
@@ -119,17 +139,15 @@ export function createAccessTokens({
       if (token.length > longestToken) return undefined;
       const [header = '', payload = '', signature = '', ...more] = token.split('.');
       if (more.length > 0) return undefined;
-      const key = keyByHeader.get(header);
-      if (!key) return missKeyOf(header);
+      const verifier = verifierByHeader.get(header);
+      if (!verifier) return missKeyOf(header);
+      const { key, stoppedAt } = verifier;
       const signatureBytes = decode(signature);
       const payloadBytes = decode(payload);
       if (!signatureBytes || !payloadBytes) return undefined;
       if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
       const claims = JSON.parse(payloadBytes.toString()) as Claims;
-      // Another node's clock may be ahead of ours.
-      if (claims.iss !== issuer || Math.max(claims.nbf, claims.iat) * 1000 > clock.now() + clockSkewMs) {
-        return undefined;
-      }
+      if (claims.iss !== issuer || !isTimely(claims, { now: clock.now(), stoppedAt })) return undefined;
       const read: AccessToken = {
         userId: claims.sub,
         sessionId: claims.sid,
@@ -140,6 +158,29 @@ export function createAccessTokens({
       return read;
     },
   };
+}
+
+/** Of keys in their order, the newest first. */
+function verifiersOf(keys: readonly SigningKey[]): Verifier[] {
+  return keys.map((key, place) => {
+    const successor = keys[place - 1];
+    return { key, stoppedAt: successor ? stopsSigningAt(successor) : Infinity };
+  });
+}
+
+/** Whether a node can have made it at the time that it tells. What is not a number is never so. */
+function isTimely(
+  { iat, nbf, exp }: Claims,
+  { now, stoppedAt }: { readonly now: number; readonly stoppedAt: number },
+): boolean {
+  // Another node's clock may be ahead of ours.
+  const isBegun = Math.max(nbf, iat) * 1000 <= now + clockSkewMs;
+  // Rounded, because these are fractions.
+  return isBegun && iat * 1000 <= stoppedAt && Math.round((exp - iat) * 1000) <= longestAuthTokenMs;
+}
+
+function unavailable(text: string): Refusal {
+  return new Refusal('UNAVAILABLE', text, { retryAfterSeconds: 1 });
 }
 
 function headerOf(key: SigningKey): string {

@@ -4,6 +4,7 @@ import type { Transaction } from '../database/database.ts';
 import { nobodysId } from '../database/row-id.ts';
 import { sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
+import { longestAuthTokenSeconds } from '../longest-auth-token.ts';
 
 export interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled';
@@ -13,8 +14,8 @@ export interface Revocation extends ChangedBy {
 
 type Stored = Pick<Revocation, 'because' | 'now'>;
 
-/** No auth token lives longer: it is the most that its setting takes. */
-export const longestAuthTokenMs = 86_400_000;
+/** No auth token lives longer. */
+export const longestAuthTokenMs = longestAuthTokenSeconds * 1000;
 
 const byId = sql<Stored & { id: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}

@@ -99,6 +99,7 @@ describe('signing keys of a node', () => {
     await node.keys.reread();
     assert.ok(node.tokens.read(early));
     node.pass(publishingMs - 1);
+    await node.keys.reread();
     assert.equal(kidOf(node.issue()), old!.id);
     node.pass(1);
     assert.equal(kidOf(node.issue()), next.id);
@@ -113,6 +114,7 @@ describe('signing keys of a node', () => {
     await node.keys.reread();
     assert.equal(kidOf(node.issue()), first.id);
     node.pass(publishingMs);
+    await node.keys.reread();
     assert.equal(kidOf(node.issue()), second.id);
   });
 
@@ -167,8 +169,8 @@ describe('signing keys of a node', () => {
   });
 
   test('what is not even a header of ours causes no read', async () => {
-    node.pass(publishingMs);
     const [header, payload, signature] = node.issue().split('.');
+    node.pass(publishingMs);
     const other = (text: string) => `${Buffer.from(text).toString('base64url')}.${payload}.${signature}`;
     for (const token of [
       '',
@@ -208,6 +210,39 @@ describe('signing keys of a node', () => {
     assert.throws(() => node.tokens.read(token), Refusal);
     await settled();
     assert.ok(node.tokens.read(token));
+  });
+
+  test('a node that has not read for so long that its key may have stopped signing signs nothing until it has', async () => {
+    node.isCutOff = true;
+    const next = rotate();
+    node.pass(229_999);
+    assert.equal(kidOf(node.issue()), rows[0]!.id);
+    node.pass(1);
+    const isUnavailable = (error: unknown) =>
+      error instanceof Refusal && error.code === 'UNAVAILABLE' && error.details.retryAfterSeconds === 1;
+    assert.throws(() => node.issue(), isUnavailable);
+    await settled();
+    node.isCutOff = false;
+    node.pass(3_600_000);
+    assert.throws(() => node.issue(), isUnavailable);
+    await settled();
+    assert.equal(kidOf(node.issue()), next.id);
+  });
+
+  test('what a node took while it did not know that a key had stopped signing, it does not take afterwards', async () => {
+    const [old] = rows;
+    const before = node.issue();
+    node.isCutOff = true;
+    rotate();
+    node.pass(3_600_000);
+    const other = await Node.start([old!]);
+    other.now = node.now;
+    const forged = other.issue();
+    assert.ok(node.tokens.read(forged));
+    node.isCutOff = false;
+    await node.keys.reread();
+    assert.equal(node.tokens.read(forged), undefined);
+    assert.equal(node.tokens.read(before)?.keyId, old!.id);
   });
 
   test('a database without any key is an error, and leaves the keys that are known', async () => {

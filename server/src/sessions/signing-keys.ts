@@ -4,9 +4,10 @@
  *
  * Why that holds: a node reads the keys every few seconds, and a key signs five minutes after it was stored. A minute of
  * them is for clocks that differ, some seconds are for a commit that takes its time, two minutes are for others who keep
- * a copy of the public keys; what is left is many times longer than a node needs to read. A node that cannot reach the database reads no keys; neither does it log in or refresh
- * anybody, so it signs nothing. What others sign meanwhile it may not know: it knows, though, for how long it has not
- * read, and then says that it cannot tell, rather than that a token is not good.
+ * a copy of the public keys; what is left is many times longer than a node needs to read. A node that cannot reach the
+ * database reads no keys. What others sign meanwhile it may not know: it knows, though, for how long it has not read, and
+ * then says that it cannot tell, rather than that a token is not good. Nor does it sign then, until it has read: its key
+ * may have a successor.
  */
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -148,6 +149,11 @@ export function readKeyRows(reader: Reader): PromiseOrValue<KeyRow[]> {
 export function signingAt<Key extends KeyTimes>(keys: readonly Key[], now: number): Key | undefined {
   // The oldest is known the longest.
   return keys.find(({ signsFrom }) => signsFrom <= now) ?? keys.at(-1);
+}
+
+/** No token of the key before this one was made later, by whatever node. */
+export function stopsSigningAt(successor: KeyTimes): number {
+  return successor.signsFrom + clockSkewMs;
 }
 
 function sameKeys(keys: readonly SigningKey[], rows: readonly KeyRow[]): boolean {

@@ -7,7 +7,7 @@ import { changeInTurn } from '../journal/journal.ts';
 import { removeKey, rotateSigningKey } from './change-keys.ts';
 import type { KeySeal } from './key-seal.ts';
 import { longestAuthTokenMs } from './revocation.ts';
-import { clockSkewMs, readKeyRows, type KeyTimes, type SigningKeys } from './signing-keys.ts';
+import { readKeyRows, stopsSigningAt, type KeyTimes, type SigningKeys } from './signing-keys.ts';
 
 export interface KeySweepOptions {
   readonly database: Database;
@@ -75,11 +75,6 @@ export function createKeySweep({
     await rotateIfOld();
     await forgetOldest();
   };
-}
-
-/** After this no node signs with the key before this one, whatever its clock. */
-function stopsSigningAt(successor: KeyTimes): number {
-  return successor.signsFrom + clockSkewMs;
 }
 
 /** How long the key before this one is needed at least: for auth tokens, and for refreshing with expired ones. */

@@ -1,5 +1,6 @@
 /** Tokens, the keys that sign them, and logins. */
 
+import { longestAuthTokenSeconds } from '../longest-auth-token.ts';
 import { setting } from './setting.ts';
 import { wholeNumber, yesOrNo } from './setting-values.ts';
 
@@ -9,9 +10,9 @@ export const tokenSettings = {
   accessTokenSeconds: setting({
     name: 'ACCESS_TOKEN_SECONDS',
     about: 'How long an auth token lives; reported to clients as `expires_in`.',
-    accepts: `a whole number from 1 to ${day}`,
+    accepts: `a whole number from 1 to ${longestAuthTokenSeconds}`,
     default: '600',
-    parse: wholeNumber(1, day),
+    parse: wholeNumber(1, longestAuthTokenSeconds),
   }),
   refreshTokenSeconds: setting({
     name: 'REFRESH_TOKEN_SECONDS',

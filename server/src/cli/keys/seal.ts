@@ -50,5 +50,10 @@ function told(count: number, { id }: KeySeal): string {
   const how = id === null ? 'stored without a master key' : `sealed with the master key ${id}`;
   if (count === 0) return `Nothing to do: every key is ${how}.`;
   return `${count} ${count === 1 ? 'key is' : 'keys are'} ${how}. Restart every node with that before the next key is made.
-Backups of before hold the keys as they were: then run espalier keys rotate.`;
+Backups of before hold the keys as they were: whoever may have one may have the keys, and rotating alone does not end that.
+After the restart, either
+- run espalier keys rotate, and when the new key signs, espalier keys retire <id> for each key before it: whoever still
+  holds a token of that one logs in again; or
+- do not wait, and run espalier keys retire <id> --at-once: everybody who is logged in logs in again.
+espalier keys list shows the ids, and which key signs.`;
 }
