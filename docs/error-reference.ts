@@ -9,7 +9,6 @@ import {
   graphCodes,
   refusals,
   refusalsOf,
-  statusOf,
   toGraphCode,
   type CloseName,
   type Endpoint,
@@ -19,10 +18,12 @@ import {
 } from '@espalier/contract';
 import { markdownTable } from './markdown-table.ts';
 
+const onBadToken = 'Refresh, and send it again; if refreshing answers 401, log in';
+
 const onRefusal: Readonly<Record<RefusalCode, string>> = {
   BAD_INPUT: 'Correct the request; `detail` says what is wrong',
   INVALID_CREDENTIALS: 'Ask for the password again',
-  INVALID_AUTH_TOKEN: 'Refresh if it has expired (`token-expired: true`), otherwise log in',
+  INVALID_AUTH_TOKEN: onBadToken,
   INVALID_REFRESH_TOKEN: 'Log in: the session is over, or another refresh was faster',
   NOT_FOUND: 'Look at the address, and at the base path',
   FORBIDDEN: 'Serve the page from an origin in `ESPALIER_CORS_ORIGINS`',
@@ -39,17 +40,26 @@ const onRefusal: Readonly<Record<RefusalCode, string>> = {
 };
 
 const inGraphOnly = 'only as a [graph code](#graph-codes)';
+const upgrade = 'the upgrade to a WebSocket';
 
-/** Where it comes from besides what the table of endpoints says. */
-const elsewhere: Readonly<Partial<Record<RefusalCode, string>>> = {
-  NOT_FOUND: 'any other address',
-  FORBIDDEN: 'the upgrade to a WebSocket',
+/** Where it comes from besides what the table of endpoints says, by status. */
+const elsewhere: Readonly<Partial<Record<RefusalCode, string | Readonly<Record<number, string>>>>> = {
+  BAD_INPUT: {
+    400: 'what cannot be read as HTTP',
+    408: 'what does not come in time',
+    417: 'an `Expect` other than `100-continue`',
+    426: '`/graphql/ws` without an upgrade',
+    431: 'a head over 16 KiB',
+  },
+  INVALID_AUTH_TOKEN: { 401: upgrade },
+  NOT_FOUND: { 404: 'any other address' },
+  FORBIDDEN: { 403: upgrade },
   CONFLICT: inGraphOnly,
   CYCLE: inGraphOnly,
-  METHOD_NOT_ALLOWED: 'any address',
-  NOT_ACCEPTABLE: inGraphOnly,
+  METHOD_NOT_ALLOWED: { 405: 'any address' },
+  NOT_ACCEPTABLE: '406: `/graphql`, as `BAD_INPUT`',
   TOO_EXPENSIVE: inGraphOnly,
-  INTERNAL: 'any address',
+  INTERNAL: { 500: 'any address' },
 };
 
 const onGraphCode: Readonly<Record<GraphCode, string>> = {
@@ -59,9 +69,9 @@ const onGraphCode: Readonly<Record<GraphCode, string>> = {
   CONFLICT: 'Read again, then decide: another name, or the change anew over the current version',
   CYCLE: 'Choose another place',
   TOO_EXPENSIVE: 'Page the named field, or ask for fewer fields ([Price](price.md))',
-  INVALID_AUTH_TOKEN: 'Refresh, and send it again; log in if that answers 401',
+  INVALID_AUTH_TOKEN: onBadToken,
   UNAVAILABLE: 'Try again after a moment; a mutation under the same `Idempotency-Key`',
-  INTERNAL: 'Nothing; tell the operator the request id',
+  INTERNAL: 'Nothing; tell the operator the `requestId`, or when it was',
   GRAPHQL_PARSE_FAILED: 'Correct the document',
   GRAPHQL_VALIDATION_FAILED: 'Correct the document, or read the schema anew',
 };
@@ -101,8 +111,9 @@ status, or as \`INTERNAL\`. Texts are for people, and may change.
 
 ## Refusal codes
 
-All endpoints but \`/graphql\` refuse with \`application/problem+json\` (RFC 9457): \`code\` is one of these, \`detail\` says more, and
-\`requestId\` is what the server has logged it under. A body never holds a password, a token or a stack. A code has one meaning everywhere, but not
+All endpoints but \`/graphql\` refuse with \`application/problem+json\` (RFC 9457), and so do, there too, upgrades to a WebSocket and what cannot be
+read as a request: \`code\` is one of these, \`detail\` says more, and \`requestId\` is what the server has logged it under. An expired auth token is told by
+the header \`token-expired: true\` where the [endpoint](endpoints.md) says so. A body never holds a password, a token or a stack. A code has one meaning everywhere, but not
 one status: that belongs to the endpoint.
 
 ${markdownTable(
@@ -118,7 +129,8 @@ ${markdownTable(
 ## Graph codes
 
 \`/graphql\` refuses with GraphQL errors, over HTTP, sockets and event streams; \`extensions.code\` is one of these. The status of an answer with
-errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise.
+errors is 200 for \`Accept: application/json\` unless the [endpoint](endpoints.md#post-or-get-graphql) says otherwise. A request over HTTP that is refused before any of it is
+run has \`extensions.requestId\`, under which the server has logged it; errors of the query itself and of single fields have none.
 
 ${markdownTable(
   ['Code', 'Meaning', 'What to do'],
@@ -160,8 +172,9 @@ function placesOf(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): s
     paths.set(status, [...(paths.get(status) ?? []), `\`${endpoint.path}\``]);
   }
   const more = elsewhere[code];
-  if (more === inGraphOnly) return more;
-  const status = statusOf(undefined, code);
-  if (more) paths.set(status, [...(paths.get(status) ?? []), more]);
+  if (typeof more === 'string') return more;
+  for (const [status, where] of Object.entries(more ?? {})) {
+    paths.set(Number(status), [...(paths.get(Number(status)) ?? []), where]);
+  }
   return [...paths].map(([status, where]) => `${status}: ${where.join(', ')}`).join('; ');
 }

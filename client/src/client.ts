@@ -7,6 +7,7 @@ import { systemClock, type Clock } from './clock.ts';
 import type { GraphDocument } from './document.ts';
 import { createFolders, type Folders } from './folders.ts';
 import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
+import { requireWebSocket } from './noted-socket.ts';
 import { Requests } from './requests.ts';
 import { Session, type Credentials, type SessionEvent } from './session.ts';
 import { memoryStorage, type TokenStorage } from './token-storage.ts';
@@ -168,7 +169,11 @@ export function createClient(options: ClientOptions): Client {
     query,
     mutate,
     subscribe,
-    watch: (given) => watchTree({ query, subscribe, closing: closing.signal }, given),
+    async watch(given) {
+      // Before all is read for nothing.
+      requireWebSocket(webSocket);
+      return watchTree({ query, subscribe, closing: closing.signal }, given);
+    },
     onSession: (listener) => session.listen(listener),
     close() {
       closing.abort();

@@ -15,7 +15,7 @@ type Equal<One, Other> =
 
 /** Does not compile where a code is missing or too many. */
 true satisfies Equal<
-  Exclude<ErrorCode, 'LOGGED_OUT' | 'UNREACHABLE' | 'NOT_ESPALIER'>,
+  Exclude<ErrorCode, 'LOGGED_OUT' | 'UNREACHABLE' | 'NOT_ESPALIER' | 'NO_WEB_SOCKET'>,
   RefusalCode | GraphCode
 >;
 

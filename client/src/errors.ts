@@ -1,6 +1,6 @@
 /** The one error that the client throws. What it is about is told by its code; the message is for people. */
 
-/** Of the server: the codes of its problems and of its graph errors. Of the client: the last three. */
+/** Of the server: the codes of its problems and of its graph errors. Of the client: the last four. */
 export type ErrorCode =
   | 'BAD_INPUT'
   | 'INVALID_CREDENTIALS'
@@ -25,7 +25,9 @@ export type ErrorCode =
   /** No answer came, however often it was tried. */
   | 'UNREACHABLE'
   /** Something answered that is not an Espalier server, or one that is too old or too new. */
-  | 'NOT_ESPALIER';
+  | 'NOT_ESPALIER'
+  /** There is no WebSocket here to follow changes over: Node before 22 has none. */
+  | 'NO_WEB_SOCKET';
 
 /** A GraphQL error as the server sends it. */
 export interface GraphErrorShape {

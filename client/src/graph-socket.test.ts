@@ -214,6 +214,21 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     );
   });
 
+  test('cannot be where Node has no WebSocket: whoever follows or watches is told what is needed', async (context) => {
+    const { client } = await serve(context, tellWhenAsked);
+    const { WebSocket: found } = globalThis;
+    Reflect.deleteProperty(globalThis, 'WebSocket');
+    context.after(() => (globalThis.WebSocket = found));
+    const refusal = {
+      name: 'EspalierError',
+      code: 'NO_WEB_SOCKET',
+      message: 'There is no WebSocket here: use Node 22.13 or newer, or give createClient a `webSocket`.',
+    };
+    await assert.rejects(client.subscribe('subscription{a}').next(), refusal);
+    await assert.rejects(client.watch(), refusal);
+    assert.throws(() => client.socket, refusal);
+  });
+
   test('whoever uses it through another library is told of a logout', async (context) => {
     const { client } = await serve(context, tellWhenAsked);
     const { socket } = client;

@@ -16,7 +16,7 @@ import {
   loggedOut,
   type GraphErrorShape,
 } from './errors.ts';
-import { notedSocket } from './noted-socket.ts';
+import { notedSocket, requireWebSocket } from './noted-socket.ts';
 import { bearer } from './requests.ts';
 import type { Session } from './session.ts';
 import { Subscription } from './subscription.ts';
@@ -239,7 +239,7 @@ export class GraphSocket {
         if (this.#isTurnedAway) await this.#pause();
         return `${url.replace(/^http/, 'ws')}/graphql`;
       },
-      webSocketImpl: notedSocket(webSocket ?? WebSocket, { isClosed: () => this.#isClosed, onNew }),
+      webSocketImpl: notedSocket(requireWebSocket(webSocket), { isClosed: () => this.#isClosed, onNew }),
       connectionParams: async () => {
         const authToken = await session.authToken({ refused: this.#refused });
         this.#given = authToken;

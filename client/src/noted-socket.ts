@@ -1,5 +1,7 @@
 /** The sockets of a client: it is told of each that is opened, and once it is closed none is opened any more. */
 
+import { EspalierError } from './errors.ts';
+
 export interface SocketNotes {
   readonly isClosed: () => boolean;
   readonly onNew: (socket: WebSocket) => void;
@@ -16,6 +18,16 @@ export function notedSocket(
       onNew(this);
     }
   };
+}
+
+/** The one that was given, or the global one, which not every Node has. */
+export function requireWebSocket(given: typeof WebSocket | undefined): typeof WebSocket {
+  const found = given ?? (globalThis as Partial<typeof globalThis>).WebSocket;
+  if (found) return found;
+  throw new EspalierError(
+    'NO_WEB_SOCKET',
+    'There is no WebSocket here: use Node 22.13 or newer, or give createClient a `webSocket`.',
+  );
 }
 
 /** To graphql-ws, which cannot be kept from opening one, it is as if the server had closed it. */

@@ -47,7 +47,7 @@ export const closeCodes = {
   ID_IN_USE: {
     code: 4409,
     reason: 'Subscriber already exists',
-    when: 'An operation under an id that is in use (graphql-transport-ws only)',
+    when: 'An operation under an id that is in use (graphql-transport-ws only); unless the id is too long for it, the reason is `Subscriber for <id> already exists`',
   },
   SECOND_INIT: {
     code: 4429,

@@ -73,7 +73,7 @@ export const endpoints = {
       TOO_LARGE: tooLarge,
       TOO_MANY_ATTEMPTS: {
         status: 429,
-        when: 'Over 50 failures for this user name, or over 500 in all, from this address within 15 minutes; see Retry-After',
+        when: 'After the 50th failure for this user name, or the 500th in all, from this address within 15 minutes, there is a pause after each; see Retry-After',
       },
       UNAVAILABLE: overloaded,
     },
@@ -147,7 +147,7 @@ export const endpoints = {
     path: '/graphql',
     summary: 'Query the tree of folders',
     description:
-      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables) have status 200 for `application/json` and 400 for `application/graphql-response+json`. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the way for a subscription without a WebSocket. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`; if it has an Authorization header, its token must be good (401), and web pages of other origins are refused (403).',
+      'GraphQL over HTTP: POST a JSON body, or GET with `query`, `operationName` and `variables` as parameters. Errors of the query itself (syntax, validation, variables, too expensive by its text) have status 200 for `application/json` and 400 for `application/graphql-response+json`; errors while it runs have 200. With `Accept: text/event-stream` the answers come as Server-Sent Events (GraphQL over SSE, distinct connections): the way for a subscription without a WebSocket. A GET that asks for an upgrade opens a WebSocket, at this address and at `/graphql/ws`; if it has an Authorization header, its token must be good (401, with `token-expired`), and web pages of other origins are refused (403), both with `application/problem+json`.',
     authHeader: 'required',
     request: { body: 'GraphRequest', isRequired: true, limitBytes: graphBodyLimitBytes },
     headers: {
@@ -169,10 +169,14 @@ export const endpoints = {
         status: 401,
         when: 'AT missing, of a wrong scheme, invalid or expired',
       },
+      METHOD_NOT_ALLOWED: { status: 405, when: 'A mutation by GET' },
       NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
       TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB, or of more than two million values' },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
-      UNAVAILABLE: overloaded,
+      UNAVAILABLE: {
+        status: 503,
+        when: 'Overloaded, the database cannot be used, or an event stream more than the user may have open; see Retry-After',
+      },
     },
   },
   keySet: {

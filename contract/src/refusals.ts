@@ -36,7 +36,7 @@ export const graphCodes = {
     'The query costs too much; `extensions` name the `field`, its `price` and the `budget`, and the message says how to ask for less',
   INVALID_AUTH_TOKEN: 'The auth token is missing, not valid or expired',
   UNAVAILABLE: 'The service cannot do this right now; try again later',
-  INTERNAL: 'The service failed; the cause is in its log under the request id',
+  INTERNAL: 'The service failed; the cause is in its log',
   GRAPHQL_PARSE_FAILED: 'The query is not GraphQL',
   GRAPHQL_VALIDATION_FAILED: 'The query does not fit the schema',
 } as const;

@@ -83,13 +83,14 @@ try {
   process.once('SIGINT', () => void stop());
 
   const first = await urql.query(topFolders, {}).toPromise();
-  if (!first.data) throw first.error!;
+  if (first.error || !first.data) throw first.error!;
   const shown = urql.query(topFolders, {}).subscribe(({ data, stale }) => {
     if (data && !stale) console.log(namesOf(data));
   });
   running.push(shown);
   const made = await urql.mutation(createFolder, { name }).toPromise();
-  if (!made.data) throw made.error!;
+  // A refusal has data, too: that of a field that is null.
+  if (made.error || !made.data) throw made.error!;
   console.log(`Made ${made.data.createFolder.folder.name}.`);
 
   // From before what was read: nothing is missed. After a lost connection some changes are told twice, which does no harm.

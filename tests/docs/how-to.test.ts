@@ -1,10 +1,12 @@
 /** The commands of the how-to pages do what they are for, one after the other, on a server or a file that has what they name. */
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import { CliBed } from '../cli/cli-bed.ts';
 import { sqlite } from '../databases.ts';
 import { CommandHost } from '../espalier-command.ts';
@@ -41,6 +43,14 @@ describe('the how-to page for administrators', () => {
     assert.match(await bed.output('explain', 'anna', '/Places/Safe'), /NONE/);
     assert.match(await bed.output('user', 'show', 'anna'), /disabled/i);
   });
+});
+
+test('the how-to page for developers has a server for tests that starts, lets its user in and ends', async () => {
+  const page = readFileSync(join(root, 'docs/how-to/developer.md'), 'utf8');
+  const program = readPage(page).blocks.find(({ language }) => language === 'js')!.text;
+  const flags = ['--conditions=espalier-source', '--input-type=module', '--eval', program];
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, flags, { cwd: root });
+  assert.deepEqual({ stdout, stderr }, { stdout: '200\n', stderr: '' });
 });
 
 describe('the how-to page for operators', () => {

@@ -68,6 +68,12 @@ for (const library of ['apollo', 'urql']) {
       assert.match(refused.errors, /^folders\.ts: The user name or the password is wrong.*\n$/);
       assert.deepEqual([refused.code, refused.output], [1, '']);
 
+      const garden = await tree.create('Garden');
+      const taken = await start().ended;
+      assert.match(taken.errors, /^folders\.ts: .*The name "Garden" is not free in that folder.*\n$/);
+      assert.equal(taken.code, 1);
+      await tree.run('deleteFolder', { id: garden });
+
       const user = { username: 'visitor', password, isAdministrator: true };
       const { id } = (await tree.run<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
       const running = start('visitor');

@@ -49,7 +49,8 @@ export const limitSettings = {
   }),
   maxTextBytes: setting({
     name: 'MAX_TEXT_BYTES',
-    about: 'How many bytes of long texts (descriptions, properties, paths) one answer may hold.',
+    about:
+      'How many bytes of texts one answer may hold: names, titles, icons, descriptions, properties, paths, cursors, and before and after in the journal.',
     accepts: 'a whole number from 1 to 1073741824',
     default: String(32 * 2 ** 20),
     parse: wholeNumber(1, 2 ** 30),

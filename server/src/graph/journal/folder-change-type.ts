@@ -50,7 +50,7 @@ const kinds: Readonly<Record<FolderChangeKind, string>> = {
   DELETE: 'The folder is not there for you any more, with all that is inside.',
   IMPORT: 'Many folders were put into the folder at once: read what is inside it.',
   RESYNC:
-    'What happened cannot be told in detail: too much, too long ago, or your access was changed while you were away. Read anew what you show; from `cursor` on you miss nothing.',
+    'What happened cannot be told in detail: too much, too long ago, or there was a change of your access while you were away, be it without effect. Read anew what you show; from `cursor` on you miss nothing.',
 };
 
 export function defineFolderChange(

@@ -44,7 +44,10 @@ export function defineFolderChanges(
       type: ChangePage,
       description: 'What happened to the folders that you see, in order.',
       args: {
-        after: t.arg.string({ description: 'Only what follows this cursor; without it, all that is kept.' }),
+        after: t.arg.string({
+          description:
+            'Only what follows this cursor. Without it, all that is kept; or only RESYNC with the cursor of now, if your access has changed in that time, as any grant to you does: begin with `cursor`.',
+        }),
         under: t.arg.id({ description: 'Only this folder and what is inside.' }),
         first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
       },

@@ -9,12 +9,15 @@ import { beforeDeletion } from '../../folders/trash.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { change, readLong, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
+import { aboutGivenTexts as about } from './about-given-texts.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import { aFolder } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =
   'Refuses with CONFLICT if the folder has another version by now; the error tells which.';
+
+const isTakenAway = 'Null or "" takes it away';
 
 /** A folder in the tree as somebody sees it. */
 interface Seen {
@@ -63,15 +66,11 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
           type: builder.inputType('CreateFolderInput', {
             fields: (f) => ({
               parentId: f.id({ description: 'The root, unless told.' }),
-              name: f.string({
-                required: true,
-                description:
-                  '1 to 255 characters, without slashes and control characters; free among the siblings.',
-              }),
-              title: f.string({ description: 'At most 255 characters.' }),
-              icon: f.string({ description: 'At most 255 characters.' }),
-              description: f.string({ description: 'At most 10,000 characters.' }),
-              properties: f.field({ type: 'JSON', description: 'A JSON object of at most 16 KiB.' }),
+              name: f.string({ required: true, description: `${about.name}; free among the siblings.` }),
+              title: f.string({ description: about.title }),
+              icon: f.string({ description: about.icon }),
+              description: f.string({ description: about.description }),
+              properties: f.field({ type: 'JSON', description: about.properties }),
               expectedVersion: f.int({ description: `Of the parent. ${expectedVersion}` }),
             }),
           }),
@@ -98,11 +97,16 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
           type: builder.inputType('UpdateFolderInput', {
             fields: (f) => ({
               id: f.id({ required: true }),
-              name: f.string(),
-              title: f.string(),
-              icon: f.string(),
-              description: f.string(),
-              properties: f.field({ type: 'JSON', description: 'Replaces all of them.' }),
+              name: f.string({
+                description: `${about.name}; free among the siblings. Null changes nothing.`,
+              }),
+              title: f.string({ description: `${about.title} ${isTakenAway}; it then reads as the name.` }),
+              icon: f.string({ description: `${about.icon} ${isTakenAway}.` }),
+              description: f.string({ description: `${about.description} ${isTakenAway}.` }),
+              properties: f.field({
+                type: 'JSON',
+                description: `${about.properties} Replaces all of them; null takes them away.`,
+              }),
               expectedVersion: f.int({ description: expectedVersion }),
             }),
           }),

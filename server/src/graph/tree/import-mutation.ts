@@ -5,6 +5,7 @@ import type { ImportedTree } from '../../folders/import-plan.ts';
 import type { Builder } from '../builder.ts';
 import { change, unlessDone, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
+import { aboutGivenTexts as about } from './about-given-texts.ts';
 import { nodeById } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
@@ -18,12 +19,12 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
   ImportedFolder.implement({
     description: 'A folder with what is inside it.',
     fields: (t) => ({
-      name: t.string({ required: true }),
-      title: t.string(),
-      icon: t.string(),
-      description: t.string(),
-      properties: t.field({ type: 'JSON' }),
-      folders: t.field({ type: [ImportedFolder] }),
+      name: t.string({ required: true, description: `${about.name}; free among the siblings.` }),
+      title: t.string({ description: about.title }),
+      icon: t.string({ description: about.icon }),
+      description: t.string({ description: about.description }),
+      properties: t.field({ type: 'JSON', description: about.properties }),
+      folders: t.field({ type: [ImportedFolder], description: 'What is inside it.' }),
     }),
   });
 
@@ -32,10 +33,10 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
       'A folder by its path below the parent. Folders on the way that are not listed are made, too.',
     fields: (t) => ({
       path: t.string({ required: true, description: 'The names, with slashes between: "Places/Floor 2".' }),
-      title: t.string(),
-      icon: t.string(),
-      description: t.string(),
-      properties: t.field({ type: 'JSON' }),
+      title: t.string({ description: about.title }),
+      icon: t.string({ description: about.icon }),
+      description: t.string({ description: about.description }),
+      properties: t.field({ type: 'JSON', description: about.properties }),
     }),
   });
 
