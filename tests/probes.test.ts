@@ -11,6 +11,7 @@ import type { HealthCheck } from '../server/src/health.ts';
 import { databaseKinds, sqlite } from './databases.ts';
 import { eventually } from './eventually.ts';
 import { StagedApp } from './live/staged-app.ts';
+import { Scrape } from './metrics/scrape.ts';
 import { RawConnection } from './raw-connection.ts';
 import { administrator, problemOf, Testbed, type Answer } from './testbed.ts';
 
@@ -185,6 +186,11 @@ describe('the folder of the embedded database', () => {
         detail,
         /was moved, deleted or replaced.*Put it back.*Do not stop or restart it meanwhile/,
       );
+      const scrape = await Scrape.of(bed.metricsUrl!);
+      assert.equal(scrape.number('espalier_ready'), 0);
+      assert.equal(scrape.number('espalier_check_ok', { check: 'database' }), 0);
+      assert.equal(scrape.number('espalier_check_ok', { check: 'migrations' }), 1);
+      assert.equal(scrape.number('espalier_database_disk_free_bytes'), undefined);
       const refused = await bed.post('/login', administrator);
       assert.equal(refused.status, 503);
       assert.equal(problemOf(refused).detail, 'The database cannot be written right now. Try again later.');
