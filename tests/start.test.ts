@@ -13,6 +13,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { databaseKinds, postgres, type TestDatabase } from './databases.ts';
 import { CommandHost, type Ended } from './espalier-command.ts';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
+import { withoutPassword } from '../server/src/shown-url.ts';
 import { withoutHasteWarning } from './postgres/haste.ts';
 
 /** Without one, a start on PostgreSQL warns. */
@@ -128,11 +129,16 @@ describe('espalier serve', () => {
         assert.deepEqual(
           linesOf(errors).map(({ msg, url, database, workers, route, signal }) => ({
             msg,
-            ...(url && { url, database, workers }),
+            ...(url && { url, workers }),
+            ...(database && { database }),
             ...(route && { route }),
             ...(signal && { signal }),
           })),
           [
+            {
+              msg: 'made a new, empty installation',
+              database: withoutPassword(stored['ESPALIER_DATABASE_URL']!),
+            },
             {
               msg: 'started',
               url: firstUrl,
@@ -194,8 +200,10 @@ describe('espalier serve', () => {
         taken.close();
         assert.equal(code, 1);
         assert.match(output, /Password +\S+/);
+        const [made, ...last] = withoutHasteWarning(errors).split(/(?<=\n)/);
+        assert.equal(linesOf(made!)[0]!.msg, 'made a new, empty installation');
         assert.match(
-          withoutHasteWarning(errors),
+          last.join(''),
           new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`),
         );
       });
@@ -208,10 +216,15 @@ describe('espalier serve', () => {
           await Promise.all(programs.map((each) => each.end('SIGTERM')));
         }
         assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
-        for (const { errors } of programs) {
+        for (const { errors, output } of programs) {
           assert.deepEqual(
             linesOf(errors).map(({ msg }) => msg),
-            ['started', 'stopping', 'stopped'],
+            [
+              ...(output.includes('First start') ? ['made a new, empty installation'] : []),
+              'started',
+              'stopping',
+              'stopped',
+            ],
           );
         }
       });

@@ -33,6 +33,7 @@ import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
 import { sharedLook } from './shared-look.ts';
 import type { ShownSetting } from './shown-setting.ts';
+import { withoutPassword } from './shown-url.ts';
 import { createTroubleLog } from './trouble-log.ts';
 import { loadMetrics, openTraces, showMetrics } from './watching.ts';
 import type { Neighbours } from './workers/neighbours.ts';
@@ -102,7 +103,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
-    if (created) options.onNewAdministrator?.(created);
+    if (created) {
+      options.onNewAdministrator?.(created);
+      // Nobody should miss it who has moved a database, or mistyped where it is; a first start is no cause to warn.
+      log.info({ database: withoutPassword(settings.databaseUrl) }, 'made a new, empty installation');
+    }
     const installation = await storedIssuer(database);
     const noteTrouble = createTroubleLog(log, clock);
     const onKeysError = (err: unknown) => noteTrouble('the signing keys cannot be read', err);
