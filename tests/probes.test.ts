@@ -1,15 +1,19 @@
 /** What supervisors and load balancers ask: answered at once, by the truth, and without a load on the database. */
 
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Reader } from '../server/src/database/database.ts';
 import type { GraphResult } from '../server/src/graph/graph.ts';
 import { createReadiness } from '../server/src/database/readiness.ts';
-import { databaseKinds } from './databases.ts';
+import type { HealthCheck } from '../server/src/health.ts';
+import { databaseKinds, sqlite } from './databases.ts';
 import { eventually } from './eventually.ts';
 import { StagedApp } from './live/staged-app.ts';
+import { Scrape } from './metrics/scrape.ts';
 import { RawConnection } from './raw-connection.ts';
-import { problemOf, Testbed, type Answer } from './testbed.ts';
+import { administrator, problemOf, Testbed, type Answer } from './testbed.ts';
 
 const probes = { '/livez': { status: 'ok' }, '/readyz': { status: 'ready' } };
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -152,6 +156,61 @@ for (const kind of databaseKinds) {
     });
   });
 }
+
+describe('the folder of the embedded database', () => {
+  test('that is moved away makes its node not ready, says what to do to those it concerns, and is enough when it is back', async (t) => {
+    const bed = await Testbed.start(sqlite, { settings: { METRICS_PORT: '0' } });
+    t.after(() => bed.stop());
+    const { authToken } = await bed.logIn();
+    const folder = dirname(bed.database.url.slice('sqlite:'.length));
+    const ready = async (status: number) => (await bed.send('GET', '/readyz')).status === status;
+    const databaseCheck = async () => {
+      const answer = await bed.query('{server{health{name isOk detail}}}', authToken);
+      return answer.json<{ data: { server: { health: HealthCheck[] } } }>().data.server.health[0]!;
+    };
+    assert.equal((await databaseCheck()).isOk, true);
+    renameSync(folder, `${folder}.away`);
+    try {
+      await eventually(() => ready(503), 'it is not ready');
+      const { checks } = (await bed.send('GET', '/readyz?verbose')).json<{ checks: object }>();
+      assert.deepEqual(checks, {
+        database: 'failed',
+        migrations: 'ok',
+        'signing key': 'ok',
+        bus: 'ok',
+        disk: 'failed',
+      });
+      const { name, isOk, detail } = await databaseCheck();
+      assert.deepEqual({ name, isOk }, { name: 'database', isOk: false });
+      assert.match(
+        detail,
+        /was moved, deleted or replaced.*Put it back.*Do not stop or restart it meanwhile/,
+      );
+      const scrape = await Scrape.of(bed.metricsUrl!);
+      assert.equal(scrape.number('espalier_ready'), 0);
+      assert.equal(scrape.number('espalier_check_ok', { check: 'database' }), 0);
+      assert.equal(scrape.number('espalier_check_ok', { check: 'migrations' }), 1);
+      assert.equal(scrape.number('espalier_database_disk_free_bytes'), undefined);
+      const refused = await bed.post('/login', administrator);
+      assert.equal(refused.status, 503);
+      assert.equal(problemOf(refused).detail, 'The database cannot be written right now. Try again later.');
+    } finally {
+      renameSync(`${folder}.away`, folder);
+    }
+    await eventually(() => ready(200), 'it is ready again');
+    await bed.logIn();
+    assert.equal((await databaseCheck()).isOk, true);
+    const told = bed.logLines.map((line) => JSON.parse(line) as { level: number; msg: string });
+    const ofFile = told.filter(({ msg }) => msg.includes('espalier.db'));
+    assert.deepEqual(
+      ofFile.map(({ level, msg }) => [level, /was moved|is back/.exec(msg)?.[0]]),
+      [
+        [50, 'was moved'],
+        [30, 'is back'],
+      ],
+    );
+  });
+});
 
 describe('readiness', () => {
   let app: StagedApp;

@@ -13,6 +13,7 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { databaseKinds, postgres, type TestDatabase } from './databases.ts';
 import { CommandHost, type Ended } from './espalier-command.ts';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
+import { withoutPassword } from '../server/src/shown-url.ts';
 import { withoutHasteWarning } from './postgres/haste.ts';
 
 /** Without one, a start on PostgreSQL warns. */
@@ -128,11 +129,16 @@ describe('espalier serve', () => {
         assert.deepEqual(
           linesOf(errors).map(({ msg, url, database, workers, route, signal }) => ({
             msg,
-            ...(url && { url, database, workers }),
+            ...(url && { url, workers }),
+            ...(database && { database }),
             ...(route && { route }),
             ...(signal && { signal }),
           })),
           [
+            {
+              msg: 'made a new, empty installation',
+              database: withoutPassword(stored['ESPALIER_DATABASE_URL']!),
+            },
             {
               msg: 'started',
               url: firstUrl,
@@ -208,10 +214,15 @@ describe('espalier serve', () => {
           await Promise.all(programs.map((each) => each.end('SIGTERM')));
         }
         assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
-        for (const { errors } of programs) {
+        for (const { errors, output } of programs) {
           assert.deepEqual(
             linesOf(errors).map(({ msg }) => msg),
-            ['started', 'stopping', 'stopped'],
+            [
+              ...(output.includes('First start') ? ['made a new, empty installation'] : []),
+              'started',
+              'stopping',
+              'stopped',
+            ],
           );
         }
       });

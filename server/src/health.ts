@@ -12,14 +12,16 @@ export interface HealthCheck {
   readonly isOk: boolean;
   /** In a sentence, for people. */
   readonly detail: string;
+  /** Of the disk, if that is known. */
+  readonly freeBytes?: number;
 }
 
 export interface HealthSubjects {
-  readonly database: Pick<Database, 'hearsOthers'> & Reader;
+  readonly database: Pick<Database, 'hearsOthers' | 'findMoved'> & Reader;
   /** Of an embedded database. */
   readonly databaseFile: string | undefined;
   readonly keys: SigningKeys;
-  /** Whether the database answers. */
+  /** Whether the database answers, and its file is in its place. */
   readonly isReady: () => Promise<boolean>;
   /** How the scheduled backups are doing; undefined if there are none. */
   readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
@@ -37,10 +39,13 @@ export async function checkHealth({
   backupState,
 }: HealthSubjects): Promise<HealthCheck[]> {
   const isUp = await isReady();
+  const moved = isUp ? undefined : database.findMoved?.();
   return [
-    checkDatabase(isUp),
+    checkDatabase(isUp, moved),
     // A database that does not answer is not waited for again.
-    isUp ? await checkMigrations(database) : { name: 'migrations', isOk: false, detail: unreadableSchema },
+    isUp || moved !== undefined
+      ? await checkMigrations(database)
+      : { name: 'migrations', isOk: false, detail: unreadableSchema },
     checkSigning(keys),
     checkBus(database),
     await checkDisk(databaseFile),
@@ -58,8 +63,9 @@ export function canSign(keys: SigningKeys): boolean {
   }
 }
 
-function checkDatabase(isOk: boolean): HealthCheck {
-  return { name: 'database', isOk, detail: `The database ${isOk ? 'answers' : 'does not answer'}.` };
+function checkDatabase(isOk: boolean, moved: string | undefined): HealthCheck {
+  const detail = moved ?? `The database ${isOk ? 'answers' : 'does not answer'}.`;
+  return { name: 'database', isOk, detail };
 }
 
 async function checkMigrations(reader: Reader): Promise<HealthCheck> {
@@ -104,12 +110,13 @@ async function checkDisk(databaseFile: string | undefined): Promise<HealthCheck>
   }
   try {
     const { bavail, bsize } = await statfs(dirname(databaseFile));
-    const isOk = bavail * bsize >= leastFreeBytes;
-    const megabytes = Math.floor((bavail * bsize) / 1e6);
+    const freeBytes = bavail * bsize;
+    const isOk = freeBytes >= leastFreeBytes;
+    const megabytes = Math.floor(freeBytes / 1e6);
     const detail = isOk
       ? 'There is room where the database is.'
       : `Only ${megabytes} MB are free where the database is: make room, or nothing can be changed soon.`;
-    return { name, isOk, detail };
+    return { name, isOk, detail, freeBytes };
   } catch {
     return { name, isOk: false, detail: 'The folder of the database cannot be looked at.' };
   }

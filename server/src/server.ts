@@ -31,6 +31,7 @@ import { createLoginThrottle } from './sessions/login-throttle.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
+import { sharedLook } from './shared-look.ts';
 import type { ShownSetting } from './shown-setting.ts';
 import { createTroubleLog } from './trouble-log.ts';
 import { loadMetrics, openTraces, showMetrics } from './watching.ts';
@@ -159,7 +160,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const backups = await openBackups({ settings, installation, clock, log, isMaker: isSweeper });
     // The others do not know what became of the last one.
     const backupState = backups && isSweeper ? () => backups.state() : undefined;
-    const checkNow = () => checkHealth({ database, databaseFile, keys, isReady, backupState });
+    const checkNow = sharedLook(() => checkHealth({ database, databaseFile, keys, isReady, backupState }));
     const activity = new Activity(clock);
     const graph = createGraph({
       database,
@@ -207,6 +208,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     metrics?.watch({
       build: { version, database: system },
       isReady,
+      checkHealth: checkNow,
       passwords,
       database,
       backups,

@@ -32,12 +32,17 @@ describe(`${count} first starts at the same instant on ${postgres.name}`, () => 
     await database.remove();
   });
 
-  test('all are ready, and none complains', async () => {
+  test('all are ready, none complains, and one says that it made the installation', async () => {
+    const makers = nodes.filter(({ log }) => log.includes('"msg":"made a new, empty installation"'));
+    assert.equal(makers.length, 1);
     for (const { url, log } of nodes) {
       assert.equal((await fetch(`${url}/readyz`)).status, 200);
       const lines = withoutHasteWarning(log).split('\n');
       assert.deepEqual(
-        lines.filter((line) => !/^\{"level":(20|30),.*"msg":"(started|request)"/.test(line)),
+        lines.filter(
+          (line) =>
+            !/^\{"level":(20|30),.*"msg":"(made a new, empty installation|started|request)"/.test(line),
+        ),
         [''],
       );
     }

@@ -117,6 +117,17 @@ for (const kind of databaseKinds) {
       assert.equal(now.number('espalier_build_info', { version: '0.0.0-test' }), 1);
     });
 
+    test('each check of /readyz?verbose is there, and what is free on the disk of an embedded database', async () => {
+      const now = await scrape();
+      for (const check of ['database', 'migrations', 'signing key', 'bus', 'disk']) {
+        assert.equal(now.number('espalier_check_ok', { check }), 1, check);
+      }
+      assert.equal(now.number('espalier_check_ok', { check: 'backup' }), undefined);
+      const free = now.number('espalier_database_disk_free_bytes');
+      if (kind === sqlite) assert.ok(free! > 0);
+      else assert.equal(free, undefined);
+    });
+
     test('nothing of who asked for what is in it', async () => {
       const { authToken } = await bed.logIn();
       await bed.query('{folder(path: "/nowhere/at-all"){name}}', authToken);

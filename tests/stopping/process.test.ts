@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
       const lines = withoutHasteWarning(stopping.log).trim().split('\n');
       assert.deepEqual(
         lines.map((line) => (JSON.parse(line) as { msg: string }).msg),
-        ['started', 'request', 'request', 'stopping', 'stopped'],
+        ['made a new, empty installation', 'started', 'request', 'request', 'stopping', 'stopped'],
       );
       if (kind === postgres) assert.equal(await connectionsTo(database.url), 0);
     });
@@ -69,9 +69,10 @@ for (const kind of databaseKinds) {
         await failing.ended();
         assert.equal(failing.exitCode, 1);
         const lines = withoutHasteWarning(failing.log).trim().split('\n');
-        assert.equal(lines.length, 2, failing.log);
-        assert.match(lines[0]!, /"msg":"started"/);
-        const line = JSON.parse(lines[1]!) as { level: number; err: { message: string } };
+        assert.equal(lines.length, 3, failing.log);
+        assert.match(lines[0]!, /"msg":"made a new, empty installation"/);
+        assert.match(lines[1]!, /"msg":"started"/);
+        const line = JSON.parse(lines[2]!) as { level: number; err: { message: string } };
         assert.deepEqual([line.level, line.err.message], [60, `a bug that was ${how}`]);
       });
     }

@@ -1,11 +1,12 @@
 /**
  * What a server says of its own start and end, for whoever collects its log. On a terminal the program says all of that in
- * words: there only warnings are left, and they are words, too. Never holds the URL of a database: it may hold a password.
+ * words: there only warnings are left, and they are words, too. Never holds the password of a database.
  */
 
 import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
 import type { Settings } from '../config.ts';
+import { withoutPassword } from '../shown-url.ts';
 import { logDestination } from './log-destination.ts';
 import { version } from './version.ts';
 
@@ -13,6 +14,8 @@ export interface ServeLog {
   readonly log: Logger;
   /** Undefined if there is nothing to be warned of. */
   warn(text: string | undefined): void;
+  /** Nobody should miss it who has moved a database, or mistyped where it is; a first start is no cause to warn. */
+  madeNew(): void;
   started(server: { readonly url: string; readonly metricsUrl: string | undefined }): void;
   stopping(signal: NodeJS.Signals): void;
   /** All that was said is written then. */
@@ -33,6 +36,9 @@ export function serveLog(
       if (text === undefined) return;
       if (isTerminal) console.error(`warning: ${text}`);
       else log.warn(text);
+    },
+    madeNew() {
+      if (!isTerminal) log.info({ database: withoutPassword(databaseUrl) }, 'made a new, empty installation');
     },
     started({ url, metricsUrl }) {
       if (isTerminal) return;

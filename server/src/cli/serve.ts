@@ -62,6 +62,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     signal: stop.signal,
     onNewAdministrator: (created) => {
       administrator = created;
+      told.madeNew();
       console.log(welcome(created, settings));
       if (settings.adminPassword && [...settings.adminPassword].length < shortestPassword) {
         told.warn(

@@ -63,6 +63,8 @@ export interface Database extends Reader {
   watch(onCommit: () => void): void;
   /** Whether what other processes commit is heard of as it should be; else it is found by looking again. */
   readonly hearsOthers: boolean;
+  /** Of an embedded one: why nothing can be written, for the operator; undefined while its file is in its place. */
+  findMoved?(): string | undefined;
   /** At this moment: its connections, and who waits for one or for a turn. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
   /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
@@ -108,7 +110,7 @@ export interface DatabaseOptions {
   /** Told when this process has committed something that was announced, where the database itself does not tell others. */
   onAnnounced?: (() => void) | undefined;
   /** Told what the operator has to know of the database: once each, in words. */
-  tell?: (severity: 'warn' | 'error', text: string) => void;
+  tell?: (severity: 'info' | 'warn' | 'error', text: string) => void;
 }
 
 export function isPromise<T>(value: PromiseOrValue<T>): value is Promise<T> {

@@ -1,16 +1,16 @@
 /**
- * Whether the database answers. Anybody may ask at any rate: there is one look at a time, and what it saw holds for a
+ * Whether the database answers, and is where it should be. Anybody may ask at any rate: there is one look at a time, and what it saw holds for a
  * moment, so that asking does not become a load.
  */
 
 import { sharedLook } from '../shared-look.ts';
-import type { Reader } from './database.ts';
+import type { Database, Reader } from './database.ts';
 import { readStored } from './stored-settings.ts';
 
 export interface ReadinessOptions {
-  readonly database: Reader;
-  /** Told when it turns out to have changed, with the cause if there is one. */
-  readonly onChange: (isReady: boolean, cause?: unknown) => void;
+  readonly database: Reader & Pick<Database, 'findMoved'>;
+  /** Told when whether it answers turns out to have changed, with the cause if there is one. */
+  readonly onChange: (isUp: boolean, cause?: unknown) => void;
   readonly times?: ReadinessTimes;
 }
 
@@ -27,20 +27,21 @@ export function createReadiness({
   onChange,
   times = usualTimes,
 }: ReadinessOptions): () => Promise<boolean> {
-  let wasReady = true;
+  let wasUp = true;
 
   async function look(): Promise<boolean> {
-    let isReady = true;
+    let isUp = true;
     let cause: unknown;
     try {
       await within(times.answerWithinMs, readStored(database, 'issuer'));
     } catch (error) {
-      isReady = false;
+      isUp = false;
       cause = error;
     }
-    if (isReady !== wasReady) onChange(isReady, cause);
-    wasReady = isReady;
-    return isReady;
+    if (isUp !== wasUp) onChange(isUp, cause);
+    wasUp = isUp;
+    // A file that is gone can still be read, and the operator is told by the database itself.
+    return isUp && database.findMoved?.() === undefined;
   }
 
   return sharedLook(look, times.holdsForMs);

@@ -34,9 +34,13 @@ export function damagedRefusal(cause?: unknown): Refusal {
 }
 
 export function movedRefusal(): Refusal {
-  const message =
-    'The database file was moved, deleted or replaced. Nothing is written until the server is restarted.';
+  const message = 'The database cannot be written right now. Try again later.';
   return new Refusal('UNAVAILABLE', message, { retryAfterSeconds: 60 });
+}
+
+/** To restart is what comes to mind first, and would leave an empty tree, or lose the last copy of one that was deleted. */
+export function movedText(file: string): string {
+  return `The file ${file} was moved, deleted or replaced while it was used: nothing is written until it is back. Put it back, and the server goes on by itself. Do not stop or restart it meanwhile: a start makes a new, empty database where there is none, and of a file that was deleted this process has the last copy (docs/durability.md tells how to get it).`;
 }
 
 function whatIsWrong(code: string, file: string): string {

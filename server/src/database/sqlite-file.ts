@@ -160,8 +160,8 @@ export function warnIfReadable(file: string, warn: (text: string) => void): void
 }
 
 /**
- * Asked with a transaction open: answers with a file that is no longer where it was. To be called before it is opened: it
- * may be replaced at any moment. Its log is there only with the first transaction.
+ * Answers with a file that is no longer where it was, at first asked with a transaction open. To be called before it is
+ * opened: it may be replaced at any moment. Its log is there only with the first transaction, and then for as long as it is open.
  */
 export function watchPlaces(file: string): () => string | undefined {
   const log = `${file}-wal`;
@@ -176,6 +176,11 @@ export function watchPlaces(file: string): () => string | undefined {
 }
 
 function identityOf(file: string): string | undefined {
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino}`;
+  try {
+    const { dev, ino } = statSync(file);
+    return `${dev} ${ino}`;
+  } catch {
+    // Gone, or where nobody may look any more.
+    return undefined;
+  }
 }

@@ -1,22 +1,35 @@
 /** Keeps from writing to a file that is damaged, or no longer in its place; tells the operator once, and clients why. */
 
 import type { DatabaseOptions } from './database.ts';
-import { asRefusal, damagedRefusal, damageText, isDamage, movedRefusal } from './sqlite-errors.ts';
+import { asRefusal, damagedRefusal, damageText, isDamage, movedRefusal, movedText } from './sqlite-errors.ts';
 import { watchPlaces } from './sqlite-file.ts';
 
 export interface Guard {
   readonly toRefusal: (error: unknown) => unknown;
   /** What is written to a damaged file may be lost, or make it worse. */
   requireWhole(): void;
-  /** With a transaction open. SQLite goes on with files that nobody will find again. */
+  /** SQLite goes on with files that nobody will find again. */
   requireInPlace(): void;
+  /** What the operator has to know then; undefined while the files are in their places. */
+  readonly findMoved: () => string | undefined;
 }
 
 export function createGuard(file: string, tell: NonNullable<DatabaseOptions['tell']>): Guard {
-  const findMoved = watchPlaces(file);
+  const lookForMoved = watchPlaces(file);
   let isDamaged = false;
-  let isMoved = false;
+  let movedBefore: string | undefined;
+  const findMoved = () => {
+    const moved = lookForMoved();
+    const text = moved && movedText(moved);
+    if (text !== undefined && movedBefore === undefined) tell('error', text);
+    if (moved === undefined && movedBefore !== undefined) {
+      tell('info', `The file ${movedBefore} is back in its place: changes are written again.`);
+    }
+    movedBefore = moved;
+    return text;
+  };
   return {
+    findMoved,
     toRefusal: (error) => {
       if (isDamage(error) && !isDamaged) {
         isDamaged = true;
@@ -28,15 +41,7 @@ export function createGuard(file: string, tell: NonNullable<DatabaseOptions['tel
       if (isDamaged) throw damagedRefusal();
     },
     requireInPlace: () => {
-      const moved = findMoved();
-      if (moved !== undefined && !isMoved) {
-        tell(
-          'error',
-          `The file ${moved} was moved, deleted or replaced while it was used. Put it back, or restart the server.`,
-        );
-      }
-      isMoved = moved !== undefined;
-      if (isMoved) throw movedRefusal();
+      if (findMoved() !== undefined) throw movedRefusal();
     },
   };
 }

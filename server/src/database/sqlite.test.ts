@@ -197,17 +197,21 @@ describe('an open database', () => {
     test(`nothing is written to a file that is no longer in its place: espalier.db${side}`, async () => {
       await add('a');
       renameSync(file + side, `${file}.away`);
-      const moved =
-        'The database file was moved, deleted or replaced. Nothing is written until the server is restarted.';
+      const moved = 'The database cannot be written right now. Try again later.';
+      const told = `The file ${file}${side} was moved, deleted or replaced while it was used: nothing is written until it is back. Put it back, and the server goes on by itself. Do not stop or restart it meanwhile: a start makes a new, empty database where there is none, and of a file that was deleted this process has the last copy (docs/durability.md tells how to get it).`;
       await assert.rejects(add('b'), isUnavailable(moved));
       writeFileSync(file + side, '');
       await assert.rejects(add('c'), isUnavailable(moved));
       assert.deepEqual(await ids(), ['a']);
-      assert.deepEqual(complaints, [
-        `error: The file ${file}${side} was moved, deleted or replaced while it was used. Put it back, or restart the server.`,
-      ]);
+      assert.equal(database.findMoved!(), told);
+      assert.deepEqual(complaints, [`error: ${told}`]);
       renameSync(`${file}.away`, file + side);
       await add('d');
+      assert.equal(database.findMoved!(), undefined);
+      assert.deepEqual(complaints, [
+        `error: ${told}`,
+        `info: The file ${file}${side} is back in its place: changes are written again.`,
+      ]);
       assert.deepEqual(await ids(), ['a', 'd']);
     });
   }

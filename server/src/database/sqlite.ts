@@ -92,6 +92,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     watch: (onCommit) => commits.watch(onCommit),
     // There is nothing in between that could fail.
     hearsOthers: true,
+    findMoved: guard.findMoved,
     // One that writes and one that reads are always there.
     connections: () => ({
       open: 2 + snapshots.open,

@@ -27,7 +27,22 @@ export const catalogue = {
   ready: {
     name: 'espalier_ready',
     type: 'gauge',
-    help: '1 if the database answers, else 0. With several workers: whether it answers all of them.',
+    help: '1 if the database answers and, embedded, its file is in its place, else 0. With several workers: whether it is so for all of them.',
+    together: 'min',
+  },
+  checks: {
+    name: 'espalier_check_ok',
+    type: 'gauge',
+    help: '1 if the node has what the check is about, else 0: those of /readyz?verbose (docs/probes.md). Not there while that is not known.',
+    labels: {
+      check: '`database`, `migrations`, `signing key`, `bus`, `disk`, and `backup` if some are scheduled',
+    },
+    together: 'min',
+  },
+  diskFree: {
+    name: 'espalier_database_disk_free_bytes',
+    type: 'gauge',
+    help: 'Free on the disk of an embedded database; not there with one elsewhere.',
     together: 'min',
   },
   requests: {

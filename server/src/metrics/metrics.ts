@@ -19,6 +19,8 @@ import { catalogue, type Described, type MetricKey } from './catalogue.ts';
 export interface Watched {
   readonly build: { readonly version: string; readonly database: 'sqlite' | 'postgresql' };
   readonly isReady: () => Promise<boolean>;
+  /** There is one look at a time: a disk that does not answer is asked once. */
+  readonly checkHealth: () => Promise<readonly WatchedCheck[]>;
   readonly passwords: { readonly hashing: { readonly running: number; readonly waiting: number } };
   readonly database: {
     connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
@@ -31,6 +33,12 @@ export interface Watched {
     readonly seen: () => number;
     readonly readHead: () => Promise<number>;
   };
+}
+
+interface WatchedCheck {
+  readonly name: string;
+  readonly isOk: boolean;
+  readonly freeBytes?: number;
 }
 
 interface CountedRequest {
@@ -49,6 +57,8 @@ export type Samples = readonly MetricObject[];
 const passedOver = /^(nodejs_(active_|heap_space_|version_info)|process_(heap|virtual_memory)_bytes)/;
 /** Of several workers: one that hangs must not be hidden by those that do not. */
 const togetherOfProcess = { nodejs_eventloop_lag: 'max', process_start_time: 'min' } as const;
+/** As long as a database may take to answer, and below what one of several workers has for all of it. */
+const checkedWithinMs = 1_750;
 const outcomes: Readonly<Record<number, string>> = { 200: 'ok', 401: 'refused', 429: 'throttled' };
 
 export class Metrics {
@@ -100,7 +110,7 @@ export class Metrics {
     this.#database.observe({ kind }, ms / 1000);
 
   /** From now on these are looked at. */
-  watch({ build, isReady, passwords, database, backups, open, journal }: Watched): void {
+  watch({ build, isReady, checkHealth, passwords, database, backups, open, journal }: Watched): void {
     this.#gauge('build', (gauge) => gauge.set({ ...build }, 1));
     this.#gauge('workers', (gauge) => gauge.set(1));
     this.#gauge('hashing', (gauge) => {
@@ -131,6 +141,15 @@ export class Metrics {
       // Looked at after it: what is committed meanwhile is no lag.
       return { isUp, head, lag: head && Math.max(0, head - journal.seen()) };
     });
+    const checked = sharedLook(() => within(checkedWithinMs, checkHealth()));
+    this.#gauge('checks', async (gauge) => {
+      const found = await checked();
+      gauge.reset();
+      for (const { name, isOk } of found ?? []) gauge.set({ check: name }, isOk ? 1 : 0);
+    });
+    this.#gauge('diskFree', async (gauge) =>
+      setOrRemove(gauge, (await checked())?.find(({ name }) => name === 'disk')?.freeBytes),
+    );
     this.#gauge('ready', async (gauge) => gauge.set((await look()).isUp ? 1 : 0));
     this.#gauge('journalHead', async (gauge) => setOrRemove(gauge, (await look()).head));
     this.#gauge('journalLag', async (gauge) => setOrRemove(gauge, (await look()).lag));
@@ -172,6 +191,17 @@ export class Metrics {
   #described(key: MetricKey) {
     const { name, help, labels = {} }: Described = catalogue[key];
     return { name, help, labelNames: Object.keys(labels), registers: [this.#registry] };
+  }
+}
+
+/** Undefined if it takes longer, or fails. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms, undefined)));
+  try {
+    return await Promise.race([work.catch(() => undefined), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
