@@ -218,6 +218,7 @@ describe('espalier backup and restore', () => {
       [inFolder('empty.db'), /It is empty/],
       [inFolder('live.db'), /espalier backup <file> --database-url sqlite:/],
       [inFolder('none.db'), /There is no file/],
+      [inFolder('data'), /data is not a file\. Name the backup itself/],
       [join(folder, 'data', 'espalier.db'), /is the database itself/],
     ] as const) {
       await refused(['restore', file, '--replace'], expected);
