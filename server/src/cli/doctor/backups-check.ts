@@ -6,8 +6,8 @@ import { backupsIn, installationIn, type KeptBackup } from '../../backup/backup-
 import { megabytes } from '../../backup/new-file.ts';
 import { overdueAfterMs } from '../../backup/scheduled-backup.ts';
 import { sizeOf } from '../../database/sqlite-file.ts';
+import { isHidden, nearestFolder } from './database-place.ts';
 import { answers, type Examined } from './examined.ts';
-import { nearestFolder } from './files-check.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
 const hourMs = 3_600_000;
@@ -63,7 +63,7 @@ function unusableFolder(folder: string): Finding | undefined {
 }
 
 async function* checkOwner(folder: string, [newest]: readonly KeptBackup[], database: string): Findings {
-  if (!newest || !sizeOf(database)) return;
+  if (!newest || isHidden(database) || !sizeOf(database)) return;
   const [ours, theirs] = [await installationIn(database), await installationIn(newest.file)];
   if (theirs === undefined) {
     yield problem(
@@ -109,7 +109,7 @@ async function ageOf(
 /** Until so many are kept as are wanted, each takes more; then an old one goes only after a new one is made. */
 function roomFor(folder: string, count: number, of: { database: string; keep: number }): Finding {
   const { blocks, bavail, bsize } = statfsSync(nearestFolder(folder));
-  const one = sizeOf(of.database) + sizeOf(`${of.database}-wal`);
+  const one = isHidden(of.database) ? 0 : sizeOf(of.database) + sizeOf(`${of.database}-wal`);
   const wanted = one * Math.max(1, of.keep - count + 1);
   const free = bavail * bsize;
   const takes = `; the next one takes ${shown(one)} MB, and all ${of.keep} that are kept up to ${shown(wanted)} MB more`;

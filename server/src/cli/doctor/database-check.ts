@@ -13,6 +13,7 @@ import { createKeySeal } from '../../sessions/key-seal.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { withoutPassword } from '../../shown-url.ts';
 import { createFileProgress } from '../file-progress.ts';
+import { whyUnusable } from './database-place.ts';
 import type { Examined } from './examined.ts';
 import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
 
@@ -23,10 +24,11 @@ export function checkDatabase(examined: Examined): Findings {
   return examined.file === undefined ? checkPostgres(examined) : checkFile(examined, examined.file);
 }
 
-async function* checkFile({ settings }: Examined, given: string): Findings {
+async function* checkFile({ settings, server }: Examined, given: string): Findings {
   const file = resolve(given);
-  if (!sizeOf(file)) {
-    yield warning(`There is no database file ${file} yet.`, 'The first start of the server makes it.');
+  const unusable = await whyUnusable(file, server);
+  if (unusable) {
+    yield unusable;
     return;
   }
   const [finding] = await damageIn(file);
