@@ -122,7 +122,10 @@ describe('espalier backup and restore', () => {
       assert.match(text, /Checking …/);
       return text;
     };
-    assert.match(await shown(['backup', inFolder('one.db')], database.url), /one\.db holds 1 folders/);
+    assert.match(
+      await shown(['backup', inFolder('one.db')], database.url),
+      /one\.db holds 1 folder, 1 user, .*: \d+ kB in/,
+    );
     const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
     assert.match(await shown(['restore', inFolder('one.db')], elsewhere), /elsewhere\.db is restored/);
   });
@@ -249,10 +252,7 @@ describe('espalier backup and restore', () => {
     database = { ...database, url: `sqlite:${join(folder, 'new', 'deep', 'espalier.db')}` };
     const { output, code } = await run(['restore', inFolder('one.db')]);
     assert.equal(code, 0);
-    assert.match(
-      output,
-      /is restored, with 2 folders and 1 users; the last change is of \S+Z\.\n\nNow start/,
-    );
+    assert.match(output, /is restored, with 2 folders and 1 user; the last change is of \S+Z\.\n\nNow start/);
     assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, 'new', 'deep', 'espalier.db')).mode & 0o777, 0o600);
     await start();

@@ -55,7 +55,10 @@ describe('scheduled backups, to the doctor', () => {
       lines[0]!,
       /^ok: The newest backup in .* is of 2026-03-02T10:00:00\.000Z, 2 hours ago; one is made every 24 hours\.$/,
     );
-    assert.match(lines[1]!, /^ok: [\d,]+ MB are free for backups; the next one takes [\d,]+ MB, and all 7/);
+    assert.match(
+      lines[1]!,
+      /^ok: [\d,]+ MB are free for backups; the next one takes [\d.]+ [kM]B, and all 7/,
+    );
     assert.equal(lines[2], 'ok: The backups are for their owner alone.');
   });
 
@@ -94,7 +97,7 @@ describe('scheduled backups, to the doctor', () => {
     chmodSync(folder, 0o770);
     const lines = (await look()).slice(2);
     assert.deepEqual(lines, [
-      `warning: Others on this machine may read 1 of 1 backups, with the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
+      `warning: Others on this machine may read 1 of 1 backup, with the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
       `warning: Others may put files into ${folder}, which would be taken for backups. Fix: chmod go-w ${folder}`,
     ]);
   });

@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { syncFolders } from '../database/sqlite-file.ts';
 import { StartError } from '../start-error.ts';
 import { giveFile, type Owner } from './file-owner.ts';
+import { shownRoom, shownSize } from './shown-size.ts';
 
 /** Other file systems than most have no second names for a file. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
@@ -81,10 +82,6 @@ export function requireRoom(folder: string, bytes: number): void {
   // Some file systems do not tell.
   if (blocks === 0 || free >= bytes) return;
   throw new StartError(
-    `There is no room in ${folder}: it takes ${megabytes(bytes)} MB, and ${megabytes(free)} MB are free.`,
+    `There is no room in ${folder}: it takes ${shownSize(bytes)}, and ${shownRoom(free)} are free.`,
   );
-}
-
-export function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 2 ** 20);
 }

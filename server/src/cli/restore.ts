@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { restoreBackup, type Restored } from '../backup/restore.ts';
+import { counted } from '../backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
@@ -59,10 +60,9 @@ async function restoreOne(
 
 function told(restored: Restored): string {
   const { file, before, givenTo, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
-  const count = (number: number) => number.toLocaleString('en');
   const last = lastChangeAt === null ? '' : `; the last change is of ${shownTime(lastChangeAt)}`;
   return [
-    `${file} is restored, with ${count(folders)} folders and ${count(users)} users${last}.`,
+    `${file} is restored, with ${counted(folders, 'folder')} and ${counted(users, 'user')}${last}.`,
     ...(before ? [`What was there before is ${before}.`] : []),
     ...(givenTo
       ? [`It belongs to the user ${userName(givenTo.uid)}, as ${before ? 'that' : 'its folder'} does.`]

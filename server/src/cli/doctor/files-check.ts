@@ -2,6 +2,7 @@
 
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { shownRoom } from '../../backup/shown-size.ts';
 import { secretFilesOfProcess } from '../../config.ts';
 import { sizeOf } from '../../database/sqlite-file.ts';
 import { isHidden, isWritable, nearestFolder, sideFiles } from './database-place.ts';
@@ -61,7 +62,7 @@ function* checkDataFolder(file: string): Iterable<Finding> {
 function roomIn(folder: string, usedBytes: number): Finding {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const text = `${Math.floor(free / megabyte).toLocaleString('en')} MB are free in ${folder}.`;
+  const text = `${shownRoom(free)} are free in ${folder}.`;
   if (blocks === 0 || free >= Math.max(enoughFreeBytes, usedBytes)) return ok(text);
   const fix = 'Make room: on a full disk nothing can be changed, and nobody can log in.';
   return free < leastFreeBytes ? problem(text, fix) : warning(text, fix);
