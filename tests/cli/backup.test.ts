@@ -1,6 +1,7 @@
 /** `espalier backup` and `espalier restore`, beside a server that is written to. */
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -151,6 +152,18 @@ describe('espalier backup and restore', () => {
     assert.match(await since(known), /"a".*"b".*"c"/);
     assert.doesNotMatch(await since(known), /RESYNC/);
     assert.match(await since(lost), /RESYNC/);
+  });
+
+  test('tells whether the keys in it are sealed', async () => {
+    const plain = await run(['backup', inFolder('plain.db')]);
+    assert.match(plain.output, /\nKeep it as you keep passwords: the keys that sign tokens are in it\.\n$/);
+    await stop();
+    const url = `sqlite:${inFolder('sealed.db')}`;
+    const settings = { MASTER_KEY: randomBytes(32).toString('base64') };
+    const other = { url, remove: () => Promise.resolve() };
+    bed = await Testbed.start(sqlite, { database: other, settings });
+    const sealed = await run(['backup', inFolder('two.db'), '--database-url', url]);
+    assert.match(sealed.output, /are in it, sealed with the master key, which is not\.\n$/);
   });
 
   test('is refused where a file is, and replaces it if asked; the database itself is never overwritten', async () => {

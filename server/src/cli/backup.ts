@@ -46,8 +46,10 @@ async function makeOne(
     : print(told(made, seconds)));
 }
 
-function told({ file, bytes, folders, users, journalNumber }: Backup, seconds: number): string {
+function told(made: Backup, seconds: number): string {
+  const { file, bytes, folders, users, journalNumber, areKeysSealed } = made;
+  const keys = areKeysSealed ? 'in it, sealed with the master key, which is not' : 'in it';
   const upTo = journalNumber === null ? '' : `, and the journal up to ${journalNumber.toLocaleString('en')}`;
   return `${file} holds ${counted(folders, 'folder')}, ${counted(users, 'user')}${upTo}: ${shownSize(bytes)} in ${seconds.toFixed(1)} s, checked.
-Keep it as you keep passwords: the keys that sign tokens are in it.`;
+Keep it as you keep passwords: the keys that sign tokens are ${keys}.`;
 }
