@@ -136,7 +136,7 @@ describe('the scheduled backups of a server on SQLite', () => {
     const database = { url: `sqlite:${join(folder, 'another.db')}`, remove: () => Promise.resolve() };
     await assert.rejects(
       Testbed.start(sqlite, { database, settings: { BACKUP_FOLDER: backups() } }),
-      /there is a backup of another installation\. Give each a folder of its own\.$/,
+      /there is a backup of another installation\. Give each a folder of its own\. .* look at ESPALIER_DATABASE_URL; .* by espalier restore \S+Z\.db --replace\.$/,
     );
     assert.equal(there().length, 2);
   });

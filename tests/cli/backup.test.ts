@@ -1,6 +1,7 @@
 /** `espalier backup` and `espalier restore`, beside a server that is written to. */
 
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
@@ -122,7 +123,10 @@ describe('espalier backup and restore', () => {
       assert.match(text, /Checking …/);
       return text;
     };
-    assert.match(await shown(['backup', inFolder('one.db')], database.url), /one\.db holds 1 folders/);
+    assert.match(
+      await shown(['backup', inFolder('one.db')], database.url),
+      /one\.db holds 1 folder, 1 user, .*: \d+ kB in/,
+    );
     const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
     assert.match(await shown(['restore', inFolder('one.db')], elsewhere), /elsewhere\.db is restored/);
   });
@@ -148,6 +152,18 @@ describe('espalier backup and restore', () => {
     assert.match(await since(known), /"a".*"b".*"c"/);
     assert.doesNotMatch(await since(known), /RESYNC/);
     assert.match(await since(lost), /RESYNC/);
+  });
+
+  test('tells whether the keys in it are sealed', async () => {
+    const plain = await run(['backup', inFolder('plain.db')]);
+    assert.match(plain.output, /\nKeep it as you keep passwords: the keys that sign tokens are in it\.\n$/);
+    await stop();
+    const url = `sqlite:${inFolder('sealed.db')}`;
+    const settings = { MASTER_KEY: randomBytes(32).toString('base64') };
+    const other = { url, remove: () => Promise.resolve() };
+    bed = await Testbed.start(sqlite, { database: other, settings });
+    const sealed = await run(['backup', inFolder('two.db'), '--database-url', url]);
+    assert.match(sealed.output, /are in it, sealed with the master key, which is not\.\n$/);
   });
 
   test('is refused where a file is, and replaces it if asked; the database itself is never overwritten', async () => {
@@ -218,6 +234,7 @@ describe('espalier backup and restore', () => {
       [inFolder('empty.db'), /It is empty/],
       [inFolder('live.db'), /espalier backup <file> --database-url sqlite:/],
       [inFolder('none.db'), /There is no file/],
+      [inFolder('data'), /data is not a file\. Name the backup itself/],
       [join(folder, 'data', 'espalier.db'), /is the database itself/],
     ] as const) {
       await refused(['restore', file, '--replace'], expected);
@@ -248,10 +265,7 @@ describe('espalier backup and restore', () => {
     database = { ...database, url: `sqlite:${join(folder, 'new', 'deep', 'espalier.db')}` };
     const { output, code } = await run(['restore', inFolder('one.db')]);
     assert.equal(code, 0);
-    assert.match(
-      output,
-      /is restored, with 2 folders and 1 users; the last change is of \S+Z\.\n\nNow start/,
-    );
+    assert.match(output, /is restored, with 2 folders and 1 user; the last change is of \S+Z\.\n\nNow start/);
     assert.equal(statSync(join(folder, 'new')).mode & 0o777, 0o700);
     assert.equal(statSync(join(folder, 'new', 'deep', 'espalier.db')).mode & 0o777, 0o600);
     await start();

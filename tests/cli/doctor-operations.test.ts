@@ -19,35 +19,13 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { makeBackup } from '../../server/src/backup/backup.ts';
 import { checkBackups } from '../../server/src/cli/doctor/backups-check.ts';
-import { examine } from '../../server/src/cli/doctor/examined.ts';
-import type { Findings } from '../../server/src/cli/doctor/finding.ts';
 import { checkSettings } from '../../server/src/cli/doctor/settings-check.ts';
 import { checkWatching } from '../../server/src/cli/doctor/watching-check.ts';
 import { readSettings } from '../../server/src/config.ts';
 import { sqlite } from '../databases.ts';
 import { findFreePort } from '../free-port.ts';
 import { Testbed } from '../testbed.ts';
-
-const now = Date.parse('2026-03-02T12:00:00Z');
-
-interface Looked {
-  readonly settings: Readonly<Record<string, string>>;
-  readonly url?: string | undefined;
-}
-
-async function found(check: (examined: ReturnType<typeof examine>) => Findings, { settings, url }: Looked) {
-  const environment = Object.fromEntries(
-    Object.entries({ PORT: '0', ...settings }).map(([name, value]) => [`ESPALIER_${name}`, value]),
-  );
-  const read = readSettings({ environment }).settings;
-  const lines: string[] = [];
-  for await (const { state, text, fix } of check(
-    examine({ clock: { now: () => now }, flags: {}, settings: read, url }),
-  )) {
-    lines.push(`${state}: ${text}${fix === undefined ? '' : ` Fix: ${fix}`}`);
-  }
-  return lines;
-}
+import { found } from './doctor-findings.ts';
 
 describe('scheduled backups, to the doctor', () => {
   let bed: Testbed;
@@ -77,7 +55,10 @@ describe('scheduled backups, to the doctor', () => {
       lines[0]!,
       /^ok: The newest backup in .* is of 2026-03-02T10:00:00\.000Z, 2 hours ago; one is made every 24 hours\.$/,
     );
-    assert.match(lines[1]!, /^ok: [\d,]+ MB are free for backups; the next one takes [\d,]+ MB, and all 7/);
+    assert.match(
+      lines[1]!,
+      /^ok: [\d,]+ MB are free for backups; the next one takes [\d.]+ [kM]B, and all 7/,
+    );
     assert.equal(lines[2], 'ok: The backups are for their owner alone.');
   });
 
@@ -116,7 +97,7 @@ describe('scheduled backups, to the doctor', () => {
     chmodSync(folder, 0o770);
     const lines = (await look()).slice(2);
     assert.deepEqual(lines, [
-      `warning: Others on this machine may read 1 of 1 backups, with the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
+      `warning: Others on this machine may read 1 of 1 backup, with the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
       `warning: Others may put files into ${folder}, which would be taken for backups. Fix: chmod go-w ${folder}`,
     ]);
   });

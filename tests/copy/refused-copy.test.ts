@@ -204,6 +204,10 @@ describe('espalier copy', () => {
     const { code, output, errors } = await runCopy([source, '--to-file', join(folder, 'to.txt')]);
     assert.equal(code, 0, errors);
     assert.ok(!output.includes(new URL(database.url).password));
+    assert.ok(
+      output.includes(`\nNow set ESPALIER_DATABASE_URL_FILE to ${join(folder, 'to.txt')} and start`),
+      output,
+    );
     await database.remove();
     await assert.rejects(copy(['--from-file', join(folder, 'none.txt'), to]), /none\.txt cannot be read/);
   });

@@ -74,7 +74,7 @@ export class BackupFolder {
     const other = newest && (await installationIn(newest.file));
     if (other === undefined || other === installation) return;
     throw new StartError(
-      `ESPALIER_BACKUP_FOLDER names ${this.path}, and ${newest!.file} there is a backup of another installation. Give each a folder of its own.`,
+      `ESPALIER_BACKUP_FOLDER names ${this.path}, and ${newest!.file} there is a backup of another installation. Give each a folder of its own. If there should be no other, the database is not where you think: look at ESPALIER_DATABASE_URL; a file that is lost is brought back by espalier restore ${newest!.file} --replace.`,
     );
   }
 }

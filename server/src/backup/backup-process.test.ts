@@ -9,7 +9,16 @@ import { StartError } from '../start-error.ts';
 import { makeBackupElsewhere, type BackupReport } from './backup-process.ts';
 
 const minuteMs = 60_000;
-const made = { file: 'to', bytes: 5, schema: 8, folders: 1, users: 1, journalNumber: 1, lastChangeAt: 1 };
+const made = {
+  file: 'to',
+  bytes: 5,
+  schema: 8,
+  folders: 1,
+  users: 1,
+  areKeysSealed: false,
+  journalNumber: 1,
+  lastChangeAt: 1,
+};
 
 /** Tells what it is told to, and ends only by force. */
 class StubbornProcess extends EventEmitter {

@@ -13,6 +13,8 @@ export interface FileContents {
   /** With those in the trash. */
   readonly folders: number;
   readonly users: number;
+  /** Nobody can make tokens with it who has not the master key, too. */
+  readonly areKeysSealed: boolean;
   /** Up to where the journal goes; null in the oldest files, which have none. */
   readonly journalNumber: number | null;
   /** When the last change was made that the journal has. */
@@ -21,8 +23,13 @@ export interface FileContents {
 
 const countFolders = sql<object, { count: number }>`select count(*) as count from folders`;
 const countUsers = sql<object, { count: number }>`select count(*) as count from users`;
+const countOpenKeys = sql<object, { count: number }>`
+  select count(*) as count from signing_keys where sealed_with is null`;
 const findNumber = sql<object, { number: number }>`select number from journal_counter`;
 const findLast = sql<object, { at: number }>`select at from journal order by number desc limit 1`;
+
+/** Before this step of the migrations none were. */
+const firstWithSeals = 6;
 
 /** Refuses what is no installation, or of a newer program. */
 export async function readContents(file: string): Promise<FileContents> {
@@ -41,6 +48,7 @@ export async function readContents(file: string): Promise<FileContents> {
       schema,
       folders: await count(stored, countFolders),
       users: await count(stored, countUsers),
+      areKeysSealed: schema >= firstWithSeals && (await count(stored, countOpenKeys)) === 0,
       ...(tables.includes('journal_counter')
         ? await journalOf(stored)
         : { journalNumber: null, lastChangeAt: null }),

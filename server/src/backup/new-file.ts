@@ -5,6 +5,8 @@ import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statfsSyn
 import { dirname } from 'node:path';
 import { syncFolders } from '../database/sqlite-file.ts';
 import { StartError } from '../start-error.ts';
+import { giveFile, type Owner } from './file-owner.ts';
+import { shownRoom, shownSize } from './shown-size.ts';
 
 /** Other file systems than most have no second names for a file. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
@@ -18,13 +20,17 @@ export interface NewFile {
   abandon(): void;
 }
 
-/** For its owner alone. */
-export function beginFile(name: string): NewFile {
+/** For its owner alone, who is somebody else than who makes it only if given. */
+export function beginFile(name: string, owner?: Owner): NewFile {
   const path = `${name}.unfinished-${randomBytes(4).toString('hex')}`;
+  const descriptor = create(path, dirname(name));
   try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (cause) {
-    throw new StartError(`No file can be made in ${dirname(name)}: ${(cause as Error).message}.`, { cause });
+    if (owner) giveFile(descriptor, owner);
+  } catch (error) {
+    rmSync(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
   }
   return {
     path,
@@ -38,6 +44,14 @@ export function beginFile(name: string): NewFile {
       for (const end of ['', '-journal', '-wal', '-shm']) rmSync(path + end, { force: true });
     },
   };
+}
+
+function create(path: string, folder: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (cause) {
+    throw new StartError(`No file can be made in ${folder}: ${(cause as Error).message}.`, { cause });
+  }
 }
 
 /** Somebody may have made one of that name meanwhile: it is not overwritten. */
@@ -68,10 +82,6 @@ export function requireRoom(folder: string, bytes: number): void {
   // Some file systems do not tell.
   if (blocks === 0 || free >= bytes) return;
   throw new StartError(
-    `There is no room in ${folder}: it takes ${megabytes(bytes)} MB, and ${megabytes(free)} MB are free.`,
+    `There is no room in ${folder}: it takes ${shownSize(bytes)}, and ${shownRoom(free)} are free.`,
   );
-}
-
-export function megabytes(bytes: number): number {
-  return Math.ceil(bytes / 2 ** 20);
 }

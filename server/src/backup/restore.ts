@@ -13,6 +13,7 @@ import { codeOf } from '../database/sqlite-errors.ts';
 import { makePrivateFolder, sizeOf } from '../database/sqlite-file.ts';
 import { StartError } from '../start-error.ts';
 import { readContents, type FileContents } from './contents.ts';
+import { foldersFrom, giveFolders, ownerFor, type Owner } from './file-owner.ts';
 import { beginFile, requireRoom, type NewFile } from './new-file.ts';
 
 export interface RestoreOptions {
@@ -30,6 +31,8 @@ export interface Restored extends FileContents {
   readonly file: string;
   /** Where that is which was there before; null if nothing was. */
   readonly before: string | null;
+  /** Who got it, if root made it for somebody else. */
+  readonly givenTo: Owner | null;
   /** It could not be told whether a server has the old one open. */
   readonly mayBeInUse: boolean;
   /** The next start of a server brings it up to date. */
@@ -46,10 +49,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   const to = existsSync(options.to) ? realpathSync(options.to) : resolve(options.to);
   requireBackup(backup, to);
   requireReplaceable(to, isReplacing);
-  makePrivateFolder(dirname(to));
+  const owner = makeFolderFor(to);
   requireRoom(dirname(to), sizeOf(backup));
   const held: Held = sizeOf(to) ? holdAlone(to) : { isCertain: true, release: () => undefined };
-  const target = beginFile(to);
+  const target = beginFile(to, owner);
   try {
     await copyBytes(backup, target.path, options);
     options.onCheck?.();
@@ -60,6 +63,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
     return {
       file: to,
       before,
+      givenTo: owner && owner.uid !== 0 ? owner : null,
       mayBeInUse: !held.isCertain,
       isOfOlderProgram: contents.schema < migrations.length,
       ...contents,
@@ -70,9 +74,20 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
+/** A server that is not root has to be able to open what root restores. Answers with whose it is to be. */
+function makeFolderFor(to: string): Owner | undefined {
+  const folders = foldersFrom(dirname(to));
+  const owner = ownerFor([...endings.map((ending) => to + ending), ...folders]);
+  const missing = folders.filter((folder) => !existsSync(folder));
+  makePrivateFolder(dirname(to));
+  if (owner) giveFolders(missing, owner);
+  return owner;
+}
+
 function requireBackup(backup: string, to: string): void {
   const found = statSync(backup, { throwIfNoEntry: false });
-  if (!found?.isFile()) throw new StartError(`There is no file ${backup}.`);
+  if (!found) throw new StartError(`There is no file ${backup}.`);
+  if (!found.isFile()) throw new StartError(`${backup} is not a file. Name the backup itself.`);
   if (found.size === 0) throw notRestored(backup, 'It is empty.');
   const place = statSync(to, { throwIfNoEntry: false });
   if (place && place.dev === found.dev && place.ino === found.ino) {
@@ -110,7 +125,8 @@ async function copyBytes(from: string, to: string, { onBytes, signal }: RestoreO
         const { bytesRead } = await source.read(buffer, 0, buffer.length, done);
         if (bytesRead === 0) return;
         await target.writeFile(buffer.subarray(0, bytesRead));
-        onBytes?.((done += bytesRead), total);
+        done += bytesRead;
+        onBytes?.(done, total);
       }
     } finally {
       await target.close();

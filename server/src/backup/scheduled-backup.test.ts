@@ -50,6 +50,7 @@ describe('scheduled backups', () => {
           schema: 8,
           folders: 1,
           users: 1,
+          areKeysSealed: false,
           journalNumber: 1,
           lastChangeAt: 1,
         };

@@ -1,7 +1,7 @@
 /** `espalier backup`: a copy of an embedded database, made while servers use it. */
 
 import { makeBackup, type Backup } from '../backup/backup.ts';
-import { megabytes } from '../backup/new-file.ts';
+import { counted, shownSize } from '../backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
@@ -46,9 +46,10 @@ async function makeOne(
     : print(told(made, seconds)));
 }
 
-function told({ file, bytes, folders, users, journalNumber }: Backup, seconds: number): string {
-  const count = (number: number) => number.toLocaleString('en');
-  const upTo = journalNumber === null ? '' : `, and the journal up to ${count(journalNumber)}`;
-  return `${file} holds ${count(folders)} folders, ${count(users)} users${upTo}: ${count(megabytes(bytes))} MB in ${seconds.toFixed(1)} s, checked.
-Keep it as you keep passwords: the keys that sign tokens are in it.`;
+function told(made: Backup, seconds: number): string {
+  const { file, bytes, folders, users, journalNumber, areKeysSealed } = made;
+  const keys = areKeysSealed ? 'in it, sealed with the master key, which is not' : 'in it';
+  const upTo = journalNumber === null ? '' : `, and the journal up to ${journalNumber.toLocaleString('en')}`;
+  return `${file} holds ${counted(folders, 'folder')}, ${counted(users, 'user')}${upTo}: ${shownSize(bytes)} in ${seconds.toFixed(1)} s, checked.
+Keep it as you keep passwords: the keys that sign tokens are ${keys}.`;
 }

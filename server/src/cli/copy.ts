@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
 import { copyInstallation, type ComparedTable } from '../copy/copy.ts';
@@ -38,7 +39,7 @@ Interrupted, it goes on where it was when the same command is run again. Until a
 the destination. At the end the rows of both are counted and compared.
 
 ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`,
-  run: ({ words, options }) => copyAll(urlsOf(words, options), options.json),
+  run: ({ words, options }) => copyAll(urlsOf(words, options), options),
 });
 
 interface Urls {
@@ -46,7 +47,10 @@ interface Urls {
   readonly toUrl: string;
 }
 
-async function copyAll({ fromUrl, toUrl }: Urls, isJson: boolean): Promise<void> {
+async function copyAll(
+  { fromUrl, toUrl }: Urls,
+  { json: isJson, toFile }: { readonly json: boolean; readonly toFile: string | undefined },
+): Promise<void> {
   const options = databaseOptionsOf(settingsOfProcess({}).settings);
   const progress = createProgress(systemClock);
   const ignoreSignals = tellHowToGoOn(progress);
@@ -72,7 +76,7 @@ async function copyAll({ fromUrl, toUrl }: Urls, isJson: boolean): Promise<void>
       ? printJson({ isSame, seconds, resumedFromRows, tables: compared })
       : print(comparison(compared)));
     requireSame(compared);
-    if (!isJson) await print(done(withoutPassword(toUrl), rowsOf(compared), seconds.toFixed(1)));
+    if (!isJson) await print(done(settingFor(toUrl, toFile), rowsOf(compared), seconds.toFixed(1)));
   } finally {
     progress.end();
     ignoreSignals();
@@ -159,10 +163,17 @@ function rowsOf(compared: readonly ComparedTable[]): string {
   return compared.reduce((sum, { source }) => sum + source.count, 0).toLocaleString('en');
 }
 
-function done(destination: string, rows: string, seconds: string): string {
+/** The file holds what is not shown here: a password. */
+function settingFor(toUrl: string, toFile: string | undefined): string {
+  return toFile === undefined
+    ? `ESPALIER_DATABASE_URL to ${withoutPassword(toUrl)}`
+    : `ESPALIER_DATABASE_URL_FILE to ${resolve(toFile)}`;
+}
+
+function done(setting: string, rows: string, seconds: string): string {
   return `
 Copied ${rows} rows in ${seconds} s; source and destination are the same. What a server still writes to the source is not noticed from now on.
 
-Now set ESPALIER_DATABASE_URL to ${destination} and start the server.
+Now set ${setting} and start the server.
 Start none on the source any more: sessions that go on there are unknown here.`;
 }

@@ -1,6 +1,8 @@
 /** `espalier restore`: puts a backup in the place of the database file, and keeps what was there. */
 
+import { existsSync, readFileSync } from 'node:fs';
 import { restoreBackup, type Restored } from '../backup/restore.ts';
+import { counted } from '../backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
@@ -9,6 +11,8 @@ import { untilSignal } from './connection.ts';
 import { createFileProgress } from './file-progress.ts';
 import { embeddedFileOf } from './on-database.ts';
 import { print, printJson } from './output.ts';
+
+const usersFile = '/etc/passwd';
 
 export const restore = command({
   words: [{ name: 'file', about: 'The backup', completes: 'file' }],
@@ -24,7 +28,9 @@ first: while one runs, it is refused.
 
 The backup is copied and checked before anything is touched, and stays where it is. Afterwards everything is as it was when
 the backup was made: passwords and keys of then, and sessions that have ended since are good again. Clients that follow
-the changes are told RESYNC, and read anew.`,
+the changes are told RESYNC, and read anew.
+
+Run as root, it gives what it makes to the owner of the file that was there, or else of the folder that it is in.`,
   run: ({ words: [backup], options, flags }) =>
     restoreOne(backup!, embeddedFileOf(flags, 'restore'), options),
 });
@@ -53,12 +59,14 @@ async function restoreOne(
 }
 
 function told(restored: Restored): string {
-  const { file, before, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
-  const count = (number: number) => number.toLocaleString('en');
+  const { file, before, givenTo, folders, users, lastChangeAt, isOfOlderProgram, mayBeInUse } = restored;
   const last = lastChangeAt === null ? '' : `; the last change is of ${shownTime(lastChangeAt)}`;
   return [
-    `${file} is restored, with ${count(folders)} folders and ${count(users)} users${last}.`,
+    `${file} is restored, with ${counted(folders, 'folder')} and ${counted(users, 'user')}${last}.`,
     ...(before ? [`What was there before is ${before}.`] : []),
+    ...(givenTo
+      ? [`It belongs to the user ${userName(givenTo.uid)}, as ${before ? 'that' : 'its folder'} does.`]
+      : []),
     ...(mayBeInUse
       ? [
           'It could not be told whether a server had that open. If one runs, stop it before you start another.',
@@ -69,4 +77,11 @@ function told(restored: Restored): string {
     'Now start the server. Passwords and keys are those of then, and sessions that have ended since are good again: if keys were',
     'retired because others may have them, retire them again (espalier keys). Clients that follow the changes read anew.',
   ].join('\n');
+}
+
+/** The number will do for one that another machine knows. */
+function userName(uid: number): string {
+  const lines = existsSync(usersFile) ? readFileSync(usersFile, 'utf8').split('\n') : [];
+  const found = lines.map((line) => line.split(':')).find(([, , number]) => number === String(uid));
+  return found?.[0] ?? String(uid);
 }

@@ -3,11 +3,11 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { backupsIn, installationIn, type KeptBackup } from '../../backup/backup-folder.ts';
-import { megabytes } from '../../backup/new-file.ts';
 import { overdueAfterMs } from '../../backup/scheduled-backup.ts';
+import { counted, shownRoom, shownSize } from '../../backup/shown-size.ts';
 import { sizeOf } from '../../database/sqlite-file.ts';
+import { isHidden, nearestFolder } from './database-place.ts';
 import { answers, type Examined } from './examined.ts';
-import { nearestFolder } from './files-check.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
 
 const hourMs = 3_600_000;
@@ -63,7 +63,7 @@ function unusableFolder(folder: string): Finding | undefined {
 }
 
 async function* checkOwner(folder: string, [newest]: readonly KeptBackup[], database: string): Findings {
-  if (!newest || !sizeOf(database)) return;
+  if (!newest || isHidden(database) || !sizeOf(database)) return;
   const [ours, theirs] = [await installationIn(database), await installationIn(newest.file)];
   if (theirs === undefined) {
     yield problem(
@@ -83,7 +83,7 @@ async function ageOf(
   [newest]: readonly KeptBackup[],
   { clock, server, settings }: Examined,
 ): Promise<Finding> {
-  const every = `one is made every ${settings.backupEveryHours} hours`;
+  const every = `one is made every ${settings.backupEveryHours === 1 ? 'hour' : `${settings.backupEveryHours} hours`}`;
   const isServed = await answers(server);
   if (!newest) {
     return warning(
@@ -95,7 +95,7 @@ async function ageOf(
   }
   const ageMs = clock.now() - newest.begunAt;
   const hours = Math.floor(ageMs / hourMs);
-  const ago = hours === 0 ? 'less than an hour' : `${hours.toLocaleString('en')} hours`;
+  const ago = hours === 0 ? 'less than an hour' : counted(hours, 'hour');
   const text = `The newest backup in ${folder} is of ${new Date(newest.begunAt).toISOString()}, ${ago} ago; ${every}.`;
   if (ageMs <= settings.backupEveryHours * hourMs + overdueAfterMs) return ok(text);
   return isServed
@@ -109,11 +109,11 @@ async function ageOf(
 /** Until so many are kept as are wanted, each takes more; then an old one goes only after a new one is made. */
 function roomFor(folder: string, count: number, of: { database: string; keep: number }): Finding {
   const { blocks, bavail, bsize } = statfsSync(nearestFolder(folder));
-  const one = sizeOf(of.database) + sizeOf(`${of.database}-wal`);
+  const one = isHidden(of.database) ? 0 : sizeOf(of.database) + sizeOf(`${of.database}-wal`);
   const wanted = one * Math.max(1, of.keep - count + 1);
   const free = bavail * bsize;
-  const takes = `; the next one takes ${shown(one)} MB, and all ${of.keep} that are kept up to ${shown(wanted)} MB more`;
-  const text = `${Math.floor(free / 2 ** 20).toLocaleString('en')} MB are free for backups${one > 0 ? takes : ''}.`;
+  const takes = `; the next one takes ${shownSize(one)}, and all ${of.keep} that are kept up to ${shownSize(wanted)} more`;
+  const text = `${shownRoom(free)} are free for backups${one > 0 ? takes : ''}.`;
   // Some file systems do not tell.
   if (blocks === 0 || free >= wanted) return ok(text + sameDisk(folder, of.database));
   const fix = 'Make room, take a folder on a larger disk, or lower ESPALIER_BACKUP_KEEP.';
@@ -132,7 +132,7 @@ function* checkModes(folder: string, kept: readonly KeptBackup[]): Iterable<Find
   const { mode } = statSync(folder);
   if (readable.length > 0) {
     yield warning(
-      `Others on this machine may read ${readable.length} of ${kept.length} backups, with the keys that sign tokens.`,
+      `Others on this machine may read ${readable.length} of ${counted(kept.length, 'backup')}, with the keys that sign tokens.`,
       `chmod 600 ${folder}/espalier-*.db`,
     );
   } else if (kept.length > 0) {
@@ -144,8 +144,4 @@ function* checkModes(folder: string, kept: readonly KeptBackup[]): Iterable<Find
       `chmod go-w ${folder}`,
     );
   }
-}
-
-function shown(bytes: number): string {
-  return megabytes(bytes).toLocaleString('en');
 }

@@ -1,6 +1,7 @@
 /** Whether the database can be used, is whole, and is of this program. */
 
 import { resolve } from 'node:path';
+import { shownSize } from '../../backup/shown-size.ts';
 import { databaseOptionsOf, type Settings } from '../../config.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { migrations, stepsTaken } from '../../database/migrations.ts';
@@ -13,24 +14,24 @@ import { createKeySeal } from '../../sessions/key-seal.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { withoutPassword } from '../../shown-url.ts';
 import { createFileProgress } from '../file-progress.ts';
+import { whyUnusable } from './database-place.ts';
 import type { Examined } from './examined.ts';
 import { ok, problem, warning, type Finding, type Findings } from './finding.ts';
 
-const megabyte = 2 ** 20;
 type Stored = Reader & Pick<Transaction, 'tableNames'>;
 
 export function checkDatabase(examined: Examined): Findings {
   return examined.file === undefined ? checkPostgres(examined) : checkFile(examined, examined.file);
 }
 
-async function* checkFile({ settings }: Examined, given: string): Findings {
+async function* checkFile({ settings, server }: Examined, given: string): Findings {
   const file = resolve(given);
-  if (!sizeOf(file)) {
-    yield warning(`There is no database file ${file} yet.`, 'The first start of the server makes it.');
+  const unusable = await whyUnusable(file, server);
+  if (unusable) {
+    yield unusable;
     return;
   }
   const [finding] = await damageIn(file);
-  const size = `${Math.ceil(sizeOf(file) / megabyte).toLocaleString('en')} MB`;
   if (finding) {
     yield problem(
       `${file} is damaged: ${finding}.`,
@@ -38,7 +39,7 @@ async function* checkFile({ settings }: Examined, given: string): Findings {
     );
     return;
   }
-  yield ok(`${file} is whole (${size}, every page and index looked at).`);
+  yield ok(`${file} is whole (${shownSize(sizeOf(file))}, every page and index looked at).`);
   const stored = openStored(file);
   try {
     if (stored.applicationId === applicationId) yield* checkContents(stored, settings);

@@ -1,9 +1,11 @@
 /** Whether there is room for the database, and whether others on this machine can read what they should not. */
 
-import { existsSync, statfsSync, statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { shownRoom } from '../../backup/shown-size.ts';
 import { secretFilesOfProcess } from '../../config.ts';
 import { sizeOf } from '../../database/sqlite-file.ts';
+import { isHidden, isWritable, nearestFolder, sideFiles } from './database-place.ts';
 import type { Examined } from './examined.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
@@ -28,9 +30,11 @@ export function* checkFiles({ file, flags }: Examined): Iterable<Finding> {
 }
 
 function* checkDataFolder(file: string): Iterable<Finding> {
+  // Told of with the database.
+  if (isHidden(file)) return;
   const folder = nearestFolder(dirname(file));
   yield roomIn(folder, sizeOf(file));
-  const files = ['', '-wal', '-shm'].map((ending) => file + ending).filter((each) => existsSync(each));
+  const files = sideFiles(file);
   const readable = files.filter((each) => statSync(each).mode & others);
   if (readable.length > 0) {
     yield warning(
@@ -44,11 +48,12 @@ function* checkDataFolder(file: string): Iterable<Finding> {
   if (mode & mayChange && !(mode & isSticky)) {
     yield warning(`Others may put files into ${folder}, and take them away.`, `chmod go-w ${folder}`);
   }
-  const owner = files.length > 0 ? statSync(file).uid : undefined;
+  const [first] = files;
   const self = process.getuid?.();
-  if (owner !== undefined && self !== undefined && self !== 0 && owner !== self) {
+  // One that they may not write is told of with the database.
+  if (first !== undefined && self && statSync(first).uid !== self && isWritable(first)) {
     yield warning(
-      `${file} belongs to another user than the one who runs this.`,
+      `${first} belongs to another user than the one who runs this.`,
       'Run espalier as that user.',
     );
   }
@@ -57,13 +62,8 @@ function* checkDataFolder(file: string): Iterable<Finding> {
 function roomIn(folder: string, usedBytes: number): Finding {
   const { blocks, bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const text = `${Math.floor(free / megabyte).toLocaleString('en')} MB are free in ${folder}.`;
+  const text = `${shownRoom(free)} are free in ${folder}.`;
   if (blocks === 0 || free >= Math.max(enoughFreeBytes, usedBytes)) return ok(text);
   const fix = 'Make room: on a full disk nothing can be changed, and nobody can log in.';
   return free < leastFreeBytes ? problem(text, fix) : warning(text, fix);
-}
-
-/** One that is there. */
-export function nearestFolder(folder: string): string {
-  return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }

@@ -1,0 +1,67 @@
+/** Whose a restored database is. Root gives it to another user here; whoever else runs this has to be the owner of all. */
+
+import assert from 'node:assert/strict';
+import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { makeBackup } from '../../server/src/backup/backup.ts';
+import { restoreBackup } from '../../server/src/backup/restore.ts';
+import { sqlite } from '../databases.ts';
+import { runEspalier } from '../espalier-command.ts';
+import { Testbed } from '../testbed.ts';
+
+const isRoot = process.geteuid!() === 0;
+/** In no list of users, with another number as group. */
+const [uid, gid] = isRoot ? [64_321, 64_322] : [process.geteuid!(), process.getegid!()];
+const now = Date.parse('2026-03-01T12:00:00Z');
+
+describe('a restored database', () => {
+  let folder: string;
+  let backup: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-owner-'));
+    backup = join(folder, 'backup.db');
+    const bed = await Testbed.start(sqlite);
+    const from = bed.database.url.slice('sqlite:'.length);
+    await makeBackup({ from, to: backup, isReplacing: false });
+    await bed.stop();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const makeFolder = (name: string) => {
+    mkdirSync(join(folder, name));
+    chownSync(join(folder, name), uid, gid);
+    return join(folder, name);
+  };
+  const ownerOf = (file: string) => {
+    const { uid: user, gid: group, mode } = statSync(file);
+    return { user, group, mode: mode & 0o777 };
+  };
+
+  test('belongs to the owner of its folder, and so do the folders that were made for it', async () => {
+    const home = makeFolder('new');
+    const to = join(home, 'deep', 'er', 'espalier.db');
+    const { givenTo } = await restoreBackup({ backup, to, isReplacing: false, now });
+    assert.deepEqual(givenTo, isRoot ? { uid, gid } : null);
+    assert.deepEqual(ownerOf(to), { user: uid, group: gid, mode: 0o600 });
+    for (const made of ['deep', 'deep/er']) {
+      assert.deepEqual(ownerOf(join(home, made)), { user: uid, group: gid, mode: 0o700 });
+    }
+  });
+
+  test('belongs to the owner of the file that was there, whose own stays', async () => {
+    const to = join(folder, 'espalier.db');
+    await restoreBackup({ backup, to, isReplacing: false, now });
+    assert.equal(ownerOf(to).user, statSync(folder).uid);
+    chownSync(to, uid, gid);
+    const { output, code } = await runEspalier(['restore', backup, '--replace'], {
+      environment: { ESPALIER_DATABASE_URL: `sqlite:${to}` },
+    });
+    assert.equal(code, 0);
+    assert.equal(/\nIt belongs to the user 64321, as that does\.\n/.test(output), isRoot, output);
+    assert.deepEqual(ownerOf(to), { user: uid, group: gid, mode: 0o600 });
+    const [kept] = readdirSync(folder).filter((name) => name.includes('.before-restore-'));
+    assert.deepEqual(ownerOf(join(folder, kept!)), { user: uid, group: gid, mode: 0o600 });
+  });
+});

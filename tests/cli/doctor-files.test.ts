@@ -1,0 +1,114 @@
+/** What the doctor sees of a database file that a server could not use: of another user, with modes in the way, or gone. */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { checkDatabase } from '../../server/src/cli/doctor/database-check.ts';
+import { checkFiles } from '../../server/src/cli/doctor/files-check.ts';
+import { sqlite } from '../databases.ts';
+import { Testbed } from '../testbed.ts';
+import { found } from './doctor-findings.ts';
+
+const program = join(import.meta.dirname, 'doctor-as-user.ts');
+const [uid, gid] = process.getuid!() === 0 ? [64_321, 64_322] : [process.getuid!(), process.getgid!()];
+
+describe('the database file, to the doctor', () => {
+  let home: string;
+  let data: string;
+  let file: string;
+  let bed: Testbed;
+  beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'espalier-doctor-files-'));
+    data = join(home, 'data');
+    file = join(data, 'espalier.db');
+    const database = { url: `sqlite:${file}`, remove: () => Promise.resolve() };
+    bed = await Testbed.start(sqlite, { database });
+  });
+  afterEach(async () => {
+    await bed.stop();
+    chmodSync(data, 0o700);
+    rmSync(home, { recursive: true });
+  });
+
+  const settings = () => ({ DATABASE_URL: `sqlite:${file}`, BACKUP_FOLDER: join(home, 'backups') });
+  /** All is of the user who looks, but for what the test has changed. */
+  const give = () => {
+    for (const each of [home, data, file]) chownSync(each, uid, gid);
+  };
+  const lookAsUser = async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--conditions=espalier-source',
+      program,
+      JSON.stringify({ settings: settings() }),
+      String(uid),
+      String(gid),
+    ]);
+    return (JSON.parse(stdout) as string[]).filter(
+      (line) => !/^(ok: |warning: There is no backup)/.test(line),
+    );
+  };
+
+  test('that cannot be written is a problem, and nothing is left beside it', async () => {
+    await bed.stop();
+    give();
+    chmodSync(file, 0o400);
+    assert.deepEqual(await lookAsUser(), [
+      `problem: ${file} cannot be written by this user: its mode does not allow it. The server does not start. Fix: chmod 600 ${file}`,
+    ]);
+    assert.deepEqual(readdirSync(data), ['espalier.db']);
+  });
+
+  test('in a folder that nothing can be put into is a problem', async () => {
+    await bed.stop();
+    give();
+    chmodSync(data, 0o555);
+    assert.deepEqual(await lookAsUser(), [
+      `problem: This user can put nothing into ${data}: its mode does not allow it. The log of the database has to be there: the server does not start. Fix: chmod u+rwx ${data}`,
+    ]);
+  });
+
+  test('in a folder that may not be entered is one problem', async () => {
+    await bed.stop();
+    give();
+    chmodSync(data, 0o600);
+    assert.deepEqual(await lookAsUser(), [
+      `problem: ${file} cannot be looked at by this user, who may not enter ${data}. Fix: chmod u+rwx ${data}`,
+    ]);
+  });
+
+  test('that is gone from under a running server must come back before a restart', async () => {
+    const { port } = new URL(bed.url);
+    const look = async (more: Record<string, string> = {}) => [
+      ...(await found(checkDatabase, { settings: { ...settings(), ...more } })),
+      ...(await found(checkFiles, { settings: { ...settings(), ...more } })),
+    ];
+    renameSync(file, `${file}.away`);
+    const lines = await look({ PORT: port });
+    assert.match(lines[0]!, /^problem: The database file .* is gone, and a server runs at /);
+    assert.match(lines[0]!, /Fix: Put the file back .* Do not restart the server before: /);
+    assert.ok(!lines.join().includes('ENOENT'));
+    assert.match(
+      (await look())[0]!,
+      /^problem: There is no .*, but its write-ahead log is there: .* does not/,
+    );
+    renameSync(`${file}.away`, file);
+  });
+
+  test('that is not there yet is made by the first start, unless a file is where its folder should be', async () => {
+    const other = join(home, 'other');
+    mkdirSync(other);
+    const look = (name: string) =>
+      found(checkDatabase, { settings: { DATABASE_URL: `sqlite:${join(other, name)}` } });
+    assert.deepEqual(await look('new.db'), [
+      `warning: There is no database file ${other}/new.db yet. Fix: The first start of the server makes it.`,
+    ]);
+    assert.match(
+      (await found(checkDatabase, { settings: { DATABASE_URL: `sqlite:${file}/new.db` } }))[0]!,
+      /^problem: There is no .*new\.db yet, and this user can put none into .*espalier\.db: it is no folder\. Fix: Name/,
+    );
+  });
+});

@@ -1,0 +1,29 @@
+/** What one of the doctor's checks finds, a line for each, at a time that does not go on. */
+
+import { examine } from '../../server/src/cli/doctor/examined.ts';
+import type { Finding } from '../../server/src/cli/doctor/finding.ts';
+import { readSettings } from '../../server/src/config.ts';
+
+export interface Looked {
+  /** Without their prefix. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly url?: string | undefined;
+}
+
+type Check = (examined: ReturnType<typeof examine>) => AsyncIterable<Finding> | Iterable<Finding>;
+
+const now = Date.parse('2026-03-02T12:00:00Z');
+
+export async function found(check: Check, { settings, url }: Looked): Promise<string[]> {
+  const environment = Object.fromEntries(
+    Object.entries({ PORT: '0', ...settings }).map(([name, value]) => [`ESPALIER_${name}`, value]),
+  );
+  const read = readSettings({ environment }).settings;
+  const lines: string[] = [];
+  for await (const { state, text, fix } of check(
+    examine({ clock: { now: () => now }, flags: {}, settings: read, url }),
+  )) {
+    lines.push(`${state}: ${text}${fix === undefined ? '' : ` Fix: ${fix}`}`);
+  }
+  return lines;
+}
