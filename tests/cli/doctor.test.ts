@@ -75,6 +75,7 @@ for (const kind of databaseKinds) {
         /Its schema is up to date/,
         /ESPALIER_ADMIN_PASSWORD is ignored since/,
         /It is ready/,
+        /It has the database that these settings name/,
         /Authorization header is passed on/,
         /WebSockets get through/,
         /Pages of https:\/\/app\.example\.com may call/,
@@ -85,6 +86,16 @@ for (const kind of databaseKinds) {
           `${expected}: ${good.join('\n')}`,
         );
       }
+    });
+
+    test('tells of a server that has another database', async () => {
+      await startOnce();
+      const other = await kind.create();
+      const bed = await Testbed.start(kind, { database: other });
+      const { bad } = await examine(['--url', bed.url], stored());
+      await bed.stop();
+      await other.remove();
+      assert.match(bad.join(), /warning: It has another database than these settings name/);
     });
 
     test('tells of a database that is empty, older, unfinished, newer, or sealed with another key', async () => {

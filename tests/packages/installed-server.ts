@@ -54,7 +54,7 @@ export async function serveAndStop(
     keepOutput(output);
     keepLog(errors);
   }
-  const expected = /^$|"msg":"(request|started|stopping|stopped)"/;
+  const expected = /^$|"msg":"(made a new, empty installation|request|started|stopping|stopped)"/;
   const unexpected = errors.split('\n').filter((line) => !expected.test(line));
   assert.deepEqual(unexpected, []);
   return output;

@@ -21,6 +21,7 @@ import { checkCors } from './cors-check.ts';
 import { checkDatabase } from './database-check.ts';
 import { examine } from './examined.ts';
 import { checkFiles } from './files-check.ts';
+import { checkInstallation } from './installation-check.ts';
 import { problem, skipped, warning, type Finding, type State } from './finding.ts';
 import { checkServer } from './server-check.ts';
 import { checkSettings, unusable } from './settings-check.ts';
@@ -87,6 +88,7 @@ async function* allFindings(
     ['TLS', checkTls(examined)],
     ['Metrics and traces', checkWatching(examined)],
     ['Server', checkServer(examined)],
+    ['Server', checkInstallation(examined)],
     ...(origin === undefined ? [] : [['Web pages', checkCors(examined, origin)] as const]),
   ];
   for (const [subject, findings] of subjects) {
