@@ -1,6 +1,5 @@
 /** What a race is: ours and a floor do the same work by turns, and what counts is the CPU that each used for it. */
 
-import { summarise } from '../scenario.ts';
 import type { Contestant, Shot } from './contestant.ts';
 import type { LoadProcess } from './load-process.ts';
 
@@ -76,58 +75,18 @@ const longestRoundMicroseconds = 700_000;
 const longestWarmUpMicroseconds = 4_000_000;
 const warmUpParts = 8;
 const fewestRequests = 20;
-/** Of ours, about: what else the machine does changes from one to the next, and not within. */
-const turnMicroseconds = 100_000;
 
 export async function compete(race: Race, meeting: Meeting, course: Course): Promise<RaceOutcome> {
   const { ours, floor } = meeting;
   const perRequest = meeting.warmUp > 0 ? await warmUp(meeting, course) : 0;
   const inTime = Math.max(fewestRequests, Math.floor(longestRoundMicroseconds / perRequest));
   const requests = Math.min(meeting.requests, inTime, course.mostRequests);
-  const turns = Math.floor(Math.min((requests * perRequest) / turnMicroseconds, requests / fewestRequests));
-  const sizes = inParts(requests, Math.max(1, turns));
   const rounds: Round[] = [];
   for (let round = 0; round < course.rounds; round++) {
     course.signal.throwIfAborted();
-    rounds.push(await takeTurns(sizes, ours, floor));
+    rounds.push({ ours: await ours.fire(requests), floor: await floor.fire(requests) });
   }
   return { race, rounds };
-}
-
-/** Who begins alternates: what grows or shrinks meanwhile is in both alike. */
-async function takeTurns(sizes: readonly number[], ours: Contestant, floor: Contestant): Promise<Round> {
-  const shots = new Map<Contestant, Shot[]>([
-    [ours, []],
-    [floor, []],
-  ]);
-  for (const [turn, size] of sizes.entries()) {
-    for (const side of turn % 2 === 0 ? [ours, floor] : [floor, ours]) {
-      shots.get(side)!.push(await side.fire(size));
-    }
-  }
-  return { ours: together(shots.get(ours)!), floor: together(shots.get(floor)!) };
-}
-
-function inParts(total: number, parts: number): number[] {
-  return Array.from(
-    { length: parts },
-    (_, part) => Math.floor((total * (part + 1)) / parts) - Math.floor((total * part) / parts),
-  );
-}
-
-/** Times of single answers are those of the median turn. */
-function together(shots: readonly Shot[]): Shot {
-  const sum = (read: (shot: Shot) => number) => shots.reduce((total, shot) => total + read(shot), 0);
-  const isWaitedFor = shots.every(({ p50Ms }) => p50Ms !== undefined);
-  return {
-    requests: sum(({ requests }) => requests),
-    cpuMicroseconds: sum(({ cpuMicroseconds }) => cpuMicroseconds),
-    elapsedMs: sum(({ elapsedMs }) => elapsedMs),
-    ...(isWaitedFor && {
-      p50Ms: summarise(shots.map(({ p50Ms }) => p50Ms!)).median,
-      p99Ms: summarise(shots.map(({ p99Ms }) => p99Ms!)).median,
-    }),
-  };
 }
 
 /** Answers with how many microseconds ours took for a request at the end of it. */
