@@ -35,7 +35,7 @@ export interface Following {
   readonly client: Pick<WatchingClient, 'subscribe'>;
   readonly under: string | undefined;
   /** Whose tree and cursor are always those of the last change that was applied. */
-  readonly watched: { -readonly [Key in keyof ReadTree]: ReadTree[Key] };
+  readonly watched: { -readonly [Key in 'cursor' | 'tree']: ReadTree[Key] };
   readonly read: (id: string | undefined) => Promise<ReadTree | undefined>;
   readonly tell: (change: TreeChange) => void;
   /** Ends it with what waiting does not mend. */
@@ -75,7 +75,7 @@ export async function followChanges(given: Following): Promise<void> {
     } else {
       const change: FolderChange = { kind, id: id!, folder: folder && toFolder(folder) };
       if (watched.tree.apply(change)) {
-        watched.tree.take(id!, (await persist(() => read(id!)))?.tree);
+        watched.tree.take(id!, await persist(() => read(id!)));
       }
     }
     watched.cursor = cursor;
@@ -123,7 +123,8 @@ export async function followChanges(given: Following): Promise<void> {
       await pause(attempt);
       const found = await persist(() => read(under));
       if (!found) continue;
-      Object.assign(watched, found);
+      watched.cursor = found.cursor;
+      watched.tree = found.tree;
       tell({ kind: 'CREATE', id: under!, path: '/', at: null, by: null });
       return;
     }

@@ -1,17 +1,17 @@
 /**
  * Reads a folder with all that is inside, page by page. Others may move folders between two pages: what would be missed
- * by that is read again. All else that happens meanwhile is told by the changes after the cursor.
+ * by that is read again. All else that happens meanwhile is told by the changes after the cursor; so that what was read
+ * with another level is known then, the levels on the way to each page are read with it.
  */
 
 import type { RunsDocuments } from './calls.ts';
 import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
-import { LiveTree } from './live-tree.ts';
+import { LiveTree, type Levelled, type ReadPart } from './live-tree.ts';
 import { halving, type Page } from './pages.ts';
 
-export interface ReadTree {
+export interface ReadTree extends ReadPart {
   /** Of before anything was read. */
   readonly cursor: string;
-  readonly tree: LiveTree;
 }
 
 export interface ReadOptions {
@@ -20,7 +20,7 @@ export interface ReadOptions {
 }
 
 /** `at` is a folder on the way to the last one that was read; it is looked at in the very moment of the page. */
-const query = `query($id:ID,$first:Int,$after:String,$at:ID){cursor folder(id:$id){${folderFields} descendants(first:$first,after:$after){items{${folderFields}}pageInfo{endCursor hasNextPage}}}at:folder(id:$at){id name ancestors{id name}}}`;
+const query = `query($id:ID,$first:Int,$after:String,$at:ID){cursor folder(id:$id){${folderFields} descendants(first:$first,after:$after){items{${folderFields}}pageInfo{endCursor hasNextPage}}}at:folder(id:$at){id name accessLevel ancestors{id name accessLevel}}}`;
 
 interface Answer {
   readonly cursor: string;
@@ -28,10 +28,7 @@ interface Answer {
   readonly at: (Named & { readonly ancestors: readonly Named[] }) | null;
 }
 
-interface Named {
-  readonly id: string;
-  readonly name: string;
-}
+type Named = Pick<Folder, 'id' | 'name' | 'accessLevel'>;
 
 /** Undefined if the folder is not there; without an id, it is the root. */
 export async function readTree(
@@ -43,31 +40,36 @@ export async function readTree(
   const ask = (after: string | null, at: string | undefined) =>
     page((first) => client.query<Answer, object>(query, { id, first, after, at }, options));
 
-  const { cursor, folder } = await ask(null, id);
+  const { cursor, folder, at: top } = await ask(null, id);
   if (!folder) return undefined;
+  const { descendants, ...itself } = folder;
   const tree = new LiveTree(folder.id);
+  const above: Levelled[] = [...top!.ancestors];
   const torn = new Set<string>();
-  put(tree, folder);
-  let { items, pageInfo } = folder.descendants;
+  const put = (folders: readonly Answered<Folder>[]) => folders.forEach((each) => tree.put(toFolder(each)));
+  put([itself, ...descendants.items]);
+  let { items, pageInfo } = descendants;
   while (pageInfo.hasNextPage) {
     const way = tree.way(items.at(-1)!.id);
     // The page goes on inside the last folder that is still at its place; what is left inside the next one is missed.
     for (let depth = way.length; ; depth--) {
-      const answer = await ask(pageInfo.endCursor, way[depth - 1]?.id);
+      const answer = await ask(pageInfo.endCursor, way[depth - 1]?.id ?? tree.rootId);
       if (!answer.folder) return undefined;
       if (depth > 0 && !isAt(answer.at, tree.rootId, way.slice(0, depth))) continue;
       if (depth < way.length) torn.add(way[depth]!.id);
-      put(tree, answer.folder);
+      const onTheWay = [...answer.at!.ancestors, answer.at!];
+      above.push(...onTheWay.filter((each) => !tree.note(each)));
       ({ items, pageInfo } = answer.folder.descendants);
+      put(items);
       break;
     }
   }
-  for (const each of torn) tree.take(each, (await readTree(client, each, options))?.tree);
-  return { cursor, tree };
-}
-
-function put(tree: LiveTree, { descendants, ...top }: NonNullable<Answer['folder']>): void {
-  for (const each of [top, ...descendants.items]) tree.put(toFolder(each));
+  for (const each of torn) {
+    const part = await readTree(client, each, options);
+    tree.take(each, part);
+    above.push(...(part?.above ?? []));
+  }
+  return { cursor, tree, above };
 }
 
 /** Whether a folder is where it was, by the ids and names on the way to it: the places of a list are made of these. */

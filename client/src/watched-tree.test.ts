@@ -5,13 +5,22 @@ import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { createChangeFeed, type ChangeFeed } from './change-feed.ts';
 import type { SubscribeOptions } from './client.ts';
 import { EspalierError, type ErrorCode } from './errors.ts';
+import type { AccessLevel } from './folder.ts';
 import type { WatchingClient } from './follow-changes.ts';
 import { watchTree, type TreeChange, type WatchOptions } from './watched-tree.ts';
 
 interface Node {
   readonly id: string;
   readonly name: string;
+  readonly accessLevel: AccessLevel;
   readonly parent: { readonly id: string } | null;
+}
+
+interface Asked {
+  readonly id?: string;
+  readonly first: number;
+  readonly after: string | null;
+  readonly at?: string;
 }
 
 interface Subscription {
@@ -23,6 +32,7 @@ interface Subscription {
 const node = (id: string, parent: string | null, name = id): Node => ({
   id,
   name,
+  accessLevel: 'READ',
   parent: parent === null ? null : { id: parent },
 });
 const refusal = (code: ErrorCode) => new EspalierError(code, code);
@@ -39,24 +49,31 @@ class ScriptedServer {
   readonly refusals: EspalierError[] = [];
   readonly subscriptions: Subscription[] = [];
   held: Promise<void> | undefined;
+  /** Called before each page but the first of a read. */
+  beforePage: () => void = () => undefined;
   reads = 0;
   readonly closing = new AbortController();
 
   readonly client = {
     closing: this.closing.signal,
-    query: async (_: unknown, { id = 'top' }: { id?: string }, { signal }: { signal: AbortSignal }) => {
-      this.reads++;
+    query: async (_: unknown, asked: Asked, { signal }: { signal: AbortSignal }) => {
+      const { id = 'top', first, after, at = 'top' } = asked;
+      if (after === null) this.reads++;
+      else this.beforePage();
       const refused = this.refusals.shift();
       if (refused) throw refused;
       await this.held;
       signal.throwIfAborted();
       const inside = (above: string): Node[] =>
         this.nodes.filter(({ parent }) => parent?.id === above).flatMap((each) => [each, ...inside(each.id)]);
-      const top = this.nodes.find((each) => each.id === id);
-      const pageInfo = { endCursor: null, hasNextPage: false };
+      const [top, last] = [this.#node(id), this.#node(at)];
+      const begin = Number(after);
+      const page = inside(id).slice(begin, begin + first);
+      const pageInfo = { endCursor: `${begin + first}`, hasNextPage: begin + first < inside(id).length };
       return {
         cursor: this.cursor,
-        folder: top ? { ...top, descendants: { items: inside(id), pageInfo } } : null,
+        folder: top ? { ...top, descendants: { items: page, pageInfo } } : null,
+        at: last ? { ...last, ancestors: this.#above(last) } : null,
       };
     },
     subscribe: (_: unknown, variables: Subscription['variables'], options: SubscribeOptions) => {
@@ -67,12 +84,26 @@ class ScriptedServer {
     },
   } as unknown as WatchingClient;
 
+  #node(id: string | undefined): Node | undefined {
+    return this.nodes.find((each) => each.id === id);
+  }
+
+  #above({ parent }: Node): Node[] {
+    const above = this.#node(parent?.id);
+    return above ? [...this.#above(above), above] : [];
+  }
+
+  /** Of these folders. */
+  setLevel(accessLevel: AccessLevel, ...ids: readonly string[]): void {
+    this.nodes = this.nodes.map((each) => (ids.includes(each.id) ? { ...each, accessLevel } : each));
+  }
+
   get last(): Subscription {
     return this.subscriptions.at(-1)!;
   }
 
   tell(kind: string, id: string, cursor: string): void {
-    const folder = kind === 'DELETE' ? null : (this.nodes.find((each) => each.id === id) ?? null);
+    const folder = kind === 'DELETE' ? null : (this.#node(id) ?? null);
     this.last.feed.tell({ folderChanges: { kind, id, cursor, at: null, by: { username: 'ada' }, folder } });
   }
 }
@@ -130,6 +161,70 @@ describe('a watched tree', () => {
     release();
     await settle();
     assert.deepEqual([names(), watched.cursor, watched.path('d')], [['b', 'c'], 'two', '/c/d']);
+  });
+
+  test('reads anew what was read when a folder above had another level, though it has its own again', async () => {
+    const { watched } = await watch();
+    server.nodes.push(node('c', 'a'));
+    server.setLevel('WRITE', 'a', 'c');
+    server.tell('CREATE', 'c', 'one');
+    await settle();
+    assert.equal(watched.get('c')?.accessLevel, 'WRITE');
+    server.setLevel('READ', 'a', 'c');
+    server.tell('MOVE', 'a', 'two');
+    server.tell('MOVE', 'a', 'three');
+    await settle();
+    assert.equal(watched.get('c')?.accessLevel, 'READ');
+    // The one before was read for the first of the two.
+    assert.equal(server.reads, 3);
+  });
+
+  test('reads anew what was read in several pages while its own level changed', async () => {
+    const { watched } = await watch({ pageSize: 1 });
+    server.nodes.push(node('c', 'a'), node('d', 'a'), node('e', 'd'));
+    server.beforePage = () => {
+      server.setLevel('WRITE', 'a', 'c', 'd', 'e');
+      server.beforePage = () => undefined;
+    };
+    server.tell('IMPORT', 'a', 'one');
+    server.tell('UPDATE', 'a', 'two');
+    await settle();
+    await settle();
+    const levels = () => ['a', 'c', 'd', 'e'].map((id) => watched.get(id)?.accessLevel);
+    assert.deepEqual(levels(), ['WRITE', 'WRITE', 'WRITE', 'WRITE']);
+
+    // There and back, so that it is told with the level that it had all the time.
+    let level: AccessLevel = 'WRITE';
+    server.beforePage = () =>
+      server.setLevel((level = level === 'READ' ? 'WRITE' : 'READ'), 'a', 'c', 'd', 'e');
+    server.tell('IMPORT', 'a', 'three');
+    await settle();
+    await settle();
+    server.beforePage = () => undefined;
+    server.setLevel('WRITE', 'a', 'c', 'd', 'e');
+    server.tell('UPDATE', 'a', 'four');
+    await settle();
+    await settle();
+    assert.deepEqual(levels(), ['WRITE', 'WRITE', 'WRITE', 'WRITE']);
+  });
+
+  test('finds again in what is moved a folder that was read there before it was told that it had gone', async () => {
+    const { watched } = await watch();
+    // Seen by now where it came with `d`, into which it had been moved when that was not to be seen.
+    server.nodes.push(node('d', 'a'), node('c', 'd'));
+    server.tell('IMPORT', 'a', 'one');
+    server.tell('DELETE', 'c', 'two');
+    await settle();
+    assert.deepEqual([watched.path('d'), watched.path('c')], ['/a/d', undefined]);
+    server.tell('UPDATE', 'd', 'three');
+    await settle();
+    assert.equal(server.reads, 2);
+    server.tell('MOVE', 'd', 'four');
+    await settle();
+    assert.equal(watched.path('c'), '/a/d/c');
+    server.tell('MOVE', 'd', 'five');
+    await settle();
+    assert.equal(server.reads, 3);
   });
 
   test('goes on after what it has when the subscription ends, however often the server cannot be reached', async () => {

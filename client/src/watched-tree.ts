@@ -81,7 +81,7 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
     throw error;
   }
 
-  const watched = { ...first };
+  const watched = { cursor: first.cursor, tree: first.tree };
   const { signal: stop } = stopping;
   followChanges({ client, under, watched, read, tell: feed.tell, fail: end, signal: stop }).catch(end);
   return {

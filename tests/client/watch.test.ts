@@ -28,6 +28,8 @@ interface Watcher {
   /** Cuts its connection, as a network does. */
   readonly cut: () => void;
   readonly watched: WatchedTree;
+  /** Why it could not be kept up to date. */
+  failure?: unknown;
   readonly under: string | undefined;
 }
 
@@ -62,7 +64,9 @@ for (const kind of databaseKinds) {
       const { client, cut } = connect(tree.bed.url, authToken);
       const under = path === undefined ? undefined : await tree.idOf(path);
       const watched = await client.watch({ under, pageSize: 4 });
-      watchers.push({ name, client, cut, under, watched });
+      const watcher: Watcher = { name, client, cut, under, watched };
+      watched.closed.catch((error: unknown) => (watcher.failure = error));
+      watchers.push(watcher);
     };
 
     before(async () => {
@@ -110,6 +114,7 @@ for (const kind of databaseKinds) {
       const deadline = performance.now() + patienceMs;
       for (;;) {
         const expected = await fresh(watcher);
+        assert.ifError(watcher.failure);
         if (isDeepStrictEqual(held(watcher), expected)) return;
         if (performance.now() > deadline) assert.deepEqual(held(watcher), expected, watcher.name);
       }

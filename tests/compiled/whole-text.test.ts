@@ -209,12 +209,12 @@ describe('an answer that was written whole, on SQLite,', () => {
     for (let time = 0; time < 2; time++) await tree.ask(three);
     return tree;
   };
-  const isWritten = (text: string) =>
-    /string_agg|json_group_array/.test(text) && text.includes('journal_counter');
+  const isWritten = (text: string) => /string_agg|json_group_array/.test(text);
   const readFor = async (work: () => Promise<unknown>) => {
     statements.length = 0;
     await work();
-    return statements.map(isWritten);
+    // Others than those that ask where the journal stands are of the feed, which looks at it now and then.
+    return statements.filter((text) => text.includes('journal_counter')).map(isWritten);
   };
 
   test('is given again when the journal stands where it stood, and written anew when it does not', async () => {

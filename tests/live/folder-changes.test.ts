@@ -14,10 +14,11 @@ interface Change {
   oldParent: { id: string } | null;
   newParent: { id: string } | null;
   folderCount: number | null;
+  at: string | null;
 }
 
 const subscription = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
-  kind id cursor folder{name accessLevel} oldParent{id} newParent{id} folderCount}}`;
+  kind id cursor folder{name accessLevel} oldParent{id} newParent{id} folderCount at}}`;
 
 /** Somebody who listens. What was to come and did not would leave the end mark alone. */
 class Listener {
@@ -244,6 +245,24 @@ for (const kind of databaseKinds) {
       assert.deepEqual(changes.at(-1), ['UPDATE', watched]);
       const { type } = await refusedStart({ under: '00000000-0000-7000-8000-000000000000' });
       assert.equal(type, 'error');
+    });
+
+    test('of the watched folder tell that it may be used otherwise because of a move above, and not when that was', async () => {
+      const [above, watched] = (await tree.createChain(['Pond', 'Raft'])) as [string, string];
+      const lake = await tree.create('Lake');
+      const { authToken } = await person({ [rootId]: 'READ', [lake]: 'WRITE' });
+      const listener = await listen({ under: watched }, { authToken, markParent: watched });
+      await tree.move(above, lake);
+      await tree.run('updateFolder', { id: watched, title: 'The raft' });
+      const told = await listener.all();
+      assert.deepEqual(
+        told.map(({ kind: name, id, at }) => [name, id, at !== null]),
+        [
+          ['UPDATE', watched, false],
+          ['UPDATE', watched, true],
+        ],
+      );
+      assert.equal(told[0]!.folder!.accessLevel, 'WRITE');
     });
 
     test('what the viewer does not see cannot be watched; what is no cursor is refused', async () => {

@@ -19,6 +19,7 @@ export interface Change {
   readonly cursor: string;
   readonly id: string | null;
   readonly folder: MirroredFolder | null;
+  readonly at: string | null;
   readonly oldParent: { readonly id: string } | null;
   readonly newParent: { readonly id: string } | null;
 }
@@ -35,13 +36,15 @@ const readEverything = `query($id: ID){cursor folder(id: $id){${fields} descenda
 const readInside = `query($id: ID!){folder(id: $id){${fields} descendants{items{${fields}}}}}`;
 
 export const watchChanges = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
-  kind cursor id folder{${fields}} oldParent{id} newParent{id}}}`;
+  kind cursor id at folder{${fields}} oldParent{id} newParent{id}}}`;
 
 export class Mirror {
   /** Only this folder and what is inside; undefined for the whole tree. */
   readonly under: string | undefined;
   readonly #ask: Ask;
   #folders = new Map<string, MirroredFolder>();
+  /** Inside these something was read or dropped since they were read. */
+  #touched = new Set<string>();
   #cursor = '';
   /** How often it was told to read everything anew. */
   resyncs = 0;
@@ -61,10 +64,11 @@ export class Mirror {
   async read(): Promise<void> {
     const { cursor, folders } = await readFolders(this.#ask, this.under);
     this.#folders = folders;
+    this.#touched.clear();
     this.#cursor = cursor;
   }
 
-  async apply({ kind, cursor, id, folder }: Change): Promise<void> {
+  async apply({ kind, cursor, id, folder, at }: Change): Promise<void> {
     if (kind === 'RESYNC') {
       this.resyncs++;
       await this.read();
@@ -80,8 +84,11 @@ export class Mirror {
     } else {
       const known = this.#folders.get(folder.id);
       if (!known) this.unknown++;
-      // What is inside was not told, or may be done with it what could not be done before.
-      const isInsideOld = kind === 'IMPORT' || known?.accessLevel !== folder.accessLevel;
+      // What is inside was not told, or may be done with it what could not be done before; or it was read ahead.
+      const isInsideOld =
+        kind === 'IMPORT' ||
+        known?.accessLevel !== folder.accessLevel ||
+        (kind === 'MOVE' ? this.#touched.has(folder.id) : at === null);
       if (isInsideOld) await this.#takeWithInside(folder);
       else this.#folders.set(folder.id, folder);
     }
@@ -111,15 +118,28 @@ export class Mirror {
     if (!folder || !this.#hasParentOf(folder)) return;
     const { descendants, ...top } = folder;
     for (const each of [top, ...descendants.items]) this.#folders.set(each.id, each);
+    this.#touchAbove(id);
+  }
+
+  #touchAbove(id: string): void {
+    for (let at = this.#folders.get(id)?.parent; at; at = this.#folders.get(at.id)?.parent) {
+      // Between two changes it may seem to be inside itself.
+      if (this.#touched.has(at.id)) return;
+      this.#touched.add(at.id);
+    }
   }
 
   #drop(id: string): void {
+    this.#touchAbove(id);
     const dropped = new Set([id]);
     // What is added while the set is walked through is walked through, too.
     for (const above of dropped) {
       for (const { id: each, parent } of this.#folders.values()) if (parent?.id === above) dropped.add(each);
     }
-    for (const each of dropped) this.#folders.delete(each);
+    for (const each of dropped) {
+      this.#folders.delete(each);
+      this.#touched.delete(each);
+    }
   }
 }
 

@@ -3,7 +3,7 @@
 import type { FolderChange } from '../graph/live.tsx';
 import type { TreeStore } from './tree-store.ts';
 
-export function applyChange(store: TreeStore, { kind, id, folder, oldParent }: FolderChange): void {
+export function applyChange(store: TreeStore, { kind, id, folder, oldParent, at }: FolderChange): void {
   if (kind === 'RESYNC') {
     if (store.root) store.expireInside(store.root.id);
     return;
@@ -17,6 +17,8 @@ export function applyChange(store: TreeStore, { kind, id, folder, oldParent }: F
   if (!before && oldParent) store.expire(oldParent.id);
   store.take(folder);
   if (kind === 'IMPORT') store.expire(id);
-  // What is inside may be other folders than before, or may be seen with other rights.
-  else if (before && (kind === 'CREATE' || before.accessLevel !== folder.accessLevel)) store.expireInside(id);
+  // What is inside may be other folders than before, or be seen with other rights: also if these have come and gone again.
+  else if (before && (kind !== 'UPDATE' || at === null || before.accessLevel !== folder.accessLevel)) {
+    store.expireInside(id);
+  }
 }

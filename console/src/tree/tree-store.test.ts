@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { FolderRow } from '../graph/live.tsx';
+import type { FolderChange, FolderRow } from '../graph/live.tsx';
+import { applyChange } from './tree-changes.ts';
 import { TreeStore } from './tree-store.ts';
 
 function row(id: string, parentId: string | null, inside: number, name = id): FolderRow {
@@ -136,6 +137,21 @@ describe('a change', () => {
     store.take(row('c', 'a0', 0));
     assert.equal(store.folder('a0')!.folders.totalCount, 1);
   });
+});
+
+test('what is inside is read again after a move, and after a change of access, though its own level is the same', () => {
+  const told: [FolderChange['kind'], at: string | null, isReadAgain: boolean][] = [
+    ['UPDATE', '2026-03-01T10:00:00.000Z', false],
+    ['UPDATE', null, true],
+    ['MOVE', '2026-03-01T10:00:00.000Z', true],
+  ];
+  for (const [kind, at, isReadAgain] of told) {
+    const store = planted(1, 1);
+    store.put('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
+    const rest = { cursor: '', oldParent: null, newParent: null, folderCount: null, by: null };
+    applyChange(store, { kind, id: 'a0', at, folder: store.folder('a0')!, ...rest });
+    assert.equal(store.level('a0')!.isStale, isReadAgain, `${kind} at ${at}`);
+  }
 });
 
 test('a folder that seems to be inside itself is dropped until it is known where it is', () => {

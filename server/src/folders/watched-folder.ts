@@ -31,7 +31,10 @@ export class WatchedFolder {
     this.#way = wayAfter(before, entry);
     if (entry.folderId === this.id) return undefined;
     const difference = sightEffect({ access, way: before }, { access, way: this.#way });
-    return difference && { kind: kindOf[difference], folderId: this.id, entry };
+    if (!difference) return undefined;
+    const effect = { kind: kindOf[difference], folderId: this.id };
+    // What was done above is not told where it is seen as before.
+    return difference === 'level' ? effect : { ...effect, entry };
   }
 }
 

@@ -45,8 +45,8 @@ const kinds: Readonly<Record<FolderChangeKind, string>> = {
   CREATE:
     'The folder is there for you now: made, restored, moved to where you see it, or uncovered by a grant. Take it in place of whatever you had of it; there may be folders inside, for you to read.',
   UPDATE:
-    'The folder has another name or other texts, or you may do other things with it. If you do not have it, it is as if created. If its accessLevel differs from what you had, so may those of what is inside.',
-  MOVE: 'The folder has another parent: put it, with all that is inside, where `folder.parent` is now. If you do not have it, or its accessLevel differs from what you had, read what is inside.',
+    'The folder has another name or other texts, or you may do other things with it. If you do not have it, it is as if created. If its accessLevel differs from what you had, or `at` is null, so may those of what is inside.',
+  MOVE: 'The folder has another parent: put it, with all that is inside, where `folder.parent` is now. Read what is inside if you do not have it, if its accessLevel differs from what you had, or if you have read or dropped something inside since you read it.',
   DELETE: 'The folder is not there for you any more, with all that is inside.',
   IMPORT: 'Many folders were put into the folder at once: read what is inside it.',
   RESYNC:
