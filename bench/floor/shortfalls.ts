@@ -22,6 +22,9 @@ const known: Readonly<Record<string, string>> = {
     'nearer to the hash alone than ours. Here that takes 11 to 15 ms, a third of what the target was set by (34 ms, with an older library), and leaves ' +
     'nothing else next to the core: what takes 0.6 ms when it is done again and again takes 1.3 to 1.6 ms between hashes. Without counting failed ' +
     'logins at all it would be 0.015 better (docs/decisions/0031-whole-answers.md).',
+  create:
+    'Ours has the mutation read by graphql-js, and looks in the same transaction at the parent, the rights and the name before it writes; the floor has ' +
+    'its rows ready and checks nothing. What a synced commit takes differs from round to round by more than what is missing.',
   verify: 'Headers are judged, the body is parsed and the token looked up; the floor looks at nothing.',
   unique: 'Ours pays for budgets, rights and the database; graphql-js walks over objects in memory.',
   'postgres-root': onPostgres,
