@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { launchChromium, newContext } from '../browser/chromium.ts';
 import { sqlite } from '../databases.ts';
 import { administrator, type TestbedOptions } from '../testbed.ts';
@@ -112,8 +112,16 @@ export class ConsoleBed {
 
   /** For the server and for these pages, which have its time. */
   async pass(seconds: number, ...pages: readonly Page[]): Promise<void> {
+    // What comes between the two clocks is refused, with a token that the page takes for a good one, and is sent again.
+    this.expectFaults(/status of 401 .*\/graphql/);
+    // The life of a new token would be counted by the old clock: it is exchanged when both have moved.
+    const moved = Promise.withResolvers<void>();
+    const hold = (route: Route) => moved.promise.then(() => route.continue());
+    await Promise.all(pages.map((page) => page.route('**/login/refresh', hold)));
     this.tree.bed.clock.advanceSeconds(seconds);
     await Promise.all(pages.map((page) => page.clock.fastForward(seconds * 1000)));
+    moved.resolve();
+    await Promise.all(pages.map((page) => page.unroute('**/login/refresh', hold)));
   }
 
   /** This test has faults like that, and they are meant. */
