@@ -18,6 +18,7 @@ const ground = [
   'start-error.ts',
   'tracer.ts',
   'turns.ts',
+  'within.ts',
 ];
 const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
 
@@ -36,6 +37,7 @@ const mayImport = {
   'tracer.ts': [],
   'trouble-log.ts': ['clock.ts'],
   'turns.ts': ['places.ts'],
+  'within.ts': [],
   'nearest-name.ts': [],
   settings: ['longest-auth-token.ts'],
   'config.ts': ['nearest-name.ts', 'settings', 'shown-setting.ts', 'shown-url.ts', 'start-error.ts'],
@@ -49,7 +51,7 @@ const mayImport = {
   backup: [...ground, 'database'],
   tracing: ground,
   'health.ts': [...ground, 'database', 'sessions'],
-  metrics: ['shared-look.ts'],
+  metrics: ['shared-look.ts', 'within.ts'],
   graph: [...ground, ...domain, 'health.ts'],
   http: [...ground, 'database/database.ts', 'graph', 'health.ts', 'sessions', 'trouble-log.ts'],
   'first-start.ts': [...ground, ...domain],

@@ -35,6 +35,7 @@ import { sharedLook } from './shared-look.ts';
 import type { ShownSetting } from './shown-setting.ts';
 import { createTroubleLog } from './trouble-log.ts';
 import { loadMetrics, openTraces, showMetrics } from './watching.ts';
+import { within } from './within.ts';
 import type { Neighbours } from './workers/neighbours.ts';
 
 export interface ServerOptions {
@@ -263,7 +264,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           feed?.close();
           await database.close();
         };
-        const isDone = await endsWithin(restWithinMs, stopRest());
+        // Whatever the database does: a transaction that is not committed by then never was.
+        const isDone = await within(
+          restWithinMs,
+          stopRest().then(() => true),
+          false,
+        );
         if (!isDone) log.warn('the database still works on something, and is left to it');
         await tracing?.close();
       },
@@ -310,17 +316,6 @@ function repeat(work: () => Promise<void>, everyMs: number, onError: (error: unk
       await current;
     },
   };
-}
-
-/** Whatever the database does: a transaction that is not committed by the end never was. */
-async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, ms, false)));
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Hardly anybody sets a folder for them in a first try, and to make copies another program is needed: loaded if so. */

@@ -1,4 +1,4 @@
-/** Sizes of files and room on disks, as people read them: never so rounded that what does not fit seems to. */
+/** Sizes, numbers and hours, as people read them: a size never so rounded that what does not fit seems to. */
 
 const kilobyte = 2 ** 10;
 const megabyte = 2 ** 20;
@@ -22,6 +22,11 @@ function rounded(bytes: number, round: (number: number) => number): string {
 /** One, or several, of what is counted: "1 folder", "2,000 folders". */
 export function counted(number: number, one: string): string {
   return `${shownNumber(number)} ${one}${number === 1 ? '' : 's'}`;
+}
+
+/** How often something is done, by the hours in between. */
+export function everyHours(hours: number): string {
+  return hours === 1 ? 'every hour' : `every ${hours} hours`;
 }
 
 function shownNumber(number: number): string {

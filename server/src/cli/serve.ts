@@ -2,6 +2,7 @@
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
+import { everyHours } from '../backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
@@ -150,9 +151,7 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     Metrics: metricsUrl,
     Traces: settings.tracesUrl,
     Database: `${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
-    Backups:
-      settings.backupFolder &&
-      `${settings.backupFolder}, ${settings.backupEveryHours === 1 ? 'every hour' : `every ${settings.backupEveryHours} hours`}`,
+    Backups: settings.backupFolder && `${settings.backupFolder}, ${everyHours(settings.backupEveryHours)}`,
   };
   const lines = Object.entries(places).map(([name, place]) => place && `\n  ${name.padEnd(10)} ${place}`);
   return `\nEspalier ${version()} is running\n${lines.filter(Boolean).join('')}`;

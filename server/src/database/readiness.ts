@@ -4,6 +4,7 @@
  */
 
 import { sharedLook } from '../shared-look.ts';
+import { within } from '../within.ts';
 import type { Database, Reader } from './database.ts';
 import { readStored } from './stored-settings.ts';
 
@@ -33,7 +34,13 @@ export function createReadiness({
     let isUp = true;
     let cause: unknown;
     try {
-      await within(times.answerWithinMs, readStored(database, 'issuer'));
+      const { answerWithinMs: ms } = times;
+      const isAnswered = await within(
+        ms,
+        readStored(database, 'issuer').then(() => true),
+        false,
+      );
+      if (!isAnswered) throw new Error(`There was no answer within ${ms} ms.`);
     } catch (error) {
       isUp = false;
       cause = error;
@@ -45,16 +52,4 @@ export function createReadiness({
   }
 
   return sharedLook(look, times.holdsForMs);
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`There was no answer within ${ms} ms.`)), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

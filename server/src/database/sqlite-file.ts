@@ -4,6 +4,7 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -147,12 +148,14 @@ function hasLostItsHeader(file: string): boolean {
   return header.every((byte) => byte === 0);
 }
 
+/** The database and what belongs to it while it is open, of what is there. */
+export function filesOf(file: string): string[] {
+  return ['', '-wal', '-shm'].map((ending) => file + ending).filter((each) => existsSync(each));
+}
+
 /** The signing keys are in there. */
 export function warnIfReadable(file: string, warn: (text: string) => void): void {
-  const files = [file, `${file}-wal`, `${file}-shm`].filter((each) =>
-    statSync(each, { throwIfNoEntry: false }),
-  );
-  const readable = files.filter((each) => statSync(each).mode & 0o077);
+  const readable = filesOf(file).filter((each) => statSync(each).mode & 0o077);
   if (readable.length === 0) return;
   warn(
     `Others on this machine may read the database, with the keys that sign tokens. Run: chmod 600 ${readable.join(' ')}`,

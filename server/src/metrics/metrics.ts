@@ -13,6 +13,7 @@ import {
   type MetricObject,
 } from 'prom-client';
 import { sharedLook } from '../shared-look.ts';
+import { within } from '../within.ts';
 import { catalogue, type Described, type MetricKey } from './catalogue.ts';
 
 /** What can be looked at. */
@@ -141,7 +142,13 @@ export class Metrics {
       // Looked at after it: what is committed meanwhile is no lag.
       return { isUp, head, lag: head && Math.max(0, head - journal.seen()) };
     });
-    const checked = sharedLook(() => within(checkedWithinMs, checkHealth()));
+    const checked = sharedLook(() =>
+      within(
+        checkedWithinMs,
+        checkHealth().catch(() => undefined),
+        undefined,
+      ),
+    );
     this.#gauge('checks', async (gauge) => {
       const found = await checked();
       gauge.reset();
@@ -191,17 +198,6 @@ export class Metrics {
   #described(key: MetricKey) {
     const { name, help, labels = {} }: Described = catalogue[key];
     return { name, help, labelNames: Object.keys(labels), registers: [this.#registry] };
-  }
-}
-
-/** Undefined if it takes longer, or fails. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, ms, undefined)));
-  try {
-    return await Promise.race([work.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Clock } from '../clock.ts';
 import type { Tracer } from '../tracer.ts';
+import { within } from '../within.ts';
 import { Collector, type CollectorOptions } from './collector.ts';
 import { Spans } from './spans.ts';
 
@@ -79,7 +80,10 @@ export function openTracing({
   return {
     tracer: new Spans(provider.getTracer('espalier', version), { clock, share }),
     async close() {
-      if (!(await endsWithin(closeWithinMs, provider.shutdown()))) collector.giveUp();
+      // What fails has been told.
+      const ended = () => true;
+      const isDone = await within(closeWithinMs, provider.shutdown().then(ended, ended), false);
+      if (!isDone) collector.giveUp();
       const lost = recorded.count - collector.sent;
       if (lost > 0) onLost(lost);
     },
@@ -103,22 +107,5 @@ class SpanCount implements SpanProcessor {
 
   shutdown(): Promise<void> {
     return Promise.resolve();
-  }
-}
-
-/** Whether it did; what fails has been told. */
-async function endsWithin(ms: number, work: Promise<void>): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(late.resolve, ms, false);
-  try {
-    return await Promise.race([
-      work.then(
-        () => true,
-        () => true,
-      ),
-      late.promise,
-    ]);
-  } finally {
-    clearTimeout(timer);
   }
 }

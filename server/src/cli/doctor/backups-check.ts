@@ -4,7 +4,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { backupsIn, installationIn, type KeptBackup } from '../../backup/backup-folder.ts';
 import { overdueAfterMs } from '../../backup/scheduled-backup.ts';
-import { counted, shownRoom, shownSize } from '../../backup/shown-size.ts';
+import { counted, everyHours, shownRoom, shownSize } from '../../backup/shown-size.ts';
 import { sizeOf } from '../../database/sqlite-file.ts';
 import { isHidden, nearestFolder } from './database-place.ts';
 import { answers, type Examined } from './examined.ts';
@@ -83,7 +83,7 @@ async function ageOf(
   [newest]: readonly KeptBackup[],
   { clock, server, settings }: Examined,
 ): Promise<Finding> {
-  const every = `one is made every ${settings.backupEveryHours === 1 ? 'hour' : `${settings.backupEveryHours} hours`}`;
+  const every = `one is made ${everyHours(settings.backupEveryHours)}`;
   const isServed = await answers(server);
   if (!newest) {
     return warning(
