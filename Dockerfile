@@ -1,33 +1,39 @@
 # An image of one node. Its commands were run one by one, and their result was started as a user without rights on a tree
 # that cannot be written; it was never built by a Docker engine. docs/docker.md tells how to use it.
 
-FROM node:24-bookworm-slim AS build
+# Node 24.21.0 on Debian 12, pinned to one multi-architecture index (amd64, arm64). A tag can be moved, a digest cannot. The digest
+# was not read from the registry: several independent public Dockerfiles pin this tag to it. Check it, or pin a newer one,
+# with: docker buildx imagetools inspect node:24-bookworm-slim
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 COPY contract contract
 COPY client client
 COPY console console
 COPY server server
-RUN npm install --no-audit --no-fund
+# Exactly the lock file, or no image.
+RUN npm ci --no-audit --no-fund
 RUN npm run build
 
 # What it runs with: the versions of the lock file, without what only building and testing need. Nothing of it has a
 # script that must run.
-FROM node:24-bookworm-slim AS production
+FROM ${NODE_IMAGE} AS production
 WORKDIR /opt/espalier
 COPY package.json package-lock.json .npmrc LICENSE ./
 COPY contract/package.json contract/package.json
 COPY client/package.json client/package.json
 COPY console/package.json console/package.json
 COPY server/package.json server/package.json
-RUN npm install --omit=dev --ignore-scripts --no-audit --no-fund
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 COPY --from=build /src/contract/dist contract/dist
 COPY --from=build /src/client/dist client/dist
 COPY --from=build /src/console/dist console/dist
 COPY --from=build /src/server/dist server/dist
 COPY server/bin server/bin
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 LABEL org.opencontainers.image.title="Espalier" \
   org.opencontainers.image.description="A self-hosted server for token-secured graph access to one shared tree of folders" \
   org.opencontainers.image.licenses="Apache-2.0" \

@@ -5,6 +5,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { abuse } from './abuse.ts';
 import { consoleScenario } from './console.ts';
 import type { Outcome as RaceOutcome } from './floor/race.ts';
 import { fields, raceNames, racesNamed, runRaces } from './floor/races.ts';
@@ -22,7 +23,7 @@ interface Outcome {
   readonly measures: readonly Measure[];
 }
 
-const studies: readonly Scenario[] = [live, sizing, storm, consoleScenario];
+const studies: readonly Scenario[] = [live, sizing, storm, abuse, consoleScenario];
 const mostMinutes = 20;
 
 const usage = `Usage: npm run bench -- [scenario …] [--rounds 7] [--requests 1000] [--json FILE]

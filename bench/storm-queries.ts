@@ -51,7 +51,7 @@ function chainOf(length: number): Planted[] {
 export const stormQueries: Readonly<Record<string, string>> = {
   'wide, by aliases': `{folder(path: "/Wide"){folders{items{${aliases(18, 'title')}}}}}`,
   'wide, with cursors and paths': `{folder(path: "/Wide"){folders{edges{cursor node{id name ${aliases(13, 'path')}}}}}}`,
-  'counts of many': '{folder(path: "/Wide"){folders{items{folders{totalCount} access{level}}}}}',
+  'counts of many': '{folder(path: "/Wide"){folders{items{folders{totalCount} access{items{level}}}}}}',
   'descendants of many': '{folder(path: "/Wide"){folders{items{descendants{totalCount}}}}}',
   bushy: `{folder(path: "/Bushy"){${nested(2, 'id name title path createdAt updatedAt accessLevel depth')}}}`,
   deep: `{folder(path: "/Deep"){${nested(levels, 'id name path')}}}`,

@@ -163,7 +163,7 @@ function burstOf(what: string, phases: readonly Phase[]): Measure[] {
   ];
 }
 
-function percentile(values: readonly number[], percent: number): number {
+export function percentile(values: readonly number[], percent: number): number {
   const ordered = values.toSorted((one, other) => one - other);
   return ordered[Math.ceil((percent / 100) * ordered.length) - 1]!;
 }

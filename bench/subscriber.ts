@@ -23,7 +23,7 @@ interface Frame {
 }
 
 const query =
-  'subscription($after: String, $under: ID){folderChanges(after: $after, under: $under){kind cursor id folder{name}}}';
+  'subscription($after: String, $under: ID){folderChanges(after: $after, under: $under){kind cursor folderId folder{name}}}';
 
 export class Subscriber {
   readonly #socket: WebSocket;

@@ -22,8 +22,8 @@ export function endpointReference(
 # Endpoints
 
 All paths are relative to the API root that the server prints when it starts. Bodies are JSON in UTF-8, unless it says
-otherwise; send \`Content-Type: application/json\`. Unknown fields are ignored. The same tables are served as an OpenAPI 3.1 document at
-\`GET /openapi.json\`. Doubled slashes in a path are folded.
+otherwise; send \`Content-Type: application/json\`. A byte-order mark at the start is skipped. Unknown fields are ignored. The same tables are served as an OpenAPI 3.1 document at
+\`GET /openapi.json\`. Doubled slashes in a path are folded. The base path (\`ESPALIER_BASE_PATH\`) matches in any letter case, for example \`/Api\` for \`/api\`; all other paths match exactly.
 
 An auth token (AT) is sent as \`Authorization: Bearer <AT>\`: the word \`Bearer\` in any case, one space, the token.
 

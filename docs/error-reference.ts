@@ -74,6 +74,8 @@ const onGraphCode: Readonly<Record<GraphCode, string>> = {
   INTERNAL: 'Nothing; tell the operator the `requestId`, or when it was',
   GRAPHQL_PARSE_FAILED: 'Correct the document',
   GRAPHQL_VALIDATION_FAILED: 'Correct the document, or read the schema anew',
+  PERSISTED_QUERY_NOT_SUPPORTED:
+    'Send the text in `query`. The links of Apollo Client and urql do so by themselves',
 };
 
 const onClose: Readonly<Record<CloseName, string>> = {

@@ -147,11 +147,13 @@ export const conversations: readonly Conversation[] = [
       { from: 'client', about: '', frame: { type: 'connection_init' } },
       {
         from: 'server',
-        about: 'the token is missing or not good; then the socket is closed with 4403',
+        about:
+          'the token is missing or invalid, or it has expired, or its session has ended; the server then closes the socket with 4403',
         frame: {
           type: 'connection_error',
           payload: {
             message: 'Send the auth token with connection_init: {"authorization": "Bearer <token>"}.',
+            extensions: { code: 'INVALID_AUTH_TOKEN' },
           },
         },
       },

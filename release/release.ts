@@ -39,6 +39,8 @@ export function release({ root, wanted, date, isDry, script, say }: Release): st
   if (isDry) return version;
 
   script('check');
+  // `check` passes when the audit service cannot be reached. A release does not.
+  script('check:audit:required');
   const changed = writeVersion(root, version);
   writeFileSync(join(root, 'CHANGELOG.md'), released);
   // In this order: the schema is written first, the fixture is of the new version, and the list is made of what is committed.

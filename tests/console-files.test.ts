@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import type { ServiceLinks } from '@espalier/contract';
 import { StagedApp } from './live/staged-app.ts';
 import { RawConnection, type RawAnswer } from './raw-connection.ts';
 
@@ -149,6 +150,42 @@ describe('the console', () => {
     assert.equal(await answer.text(), page.replace('./', '/tree/console/'));
     assert.match(answer.headers.get('vary')!, /origin, accept-encoding/i);
     await below.stop();
+  });
+
+  test('gets browsers from the root of the service; programs get its links', async (context) => {
+    const settings = { basePath: '/tree', corsOrigins: ['https://app.example.com'] };
+    const below = await StagedApp.start({ consoleFolder: folder, settings });
+    context.after(() => below.stop());
+    const ask = (path: string, accept: string) =>
+      fetch(below.url + path, {
+        headers: { accept, origin: settings.corsOrigins[0]! },
+        redirect: 'manual',
+      });
+    for (const path of ['/tree', '/tree/', '/Tree/']) {
+      const browser = await ask(path, 'text/html,application/xhtml+xml,*/*;q=0.8');
+      assert.deepEqual([browser.status, browser.headers.get('location')], [302, '/tree/console/'], path);
+      const program = await ask(path, '*/*');
+      assert.equal(program.status, 200);
+      const { links } = (await program.json()) as ServiceLinks;
+      assert.equal(links.console, '/tree/console/');
+      for (const { headers } of [browser, program]) assert.match(headers.get('vary')!, /origin, accept/i);
+    }
+    assert.equal((await ask('/', 'text/html')).status, 404, 'outside the base path there is nothing');
+  });
+
+  test('is served under one spelling of the base path: others are redirected to it', async (context) => {
+    const below = await StagedApp.start({ consoleFolder: folder, settings: { basePath: '/tree' } });
+    context.after(() => below.stop());
+    const ask = async (target: string) => {
+      const connection = await RawConnection.open(below.url);
+      const answer = await connection.exchange(`GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      connection.close();
+      return [answer!.status, /location: (.*)\r\n/.exec(answer!.head)?.[1]];
+    };
+    assert.deepEqual(await ask('/TREE/console/folders/1?q=a'), [308, '/tree/console/folders/1?q=a']);
+    assert.deepEqual(await ask('http://x/TREE/console/'), [308, '/tree/console/']);
+    assert.deepEqual(await ask('http://x/tree/console/'), [200, undefined]);
+    assert.deepEqual(await ask('//tree//console/'), [200, undefined]);
   });
 
   test('says so if it has not been built, and is not there at all if it is off', async () => {

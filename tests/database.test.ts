@@ -156,18 +156,19 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await database.all(listed, { ids: [id('4'), id('9')] }), [{ id: id('4') }]);
     });
 
-    test('a moment and a reading of one stay where they are, too', async () => {
+    test('reads one state in a moment and in the snapshot of an answer', async () => {
       await add('a');
       await database.moment(async (reader) => {
         assert.deepEqual(await ids(reader), ['a']);
         await add('b');
         assert.deepEqual(await ids(reader), ['a']);
       });
-      const reading = database.reading();
-      assert.deepEqual(await ids(reading), ['a', 'b']);
+      const snapshot = database.openSnapshot();
+      assert.deepEqual(await ids(snapshot), ['a', 'b']);
       await add('c');
-      assert.deepEqual(await ids(reading), reading.isOfOneMoment ? ['a', 'b'] : ['a', 'b', 'c']);
-      reading.end();
+      assert.deepEqual(await ids(snapshot), ['a', 'b']);
+      snapshot.end();
+      await assert.rejects(async () => ids(snapshot), /This snapshot has ended/);
       assert.deepEqual(await ids(), ['a', 'b', 'c']);
     });
 

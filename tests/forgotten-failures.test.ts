@@ -9,7 +9,7 @@ import { MirrorBed } from './live/mirror-bed.ts';
 /** An element that fails at once comes after others whose last field is still being read. */
 const selections = [
   'name a:name b:name path',
-  'name a:name b:name access{level}',
+  'name a:name b:name access{items{level}}',
   'name a:name parent{name}',
 ];
 

@@ -6,8 +6,10 @@ import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import pg from 'pg';
 import { databaseKinds, sqlite, type DatabaseKind } from './databases.ts';
+import type { HealthCheck } from '../server/src/health.ts';
 import { mutation, type GraphBody } from './graph-bed.ts';
 import { SocketClient } from './live/socket-client.ts';
+import { Scrape } from './metrics/scrape.ts';
 import { administrator, problemOf, Testbed, type Answer } from './testbed.ts';
 import { withWriteLimit } from './write-limit.ts';
 
@@ -15,14 +17,20 @@ interface FullDisk {
   /** While `work` runs, nothing can be written. */
   readonly whileFull: (url: string, work: () => Promise<void>) => Promise<void>;
   readonly says: string;
+  readonly reason: string;
 }
 
 const fullDisks: Readonly<Record<DatabaseKind['name'], FullDisk>> = {
   SQLite: {
     whileFull: (_, work) => withWriteLimit(0, work),
-    says: 'The database cannot be written right now. Try again later.',
+    says: 'The database has reached the file size limit of its process.',
+    reason: 'file_size_limit',
   },
-  PostgreSQL: { whileFull: whileTablesRefuse, says: 'The disk of the database is full.' },
+  PostgreSQL: {
+    whileFull: whileTablesRefuse,
+    says: 'The disk of the database is full.',
+    reason: 'disk_full',
+  },
 };
 
 /** As the server does when there is no room for a page of a table. */
@@ -50,11 +58,11 @@ async function whileTablesRefuse(url: string, work: () => Promise<void>): Promis
 
 for (const kind of databaseKinds) {
   describe(`a disk that takes no more on ${kind.name}`, () => {
-    const { whileFull, says } = fullDisks[kind.name]!;
+    const { whileFull, says, reason } = fullDisks[kind.name]!;
     let bed: Testbed;
     let admin: LoginResponse;
     before(async () => {
-      bed = await Testbed.start(kind, { settings: { LOG_LEVEL: 'debug' } });
+      bed = await Testbed.start(kind, { settings: { LOG_LEVEL: 'debug', METRICS_PORT: '0' } });
       admin = await bed.logIn();
     });
     after(() => bed.stop());
@@ -129,6 +137,51 @@ for (const kind of databaseKinds) {
         payload: { data: { folderChanges: { folder: { name: 'Later' } } } },
       });
       socket.socket.terminate();
+    });
+
+    test('shows in the probe, the health of the node, the metrics and the log until a change is written', async () => {
+      const probe = async () => {
+        const answer = await bed.send('GET', '/readyz?verbose');
+        assert.equal(answer.status, 200);
+        const { checks, reasons } = answer.json<{ checks: Record<string, string>; reasons?: object }>();
+        return { writes: checks['writes'], database: checks['database'], reasons };
+      };
+      const health = async () => {
+        const answer = await bed.query('{server{health{name isOk detail}}}', admin.authToken);
+        const { data } = answer.json<GraphBody<{ server: { health: HealthCheck[] } }>>();
+        return data!.server.health.find(({ name }) => name === 'writes')!;
+      };
+      const metrics = async () => {
+        const scrape = await Scrape.of(bed.metricsUrl!);
+        const failures = scrape.number('espalier_write_failures_total', { reason })!;
+        return { isOk: scrape.number('espalier_check_ok', { check: 'writes' }), failures };
+      };
+      const logged = (text: string) => bed.logLines.filter((line) => line.includes(text)).length;
+      await createFolder('Working');
+      assert.deepEqual(await probe(), { writes: 'ok', database: 'ok', reasons: undefined });
+      const before = await metrics();
+      const linesBefore = [logged('Changes fail:'), logged('Changes are written again.')];
+      assert.equal(before.isOk, 1);
+      await whenFull(async () => {
+        for (let time = 0; time < 2; time++) await createFolder('Failing');
+        assert.deepEqual(await probe(), { writes: 'failed', database: 'ok', reasons: { writes: says } });
+        const { isOk, detail } = await health();
+        assert.equal(isOk, false);
+        assert.ok(detail.startsWith(`Changes fail: ${says} (`), detail);
+      });
+      assert.deepEqual(await metrics(), { isOk: 0, failures: before.failures + 2 });
+      // Reading proves nothing, nor does a transaction that changes no row.
+      await names();
+      assert.equal((await probe()).writes, 'failed');
+      assert.deepEqual(
+        [logged('Changes fail:'), logged('Changes are written again.')],
+        [linesBefore[0]! + 1, linesBefore[1]],
+      );
+      await createFolder('Working again');
+      assert.deepEqual(await probe(), { writes: 'ok', database: 'ok', reasons: undefined });
+      assert.equal((await health()).isOk, true);
+      assert.equal((await metrics()).isOk, 1);
+      assert.equal(logged('Changes are written again.'), linesBefore[1]! + 1);
     });
 
     if (kind === sqlite)

@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { bodies, endpoints, type Endpoint, type LoginResponse } from '@espalier/contract';
+import { bodies, endpoints, type Endpoint, type LoginResponse, type ServiceLinks } from '@espalier/contract';
 import { databaseKinds } from './databases.ts';
-import { malformedBodies } from './contract/malformed-bodies.ts';
+import { malformedBodies, nested } from './contract/malformed-bodies.ts';
+import { SocketClient } from './live/socket-client.ts';
 import { RawConnection } from './raw-connection.ts';
 import { countRows } from './stored-rows.ts';
 import { administrator, problemOf, Testbed } from './testbed.ts';
@@ -21,7 +22,7 @@ for (const kind of databaseKinds) {
     after(() => bed.stop());
 
     test('an address with nothing behind it answers 404 with a problem', async () => {
-      for (const path of ['/', '/nothing', '/login/', '/Login', '/graphql/x', '/login/refresh/x']) {
+      for (const path of ['/nothing', '/login/', '/Login', '/graphql/x', '/login/refresh/x']) {
         const answer = await bed.post(path, administrator);
         assert.equal(answer.status, 404, path);
         assert.equal(problemOf(answer).code, 'NOT_FOUND');
@@ -147,7 +148,7 @@ for (const kind of databaseKinds) {
       const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
       assert.equal((await connection.exchange(get('http://tree.example/openapi.json')))?.status, 200);
       assert.equal((await connection.exchange(get('http://tree.example//graphql?query=x')))?.status, 401);
-      assert.equal((await connection.exchange(get('http://tree.example')))?.status, 404);
+      assert.equal((await connection.exchange(get('http://tree.example')))?.status, 200);
       connection.close();
     });
 
@@ -209,6 +210,70 @@ for (const kind of databaseKinds) {
       connection.close();
     });
 
+    test('skips one byte-order mark before a JSON body, on every endpoint', async () => {
+      const json = { 'content-type': 'application/json' };
+      const pair = await bed.logIn();
+      const bearer = { authorization: `Bearer ${pair.authToken}` };
+      const verified = { authToken: pair.authToken };
+      const refreshed = { refreshToken: pair.refreshToken };
+      const loggedOut = { refreshToken: (await bed.logIn()).refreshToken };
+      for (const [path, value, headers, status] of [
+        ['/login', administrator, {}, 200],
+        ['/login/verify', verified, {}, 204],
+        ['/graphql', { query: '{folder{name}}' }, bearer, 200],
+        ['/graphql', { query: `{folder{name}} #${'x'.repeat(90_000)}` }, bearer, 200],
+        ['/login/refresh', refreshed, bearer, 200],
+        ['/logout', loggedOut, {}, 204],
+      ] as const) {
+        const body = `\ufeff${JSON.stringify(value)}`;
+        const twice = await bed.postRaw(path, `\ufeff${body}`, { ...json, ...headers });
+        assert.equal(twice.status, 400, `${path} with two`);
+        const answer = await bed.postRaw(path, body, { ...json, ...headers });
+        assert.equal(answer.status, status, path);
+        assert.ok(!answer.text.includes('errors'), answer.text);
+      }
+      assert.equal((await bed.postRaw('/login', '\ufeff', json)).status, 400);
+    });
+
+    test('answers 400 to a nested body of unknown length, 413 to another long one, and goes on', async () => {
+      const chunked = (path: string, body: string) =>
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const long = JSON.stringify({ ...administrator, more: 'x'.repeat(100_000) });
+      for (const [path, body, status] of [
+        ['/login', nested(administrator, 100_000), 400],
+        ['/login', long, 413],
+        ['/login', JSON.stringify(administrator), 200],
+        ['/login/refresh', nested({ refreshToken: 'x' }, 100_000), 400],
+        ['/login/refresh', long, 413],
+        ['/logout', nested({ refreshToken: 'x' }, 100_000), 400],
+        ['/logout', long, 413],
+      ] as const) {
+        const raw = await RawConnection.open(bed.url);
+        assert.equal((await raw.exchange(chunked(path, body)))?.status, status, `${path} ${status}`);
+        assert.equal((await raw.exchange('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'))?.status, 200);
+        raw.close();
+      }
+    });
+
+    test('lists the addresses of the service at its root, with each of them served', async () => {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await bed.send(method, '/');
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      }
+      const { name, links } = (await bed.send('GET', '/')).json<ServiceLinks>();
+      assert.equal(name, 'Espalier');
+      const { graph, livez, login } = endpoints;
+      const { console: consoleLink, ...others } = links;
+      assert.equal(consoleLink, undefined, 'this server has no console');
+      assert.deepEqual([others.login, others.graphql, others.health], [login.path, graph.path, livez.path]);
+      for (const path of Object.values(others)) {
+        assert.notEqual((await bed.send('GET', path)).status, 404, path);
+      }
+      const browser = await bed.send('GET', '/', { headers: { accept: 'text/html' }, redirect: 'manual' });
+      assert.equal(browser.status, 200, 'without a console there is nothing to redirect to');
+    });
+
     test('no log line, at any level, holds a password or a token', async () => {
       const pair = await bed.logIn();
       const next = (await bed.refresh(pair)).json<LoginResponse>();
@@ -237,6 +302,31 @@ for (const kind of databaseKinds) {
       const beside = await fetch(new URL('/login', bed.url), { method: 'POST' });
       assert.equal(beside.status, 404);
       await bed.stop();
+    });
+
+    test('matches in any letter case, for requests and sockets; other paths match exactly', async (context) => {
+      const bed = await Testbed.start(kind, { settings: { BASE_PATH: '/Tree/api' } });
+      context.after(() => bed.stop());
+      const { authToken } = await bed.logIn();
+      const at = (path: string) => new URL(path, bed.url).href;
+      const query = { query: '{folder{name}}' };
+      const json = { 'content-type': 'application/json', authorization: `Bearer ${authToken}` };
+      const ask = (path: string) =>
+        fetch(at(path), { method: 'POST', headers: json, body: JSON.stringify(query) });
+      for (const path of ['/Tree/api/graphql', '/tree/api/graphql', '/TREE//API/graphql']) {
+        const answer = await ask(path);
+        assert.equal(answer.status, 200, path);
+        assert.deepEqual(await answer.json(), { data: { folder: { name: 'Root' } } });
+      }
+      for (const path of ['/tree/api/GraphQL', '/tree/apis/graphql', '/tre/api/graphql']) {
+        assert.equal((await ask(path)).status, 404, path);
+      }
+      const client = await SocketClient.connect(at('/TREE/API'), authToken);
+      await client.close();
+      for (const path of ['/Tree/api', '/Tree/api/', '/tree/API', '/tree/API/']) {
+        const { links } = (await (await fetch(at(path))).json()) as ServiceLinks;
+        assert.deepEqual([links.login, links.docs], ['/Tree/api/login', '/Tree/api/openapi.json'], path);
+      }
     });
   });
 

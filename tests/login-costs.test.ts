@@ -62,7 +62,9 @@ for (const kind of databaseKinds) {
                 return Promise.resolve(known !== undefined && title === 'a disabled user');
               },
             };
-            const checked = await checkCredentials(database, counting as Passwords, credentials);
+            const checked = await checkCredentials(database, counting as Passwords, credentials, {
+              key: 'address 192.0.2.1',
+            });
             assert.deepEqual({ checked, hashes }, { checked: undefined, hashes: 1 }, title);
           }
         }),

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
-import type { Reader } from '../server/src/database/database.ts';
+import type { Database } from '../server/src/database/database.ts';
 import type { GraphResult } from '../server/src/graph/graph.ts';
 import { createReadiness } from '../server/src/database/readiness.ts';
 import type { HealthCheck } from '../server/src/health.ts';
@@ -80,7 +80,14 @@ for (const kind of databaseKinds) {
       });
     }
 
-    const fine = { database: 'ok', migrations: 'ok', 'signing key': 'ok', bus: 'ok', disk: 'ok' };
+    const fine = {
+      database: 'ok',
+      migrations: 'ok',
+      writes: 'ok',
+      'signing key': 'ok',
+      bus: 'ok',
+      disk: 'ok',
+    };
 
     test('who asks for more is told what a node needs, and whether it has it', async () => {
       const answer = await bed.send('GET', '/readyz?verbose');
@@ -115,7 +122,7 @@ for (const kind of databaseKinds) {
       assert.equal(verbose.status, 503);
       const { detail, checks } = verbose.json<{ detail: string; checks: object }>();
       assert.equal(detail, 'The database does not answer.');
-      assert.deepEqual(checks, { ...fine, database: 'failed', migrations: 'failed' });
+      assert.deepEqual(checks, { ...fine, database: 'failed', migrations: 'failed', writes: 'failed' });
       const head = await bed.send('HEAD', '/readyz');
       assert.equal(head.status, 503);
       assert.equal(head.text, '');
@@ -176,6 +183,7 @@ describe('the folder of the embedded database', () => {
       assert.deepEqual(checks, {
         database: 'failed',
         migrations: 'ok',
+        writes: 'failed',
         'signing key': 'ok',
         bus: 'ok',
         disk: 'failed',
@@ -217,15 +225,21 @@ describe('readiness', () => {
   /** Of the database; each is answered, or left waiting, by the test. */
   let reads: { answer: () => void; fail: () => void }[] = [];
   const database = {
+    findFault: () => undefined,
     get: () =>
       new Promise((resolve, reject) => {
         reads.push({ answer: () => resolve({}), fail: () => reject(new Error('no')) });
       }),
-  } as unknown as Reader;
+  } as unknown as Database;
   const start = async (times: { answerWithinMs: number; holdsForMs: number }) => {
     reads = [];
     app = await StagedApp.start({
-      isReady: createReadiness({ database, onChange: () => undefined, times }),
+      isReady: createReadiness({
+        database,
+        recheckFault: () => Promise.resolve(),
+        onChange: () => undefined,
+        times,
+      }),
     });
   };
   afterEach(() => app.stop());

@@ -73,6 +73,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(health, [
         { name: 'database', isOk: true, detail: 'The database answers.' },
         { name: 'migrations', isOk: true, detail: `The schema is up to date (${schemaVersion} steps).` },
+        { name: 'writes', isOk: true, detail: 'Changes are written.' },
         { name: 'signing key', isOk: true, detail: 'A key signs, and it verifies.' },
         { name: 'bus', isOk: true, detail: 'What other processes change is heard of.' },
         {

@@ -134,6 +134,22 @@ for (const kind of databaseKinds) {
         assert.deepEqual(disabled, unknown);
       }));
 
+    test('a spent token whose age is negative ends its session, unless the clocks of two nodes explain it', () =>
+      withBed({}, async (bed) => {
+        for (const [setBackSeconds, status] of [
+          [60, 200],
+          [60.001, 401],
+        ] as const) {
+          const old = await bed.logIn();
+          bed.clock.advanceSeconds(300);
+          const current = (await bed.refresh(old)).json<LoginResponse>();
+          bed.clock.advanceSeconds(-setBackSeconds);
+          assert.equal((await bed.refresh(old)).status, 401);
+          bed.clock.advanceSeconds(setBackSeconds);
+          assert.equal((await bed.refresh(current)).status, status);
+        }
+      }));
+
     test('a burst of correct logins all succeed, and the graph answers meanwhile', () =>
       withBed({}, async (bed) => {
         const { authToken } = await bed.logIn();
@@ -195,6 +211,31 @@ for (const kind of databaseKinds) {
         const answers = await Promise.all(Array.from({ length: 20 }, () => bed.refresh(old)));
         assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]));
         assert.equal(new Set(answers.map((answer) => answer.json<LoginResponse>().refreshToken)).size, 1);
+      }));
+
+    test('the old pair gets nothing after the clock was set back, also when its time comes again', () =>
+      withRetry(async (bed) => {
+        const old = await bed.logIn();
+        const first = (await bed.refresh(old)).json<LoginResponse>();
+        bed.clock.advanceSeconds(-0.001);
+        assert.equal((await bed.refresh(old)).status, 401, 'a negative age');
+        bed.clock.advanceSeconds(0.001);
+        assert.equal((await bed.refresh(old)).status, 200);
+        bed.clock.advanceSeconds(-31);
+        await bed.sweep();
+        bed.clock.advanceSeconds(31);
+        assert.equal((await bed.refresh(old)).status, 401, 'the successor has been erased');
+        assert.equal((await bed.refresh(first)).status, 200);
+      }));
+
+    test('the sweep keeps the successor of a node whose clock is ahead by less than the window', () =>
+      withRetry(async (bed) => {
+        const old = await bed.logIn();
+        await bed.refresh(old);
+        bed.clock.advanceSeconds(-30);
+        await bed.sweep();
+        bed.clock.advanceSeconds(30);
+        assert.equal((await bed.refresh(old)).status, 200);
       }));
 
     test('the old RT with another AT of the same login gets nothing', () =>

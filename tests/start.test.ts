@@ -289,6 +289,32 @@ describe('espalier serve', () => {
     assert.ok(!errors.includes('short'));
   });
 
+  test('warns of a wide range of trusted proxies', async () => {
+    const server = start([], { ESPALIER_TRUST_PROXY: '10.0.0.0/8' });
+    await server.untilRunning();
+    const { errors } = await server.end('SIGTERM');
+    const warnings = linesOf(errors).filter(({ level }) => level === 40);
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg.split(':')[0]),
+      ['ESPALIER_TRUST_PROXY trusts 10.0.0.0/8'],
+    );
+  });
+
+  test('warns of a password in the arguments, which the process list shows, and never repeats it', async () => {
+    const url = 'postgres://me:hunter2@127.0.0.1:1/tree';
+    const seen = /--database-url holds a password, which every user of this machine can read/g;
+    for (const args of [['serve'], ['migrate'], ['keys', 'list'], ['doctor']]) {
+      const { output, errors } = await run([...args, '--database-url', url]);
+      assert.equal((output + errors).match(seen)?.length, 1, `${args.join(' ')}: ${output}${errors}`);
+      assert.ok(!(output + errors).includes('hunter2'));
+      const byVariable = await run(args, { ESPALIER_DATABASE_URL: url });
+      assert.doesNotMatch(byVariable.output + byVariable.errors, seen, args.join(' '));
+    }
+    const copied = await run(['copy', url, 'sqlite:./copy.db']);
+    assert.match(copied.errors, /^espalier: warning: A URL holds a password/);
+    assert.ok(!copied.errors.includes('hunter2'));
+  });
+
   test('a bad value stops the start, naming it and what would be accepted', async () => {
     const { code, output, errors } = await run(['serve'], { ESPALIER_PORT: 'eighty' });
     assert.equal(code, 1);

@@ -92,12 +92,12 @@ export interface Client {
    * `break` does) or `close`.
    *
    * @example
-   * const document = `subscription ($after: String) { folderChanges(after: $after) { kind id cursor } }`;
+   * const document = `subscription ($after: String) { folderChanges(after: $after) { kind folderId cursor } }`;
    * let { cursor: after } = await client.query<{ cursor: string }>('{ cursor }');
    * const onGoingAway = (cursor: string) => (after = cursor);
-   * type Told = { folderChanges: { kind: string; id: string; cursor: string } };
+   * type Told = { folderChanges: { kind: string; folderId: string; cursor: string } };
    * for await (const { folderChanges } of client.subscribe<Told>(document, () => ({ after }), { onGoingAway })) {
-   *   console.log(folderChanges.kind, folderChanges.id);
+   *   console.log(folderChanges.kind, folderChanges.folderId);
    *   after = folderChanges.cursor;
    * }
    */

@@ -20,6 +20,7 @@ export type ErrorCode =
   | 'INTERNAL'
   | 'GRAPHQL_PARSE_FAILED'
   | 'GRAPHQL_VALIDATION_FAILED'
+  | 'PERSISTED_QUERY_NOT_SUPPORTED'
   /** Nobody is logged in, or the session is over: log in. */
   | 'LOGGED_OUT'
   /** No answer came, however often it was tried. */

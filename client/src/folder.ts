@@ -49,7 +49,7 @@ export interface Descendant extends Folder {
 
 export interface TrashedFolder {
   /** For `restore`. */
-  readonly id: string;
+  readonly folderId: string;
   readonly name: string;
   readonly title: string;
   readonly version: number;

@@ -146,7 +146,7 @@ export function createFolders(client: RunsDocuments): Folders {
     move: (id, parentId, options) => changeFolder('moveFolder', { ...options, id, parentId }),
     delete: (id, options) => changeMany('deleteFolder', { ...options, id }),
     async *trash(options = {}) {
-      const query = `query($first:Int,$after:String){trash(first:$first,after:$after){items{id name title version deletedAt purgedAt formerParent{id}}${pageFields}}}`;
+      const query = `query($first:Int,$after:String){trash(first:$first,after:$after){items{folderId name title version deletedAt purgedAt formerParent{id}}${pageFields}}}`;
       type Item = Omit<TrashedFolder, 'formerParentId'> & { formerParent: { id: string } | null };
       const read = async (page: object) => (await ask<{ trash: Page<Item> }>(query, page, options)).trash;
       for await (const { formerParent, ...folder } of pagesOf(options, pageSize, read)) {

@@ -10,8 +10,8 @@ import { backOffMs, wait } from './waiting.ts';
 
 export interface TreeChange {
   readonly kind: FolderChangeKind;
-  /** Of the folder; of an import, where to. Null for RESYNC: everything has been read anew. */
-  readonly id: string | null;
+  /** For IMPORT, the folder that the new folders are in. Null for RESYNC: everything has been read anew. */
+  readonly folderId: string | null;
   /** Below the watched folder, as of `WatchedTree.path`: where it is, or where it was if it is gone. Null if it never was here. */
   readonly path: string | null;
   /** When it happened and who did it, as far as it is told. */
@@ -51,7 +51,7 @@ interface Answer {
   };
 }
 
-const subscription = `subscription($under:ID,$after:String){folderChanges(under:$under,after:$after){kind id cursor at by{username}folder{${folderFields}}}}`;
+const subscription = `subscription($under:ID,$after:String){folderChanges(under:$under,after:$after){kind folderId cursor at by{username}folder{${folderFields}}}}`;
 const longestPauseMs = 15_000;
 
 /** Until the signal is given, or it fails. */
@@ -65,21 +65,21 @@ export async function followChanges(given: Following): Promise<void> {
   const pathTo = (id: string | null) => (id === null ? undefined : watched.tree.path(id)) ?? null;
 
   /** Each after those before it, however long these take to read what they need. */
-  const apply = async ({ kind, id, at, by, cursor, folder }: Answer['folderChanges']) => {
+  const apply = async ({ kind, folderId, at, by, cursor, folder }: Answer['folderChanges']) => {
     if (signal.aborted) return;
-    const before = pathTo(id);
+    const before = pathTo(folderId);
     if (kind === 'RESYNC') {
       const found = await persist(() => read(under));
       if (found) watched.tree = found.tree;
       else watched.tree.drop(watched.tree.rootId);
     } else {
-      const change: FolderChange = { kind, id: id!, folder: folder && toFolder(folder) };
+      const change: FolderChange = { kind, folderId: folderId!, folder: folder && toFolder(folder) };
       if (watched.tree.apply(change)) {
-        watched.tree.take(id!, await persist(() => read(id!)));
+        watched.tree.take(folderId!, await persist(() => read(folderId!)));
       }
     }
     watched.cursor = cursor;
-    tell({ kind, id, path: pathTo(id) ?? before, at, by: by && by.username });
+    tell({ kind, folderId, path: pathTo(folderId) ?? before, at, by: by && by.username });
   };
 
   /** However often the server cannot be reached. */
@@ -117,7 +117,7 @@ export async function followChanges(given: Following): Promise<void> {
   const awaitReturn = async () => {
     if (watched.tree.size > 0) {
       watched.tree.drop(watched.tree.rootId);
-      tell({ kind: 'DELETE', id: under!, path: '/', at: null, by: null });
+      tell({ kind: 'DELETE', folderId: under!, path: '/', at: null, by: null });
     }
     for (let attempt = 0; !signal.aborted; attempt++) {
       await pause(attempt);
@@ -125,7 +125,7 @@ export async function followChanges(given: Following): Promise<void> {
       if (!found) continue;
       watched.cursor = found.cursor;
       watched.tree = found.tree;
-      tell({ kind: 'CREATE', id: under!, path: '/', at: null, by: null });
+      tell({ kind: 'CREATE', folderId: under!, path: '/', at: null, by: null });
       return;
     }
   };

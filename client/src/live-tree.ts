@@ -17,7 +17,7 @@ export type Levelled = Pick<Folder, 'id' | 'accessLevel'>;
 /** A change that concerns one folder. */
 export interface FolderChange {
   readonly kind: Exclude<FolderChangeKind, 'RESYNC'>;
-  readonly id: string;
+  readonly folderId: string;
   /** As it is now; null if it is not there any more. */
   readonly folder: Folder | null;
 }
@@ -97,7 +97,7 @@ export class LiveTree {
   }
 
   /** Answers whether the folder has to be read anew with what is inside it; nothing is done then before `take`. */
-  apply({ kind, id, folder }: FolderChange): boolean {
+  apply({ kind, folderId: id, folder }: FolderChange): boolean {
     if (kind === 'DELETE' || !folder || !this.#hasPlaceFor(folder)) {
       if (this.get(id)) this.#lessen(id);
       this.drop(id);

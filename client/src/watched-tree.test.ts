@@ -104,7 +104,9 @@ class ScriptedServer {
 
   tell(kind: string, id: string, cursor: string): void {
     const folder = kind === 'DELETE' ? null : (this.#node(id) ?? null);
-    this.last.feed.tell({ folderChanges: { kind, id, cursor, at: null, by: { username: 'ada' }, folder } });
+    this.last.feed.tell({
+      folderChanges: { kind, folderId: id, cursor, at: null, by: { username: 'ada' }, folder },
+    });
   }
 }
 
@@ -139,7 +141,7 @@ describe('a watched tree', () => {
     server.tell('UPDATE', 'a', 'one');
     await settle();
     assert.deepEqual(seen, [['b', 'c'], 'one']);
-    assert.deepEqual(told, [{ kind: 'UPDATE', id: 'a', path: '/c', at: null, by: 'ada' }]);
+    assert.deepEqual(told, [{ kind: 'UPDATE', folderId: 'a', path: '/c', at: null, by: 'ada' }]);
     assert.equal(server.reads, 1);
     assert.deepEqual(
       [watched.path('top'), watched.path('a'), watched.path('x'), watched.size, watched.root?.id],
@@ -264,7 +266,9 @@ describe('a watched tree', () => {
   test('reads everything anew when it is told to', async () => {
     const { names, told, watched } = await watch();
     server.nodes = [node('top', null), node('z', 'top')];
-    server.last.feed.tell({ folderChanges: { kind: 'RESYNC', id: null, cursor: 'new', at: null, by: null } });
+    server.last.feed.tell({
+      folderChanges: { kind: 'RESYNC', folderId: null, cursor: 'new', at: null, by: null },
+    });
     await settle();
     assert.deepEqual([names(), watched.size, watched.cursor, told[0]?.kind], [['z'], 2, 'new', 'RESYNC']);
   });
@@ -284,7 +288,7 @@ describe('a watched tree', () => {
     assert.equal(watched.path('a'), '/');
     assert.deepEqual(server.last.variables(), { under: 'a', after: 'back' });
     assert.deepEqual(
-      told.map(({ kind, id }) => [kind, id]),
+      told.map(({ kind, folderId }) => [kind, folderId]),
       [
         ['DELETE', 'a'],
         ['CREATE', 'a'],

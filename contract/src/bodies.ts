@@ -31,11 +31,24 @@ export interface Problem {
   code: string;
   requestId: string;
   checks?: ProbeResponse['checks'];
+  reasons?: ProbeResponse['reasons'];
 }
 
 export interface ProbeResponse {
   status: 'ok' | 'ready';
   checks?: Readonly<Record<string, 'ok' | 'failed'>>;
+  reasons?: Readonly<Record<string, string>>;
+}
+
+/** What the API root answers. Each link is a path on the same host. */
+export interface ServiceLinks {
+  name: 'Espalier';
+  links: Readonly<
+    Record<
+      'login' | 'refresh' | 'logout' | 'verify' | 'graphql' | 'keys' | 'health' | 'ready' | 'docs',
+      string
+    > & { console?: string }
+  >;
 }
 
 /** RFC 7517 and RFC 8037. */
@@ -94,7 +107,11 @@ export const bodies = {
         description: 'Which operation to run, if there are several.',
       },
       variables: { type: ['object', 'null'], description: 'Values of the variables of the operation.' },
-      extensions: { type: ['object', 'null'], description: 'Ignored.' },
+      extensions: {
+        type: ['object', 'null'],
+        description:
+          'Ignored, except `persistedQuery` without `query`: the answer is the error PERSISTED_QUERY_NOT_SUPPORTED.',
+      },
     },
   },
   LoginResponse: {
@@ -127,6 +144,21 @@ export const bodies = {
             extensions: { type: 'object', properties: { code: { type: 'string' } } },
           },
         },
+      },
+    },
+  },
+  ServiceLinks: {
+    type: 'object',
+    description: 'The name of the service and the paths of its endpoints.',
+    required: ['name', 'links'],
+    properties: {
+      name: { type: 'string', const: 'Espalier' },
+      links: {
+        type: 'object',
+        description:
+          'Paths on the same host: `login`, `refresh`, `logout`, `verify`, `graphql`, `keys` (public keys), `health` (liveness), `ready` (readiness), `docs` (the OpenAPI document), and `console` if it is enabled.',
+        required: ['login', 'refresh', 'logout', 'verify', 'graphql', 'keys', 'health', 'ready', 'docs'],
+        additionalProperties: { type: 'string' },
       },
     },
   },
@@ -185,7 +217,12 @@ export const bodies = {
       checks: {
         type: 'object',
         description:
-          'Of `/readyz?verbose`: `ok` or `failed` for each of what a node needs: `database`, `migrations`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled.',
+          'Of `/readyz?verbose`: `ok` or `failed` for each of what a node needs: `database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if backups are scheduled.',
+      },
+      reasons: {
+        type: 'object',
+        description:
+          'Of `/readyz?verbose`: a sentence for each failed check whose cause is known, for example why changes cannot be written.',
       },
     },
   },
@@ -201,6 +238,7 @@ export const bodies = {
       code: text('What happened, for programs: one of a closed list.'),
       requestId: text('The id under which the service logged this request.'),
       checks: { type: 'object', description: 'Of `/readyz?verbose` only: as in a ProbeResponse.' },
+      reasons: { type: 'object', description: 'Of `/readyz?verbose` only: as in a ProbeResponse.' },
     },
   },
 } as const satisfies Record<string, ObjectSchema>;

@@ -47,6 +47,7 @@ const tokenBodyLimitBytes = 16 * 1024;
 const graphBodyLimitBytes = 32 * 1024 * 1024;
 
 const tooLarge = { status: 413, when: 'Body over 16 KiB' };
+const malformed = { status: 400, when: 'Malformed payload, for example one nested more than 64 levels deep' };
 const otherMediaType = { status: 400, when: 'Content-Type other than application/json' };
 const overloaded = { status: 503, when: 'Overloaded, or the database cannot be used; see Retry-After' };
 const keysNotRead = {
@@ -67,7 +68,7 @@ export const endpoints = {
     tellsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: { status: 400, when: 'Malformed payload' },
+      BAD_INPUT: malformed,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_CREDENTIALS: { status: 401, when: 'Invalid credentials' },
       TOO_LARGE: tooLarge,
@@ -90,7 +91,7 @@ export const endpoints = {
     tellsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: { status: 400, when: 'Malformed payload' },
+      BAD_INPUT: malformed,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_AUTH_TOKEN: { status: 401, when: 'AT missing or invalid' },
       INVALID_REFRESH_TOKEN: {
@@ -135,7 +136,7 @@ export const endpoints = {
     tellsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
-      BAD_INPUT: { status: 400, when: 'Malformed payload' },
+      BAD_INPUT: malformed,
       UNSUPPORTED_MEDIA_TYPE: otherMediaType,
       INVALID_AUTH_TOKEN: { status: 400, when: 'AT malformed, not issued by this service, or expired' },
       TOO_LARGE: { ...tooLarge, status: 400 },
@@ -171,7 +172,10 @@ export const endpoints = {
       },
       METHOD_NOT_ALLOWED: { status: 405, when: 'A mutation by GET' },
       NOT_ACCEPTABLE: { status: 406, when: 'Accept names neither a JSON media type nor text/event-stream' },
-      TOO_LARGE: { ...tooLarge, when: 'Body over 32 MiB, or of more than two million values' },
+      TOO_LARGE: {
+        ...tooLarge,
+        when: 'Body over 32 MiB, over 1 MiB from a user who may write nowhere, or of more than two million values',
+      },
       UNSUPPORTED_MEDIA_TYPE: { ...otherMediaType, status: 415 },
       UNAVAILABLE: {
         status: 503,
@@ -222,6 +226,18 @@ export const endpoints = {
       TOO_LARGE: tooLarge,
       UNAVAILABLE: keysNotRead,
     },
+  },
+  service: {
+    methods: ['HEAD', 'GET'],
+    path: '/',
+    summary: 'Find the addresses of the service',
+    description:
+      'Lists the paths of the service, for example `"login": "/login"`, with the base path in front. A browser, which sends `Accept: text/html`, is redirected to the console (302) if there is one.',
+    authHeader: 'none',
+    success: { status: 200, body: 'ServiceLinks', description: 'The name of the service and its links' },
+    tellsExpiry: false,
+    refusalFormat: 'problem',
+    refusals: {},
   },
   livez: {
     methods: ['HEAD', 'GET'],

@@ -39,6 +39,8 @@ export const graphCodes = {
   INTERNAL: 'The service failed; the cause is in its log',
   GRAPHQL_PARSE_FAILED: 'The query is not GraphQL',
   GRAPHQL_VALIDATION_FAILED: 'The query does not fit the schema',
+  PERSISTED_QUERY_NOT_SUPPORTED:
+    'The request has the hash of a query (`extensions.persistedQuery`) instead of its text; the server stores no queries',
 } as const;
 
 export type GraphCode = keyof typeof graphCodes;

@@ -47,14 +47,14 @@ const readTree = async () => {
 };
 
 const subscription = `subscription ($after: String) {
-  folderChanges(after: $after) { kind cursor id folder { path } by { username } } }`;
+  folderChanges(after: $after) { kind cursor folderId folder { path } by { username } } }`;
 
 let cursor = await readTree();
 
 const apply = async ({ data, errors }) => {
   if (errors) exit(JSON.stringify(errors));
   const change = data.folderChanges;
-  console.log(`${change.kind} ${change.folder?.path ?? change.id ?? ''} ${change.by?.username ?? ''}`);
+  console.log(`${change.kind} ${change.folder?.path ?? change.folderId ?? ''} ${change.by?.username ?? ''}`);
   cursor = change.kind === 'RESYNC' ? await readTree() : change.cursor;
 };
 

@@ -57,6 +57,7 @@ test('without any setting, every one has its documented default, and none can be
     refreshTokenSeconds: 60 * 24 * 60 * 60,
     reuseToleranceSeconds: 60,
     refreshRetrySeconds: 0,
+    maxSessionsPerUser: 0,
     loginThrottle: true,
     keyRotationDays: 90,
     masterKey: undefined,

@@ -18,7 +18,7 @@ import { startSettings } from './settings/start-settings.ts';
 import { tokenSettings } from './settings/token-settings.ts';
 import { traceSettings } from './settings/trace-settings.ts';
 import type { ShownSetting } from './shown-setting.ts';
-import { withoutPassword } from './shown-url.ts';
+import { holdsPassword, withoutPassword } from './shown-url.ts';
 import { StartError, UsageError } from './start-error.ts';
 
 /** By subject, as they are shown. */
@@ -112,7 +112,7 @@ export function readSettings({ environment, flags = {} }: Sources): {
   const shown = Object.entries(settingGroups).flatMap(([subject, group]) =>
     Object.values(group).map((each) => shownSetting(each, subject, given.get(each))),
   );
-  const warnings = [...unknownNames(environment), ...withoutEffect(given)];
+  const warnings = [...unknownNames(environment), ...withoutEffect(given), ...passwordsInProcessList(flags)];
   return { settings: Object.freeze(values), shown, warnings };
 }
 
@@ -290,6 +290,16 @@ function withoutEffect(given: ReadonlyMap<Setting<unknown>, GivenText | undefine
     if (!needed || source === undefined || given.get(needed)) return [];
     return [`${source} is ignored: it does nothing without ${environmentName(needed)}.`];
   });
+}
+
+/** One warning for each flag whose value holds a password: all users of the machine can list the arguments of a process. */
+export function passwordsInProcessList(flags: Readonly<Record<string, string>>): string[] {
+  return settings
+    .filter((each) => each.mayHoldPassword && holdsPassword(flags[flagName(each)] ?? ''))
+    .map((each) => {
+      const flag = `--${flagName(each)}`;
+      return `${flag} holds a password, which every user of this machine can read in the process list. Use ${flag}-file or ${environmentName(each)} instead.`;
+    });
 }
 
 function unknownNames(environment: Sources['environment']): string[] {

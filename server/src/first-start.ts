@@ -1,6 +1,6 @@
 /** What a new installation gets: its name, a signing key, the root folder and an administrator. */
 
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { toAccountName } from './accounts/account-name.ts';
 import { hasUsers } from './accounts/accounts.ts';
 import { createUser } from './accounts/change-users.ts';
@@ -43,6 +43,7 @@ export async function prepareInstallation(options: FirstStartOptions): Promise<N
     await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
     // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
     if (await readStored(transaction, 'copying')) throw unfinishedCopy();
+    await storeOnce(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
     await ensureSigningKey(transaction, { seal, now });
     await ensureRoot(transaction, rootName, now);
     await numberFolders(transaction);
@@ -71,6 +72,8 @@ async function administrator({ passwords, settings }: FirstStartOptions) {
     throw new StartError('ESPALIER_ADMIN_USERNAME takes 1 to 128 characters without control characters.');
   }
   const generatedPassword = settings.adminPassword === undefined ? generatePassword() : undefined;
-  const passwordHash = await passwords.hash(settings.adminPassword ?? generatedPassword!);
+  const passwordHash = await passwords.hash(settings.adminPassword ?? generatedPassword!, {
+    key: 'first start',
+  });
   return { username, generatedPassword, passwordHash };
 }

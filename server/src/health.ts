@@ -2,7 +2,7 @@
 
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Database, Reader } from './database/database.ts';
+import type { Database, DatabaseFault, Reader } from './database/database.ts';
 import { migrations, readSchemaVersion } from './database/migrations.ts';
 import { Refusal } from './refusal.ts';
 import type { SigningKeys } from './sessions/signing-keys.ts';
@@ -12,12 +12,14 @@ export interface HealthCheck {
   readonly isOk: boolean;
   /** In a sentence, for people. */
   readonly detail: string;
+  /** Why it fails, for anyone who asks `/readyz`: without names or paths. */
+  readonly summary?: string;
   /** Of the disk, if that is known. */
   readonly freeBytes?: number;
 }
 
 export interface HealthSubjects {
-  readonly database: Pick<Database, 'hearsOthers' | 'findMoved'> & Reader;
+  readonly database: Pick<Database, 'hearsOthers' | 'findFault' | 'writeFailure'> & Reader;
   /** Of an embedded database. */
   readonly databaseFile: string | undefined;
   readonly keys: SigningKeys;
@@ -27,6 +29,7 @@ export interface HealthSubjects {
   readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
 }
 
+const silent = 'The database does not answer.';
 const unreadableSchema = 'The schema cannot be read.';
 /** As long as it takes to make room, if somebody looks. */
 const leastFreeBytes = 128 * 2 ** 20;
@@ -39,13 +42,14 @@ export async function checkHealth({
   backupState,
 }: HealthSubjects): Promise<HealthCheck[]> {
   const isUp = await isReady();
-  const moved = isUp ? undefined : database.findMoved?.();
+  const fault = isUp ? undefined : database.findFault();
   return [
-    checkDatabase(isUp, moved),
+    checkDatabase(isUp, fault),
     // A database that does not answer is not waited for again.
-    isUp || moved !== undefined
+    isUp || fault !== undefined
       ? await checkMigrations(database)
       : { name: 'migrations', isOk: false, detail: unreadableSchema },
+    checkWrites(database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: silent })),
     checkSigning(keys),
     checkBus(database),
     await checkDisk(databaseFile),
@@ -63,9 +67,17 @@ export function canSign(keys: SigningKeys): boolean {
   }
 }
 
-function checkDatabase(isOk: boolean, moved: string | undefined): HealthCheck {
-  const detail = moved ?? `The database ${isOk ? 'answers' : 'does not answer'}.`;
-  return { name: 'database', isOk, detail };
+function checkDatabase(isOk: boolean, fault: DatabaseFault | undefined): HealthCheck {
+  const name = 'database';
+  if (fault) return { name, isOk, ...fault };
+  return { name, isOk, detail: isOk ? 'The database answers.' : silent };
+}
+
+function checkWrites(failure: Pick<HealthCheck, 'detail' | 'summary'> | undefined): HealthCheck {
+  const name = 'writes';
+  return failure
+    ? { name, isOk: false, detail: failure.detail, ...(failure.summary && { summary: failure.summary }) }
+    : { name, isOk: true, detail: 'Changes are written.' };
 }
 
 async function checkMigrations(reader: Reader): Promise<HealthCheck> {

@@ -5,8 +5,6 @@ import { availableParallelism } from 'node:os';
 export interface Places {
   /** How many wait. */
   readonly waiting: number;
-  /** Somebody would have a place at once. */
-  readonly areFree: boolean;
   /** How many have a place. */
   readonly taken: number;
   use<T>(work: () => Promise<T>): Promise<T>;
@@ -18,9 +16,6 @@ export function createPlaces(count: number): Places {
   return {
     get waiting() {
       return waiting.length;
-    },
-    get areFree() {
-      return taken < count;
     },
     get taken() {
       return taken;

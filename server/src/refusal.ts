@@ -14,6 +14,8 @@ export interface RefusalDetails {
   facts?: Readonly<Record<string, string | number>>;
   /** Of a node that is not ready: what of all that it needs it has. */
   checks?: Problem['checks'];
+  /** Why those that failed did. */
+  reasons?: Problem['reasons'];
 }
 
 export class Refusal extends Error {

@@ -11,6 +11,8 @@ import { databaseOptionsOf, type Settings } from './config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { embeddedFile, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
+import { retryFailedWrite } from './database/stored-settings.ts';
+import { writeFailureReasons } from './database/write-failure.ts';
 import { traceDatabase } from './database/traced-database.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
@@ -20,7 +22,7 @@ import { baseUrl, listenOrExplain, requireFreePorts } from './http/address.ts';
 import { createApp } from './http/app.ts';
 import { pruneDone } from './journal/done-changes.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
-import { readHead } from './journal/journal.ts';
+import { checkCurrent, readHead } from './journal/journal.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
 import { readTlsFiles } from './http/tls-files.ts';
 import type { MetricsPort } from './metrics/metrics-port.ts';
@@ -72,6 +74,8 @@ export interface RunningServer {
 
 const sweepEveryMs = 10_000;
 const lookForDatabaseEveryMs = 5_000;
+/** After a write failed, a small one is tried now and then: it is over even if no client changes anything. */
+const retryWriteEveryMs = 60_000;
 /** Passwords in line to be hashed. */
 const hashesWaiting = 500;
 /** How long the end may take once every request has been answered or cut. */
@@ -89,6 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onStatement,
     onTimed: metrics?.timeDatabase,
     onAnnounced: neighbours?.tellCommitted,
+    onWriteFailure: metrics?.countWriteFailure,
     tell: (severity, text) => log[severity](text),
   });
   const databaseFile = embeddedFile(settings.databaseUrl);
@@ -101,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.signal?.throwIfAborted();
     const passwords = createPasswords({
       cost: options.passwordCost,
-      ...(neighbours && { places: neighbours.places, waiting: share(hashesWaiting, neighbours) }),
+      ...(neighbours && { places: neighbours.places, maxWaiting: share(hashesWaiting, neighbours) }),
     });
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
@@ -153,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     const isReady = createReadiness({
       database,
+      recheckFault: () => checkCurrent(database),
       onChange: (isUp, err) =>
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
@@ -194,6 +200,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       log,
       version,
       isReady,
+      findFault: () => database.findFault()?.summary,
       checkHealth: checkNow,
       onAnswered: metrics?.countRequest,
       activity,
@@ -214,6 +221,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       database,
       backups,
       open: activity,
+      writeFailureReasons,
       journal: { seen: () => followed.last, readHead: async () => (await readHead(database)).number },
     });
     metricsPort = metrics && (await showMetrics(metrics, options));
@@ -237,6 +245,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
             async () => void (await isReady()),
             lookForDatabaseEveryMs,
             (err) => log.error({ err }, 'a look failed'),
+          ),
+          repeat(
+            () => retryFailedWrite(database),
+            retryWriteEveryMs,
+            (err) => log.debug({ err }, 'writing to the database still fails'),
           ),
           repeat(
             async () => backups?.makeIfDue(),

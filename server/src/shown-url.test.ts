@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutPassword } from './shown-url.ts';
+import { holdsPassword, withoutPassword } from './shown-url.ts';
 
 test('what tells where a database is, is shown', () => {
   const shown = {
@@ -46,3 +46,23 @@ for (const [name, write] of Object.entries<(secret: string) => string>({
     }
   });
 }
+
+test('finds out whether a URL holds a password', () => {
+  for (const url of [
+    'postgres://me:hunter2@db.example/tree',
+    'postgres://:hunter2@db.example/tree',
+    'postgres://db.example/tree?password=hunter2',
+    'postgres://me:hunter2@db example/tree',
+    'host=db.example password=hunter2',
+  ]) {
+    assert.equal(holdsPassword(url), true, url);
+  }
+  for (const url of [
+    'postgres://me@db.example/tree',
+    'postgres://db.example:5432/tree?sslmode=verify-full',
+    'sqlite:./espalier-data/espalier.db',
+    '',
+  ]) {
+    assert.equal(holdsPassword(url), false, url);
+  }
+});

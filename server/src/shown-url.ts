@@ -1,5 +1,12 @@
 /** A database's URL as it may be shown: without what is a password or, in a URL that is not well written, may be one. */
 
+/** Whether this text of a URL names a password; one that cannot be read counts if it may. */
+export function holdsPassword(url: string): boolean {
+  if (!URL.canParse(url)) return withoutPassword(url) !== url;
+  const { password, searchParams } = new URL(url);
+  return password !== '' || searchParams.has('password');
+}
+
 export function withoutPassword(url: string): string {
   const [, scheme, rest = ''] = /^([a-z][a-z0-9+.-]*:\/{1,2})?(.*)$/is.exec(url) ?? [];
   // The other way to tell PostgreSQL where to go: host=… password=…

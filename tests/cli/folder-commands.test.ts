@@ -142,8 +142,8 @@ describe('the folder commands', () => {
     assert.deepEqual(await paths('/rm'), []);
     const trash = await bed.output('folder', 'trash');
     assert.match(trash, new RegExp(`^Id .*\\n(.*\\n)*${id} .* /rm/a\\n`));
-    const [listed] = (await bed.json<{ id: string; name: string }[]>('folder', 'trash')).filter(
-      (folder) => folder.id === id,
+    const [listed] = (await bed.json<{ folderId: string; name: string }[]>('folder', 'trash')).filter(
+      (folder) => folder.folderId === id,
     );
     assert.equal(listed?.name, 'a');
     assert.equal(await bed.output('folder', 'restore', `id:${id}`, '--name', 'new'), 'Restored /rm/new.\n');

@@ -106,7 +106,7 @@ for (const kind of databaseKinds) {
       await assert.rejects(folders.delete(parentId), { code: 'CONFLICT' });
       assert.equal(await folders.delete(parentId, { recursive: true }), 2);
       const trashed = await first(folders.trash({ pageSize: 1 }));
-      assert.deepEqual([trashed.id, trashed.name], [parentId, 'Floor 1']);
+      assert.deepEqual([trashed.folderId, trashed.name], [parentId, 'Floor 1']);
       assert.equal(trashed.formerParentId, (await folders.byPath('/Places'))!.id);
       const restored = await folders.restore(parentId, { parentId: rootId, name: 'Floor one' });
       assert.equal(restored.path, '/Floor one');

@@ -45,7 +45,7 @@ const letters = 'abcdefghij';
 export class ModelServer {
   readonly #operations: Operation[];
   readonly #folders = new Map<string, Folder>();
-  readonly #journal: { readonly kind: FolderChangeKind; readonly id: string | null }[] = [];
+  readonly #journal: { readonly kind: FolderChangeKind; readonly folderId: string | null }[] = [];
   readonly #trash: (readonly Folder[])[] = [];
   /** Made anew when it is asked for after a change. */
   #byParent: Map<string | null, Folder[]> | undefined;
@@ -117,7 +117,7 @@ export class ModelServer {
       cuts = this.#cuts;
       const entry = this.#journal[place];
       if (!entry) continue;
-      const folder = entry.kind === 'DELETE' ? undefined : this.#folders.get(entry.id!);
+      const folder = entry.kind === 'DELETE' ? undefined : this.#folders.get(entry.folderId!);
       const told = { ...entry, cursor: String(++place), folder: folder ? answered(folder) : null };
       yield { folderChanges: { ...told, at: null, by: null } };
     }
@@ -177,8 +177,8 @@ export class ModelServer {
     this.#note('UPDATE', folder.id);
   }
 
-  #note(kind: FolderChangeKind, id: string | null): void {
-    this.#journal.push({ kind, id });
+  #note(kind: FolderChangeKind, folderId: string | null): void {
+    this.#journal.push({ kind, folderId });
   }
 
   /** A new folder with others inside. */

@@ -162,10 +162,10 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     const first = (text: string, variables?: Record<string, unknown>) =>
       client.subscribe(text, variables).next();
     await rejectsWith(first('subscription{nothing}'), 'GRAPHQL_VALIDATION_FAILED');
-    await rejectsWith(first('subscription{folderChanges(under: "gone"){id}}'), 'NOT_FOUND');
+    await rejectsWith(first('subscription{folderChanges(under: "gone"){folderId}}'), 'NOT_FOUND');
     await rejectsWith(first(followChanges, { after: 'x'.repeat(70_000) }), 'TOO_LARGE');
     await client.logout();
-    await rejectsWith(first('subscription{folderChanges{id}}'), 'LOGGED_OUT');
+    await rejectsWith(first('subscription{folderChanges{folderId}}'), 'LOGGED_OUT');
   });
 
   test('a signal ends it with its reason, return and close without one', async (context) => {

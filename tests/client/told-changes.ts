@@ -7,10 +7,11 @@ import type { ClientBed } from './client-bed.ts';
 export interface Change {
   readonly kind: string;
   readonly cursor: string;
-  readonly id: string;
+  readonly folderId: string;
 }
 
-export const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor id}}';
+export const followChanges =
+  'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}';
 
 export class ToldChanges {
   readonly changes: Change[] = [];
@@ -53,7 +54,7 @@ export class ToldChanges {
 
   /** It was told of all that the journal holds since it began, in order, and of nothing twice. */
   async assertMissedNothing(): Promise<void> {
-    const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor id}}}';
+    const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
     const { changes } = await this.#bed.ask<{ changes: { items: Change[] } }>(query, { after: this.#start });
     await this.until(() => this.changes.length >= changes.items.length || this.#ended !== undefined);
     assert.deepEqual(this.changes, changes.items);

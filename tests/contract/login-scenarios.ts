@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
 import { administrator, problemOf } from '../testbed.ts';
-import { malformedBodies } from './malformed-bodies.ts';
+import { malformedBodies, nested } from './malformed-bodies.ts';
 import type { Scenario } from './scenario.ts';
 
 const uuidV4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
@@ -123,6 +123,17 @@ export const loginScenarios: Scenario[] = [
         if (credentials.password.length > 3) assert.ok(!answer.text.includes(credentials.password));
       }
       assert.equal(details.size, 1);
+    },
+  },
+  {
+    title: 'unknown fields may be nested, up to 64 levels with the body itself',
+    proves: [],
+    async run(bed) {
+      const json = { 'content-type': 'application/json' };
+      const answer = await bed.postRaw('/login', nested(administrator, 63), json);
+      assert.equal(answer.status, 200);
+      const brackets = { ...administrator, more: '[{'.repeat(1_000) };
+      assert.equal((await bed.post('/login', brackets)).status, 200, 'brackets in a string are text');
     },
   },
   {

@@ -23,6 +23,9 @@ export function malformedBodies(...fields: string[]): Malformed[] {
     ['bytes that are not UTF-8', Buffer.from('{"username":"\xff","password":"\xff"}', 'latin1'), json],
     ['UTF-16', Buffer.from(JSON.stringify(good), 'utf16le'), json],
     ['ten thousand brackets', '['.repeat(10_000), json],
+    ['an unknown field of 65 levels', nested(good, 64), json],
+    ['an unknown field of 5,000 levels', nested(good, 5_000), json],
+    ['an unknown field of 100,000 levels, which is over 16 KiB', nested(good, 100_000), json],
     ['no content type', JSON.stringify(good), {}],
     ['a form', new URLSearchParams(good).toString(), { 'content-type': 'application/x-www-form-urlencoded' }],
     ['JSON sent as a form', JSON.stringify(good), { 'content-type': 'application/x-www-form-urlencoded' }],
@@ -45,4 +48,9 @@ export function malformedBodies(...fields: string[]): Malformed[] {
       [`${field} inherited from __proto__`, `{"__proto__":${JSON.stringify(good)}}`, json],
     ]),
   ];
+}
+
+/** The fields and one more that holds so many lists, each in the one before it. */
+export function nested(fields: object, levels: number): string {
+  return JSON.stringify({ ...fields, more: '…' }).replace('"…"', '['.repeat(levels) + ']'.repeat(levels));
 }

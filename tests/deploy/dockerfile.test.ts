@@ -73,9 +73,39 @@ describe('the Dockerfile', () => {
     assert.deepEqual(all('ENTRYPOINT'), ['["node", "/opt/espalier/server/bin/espalier.js"]']);
   });
 
-  test('every stage is of the same image, and the version is that of the server', () => {
+  test('has the script that npm ci runs at the end', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const [, file] = /^node (\S+)/.exec(scripts['postinstall']!)!;
+    assert.ok(existsSync(join(root, file!)));
+    const start = instructions.findIndex(([name, rest]) => name === 'FROM' && rest.endsWith(' AS build'));
+    const installed = instructions.findIndex(([, rest]) => rest.startsWith('npm ci'));
+    assert.ok(
+      instructions
+        .slice(start, installed)
+        .some(([name, rest]) => name === 'COPY' && rest === 'server server'),
+    );
+  });
+
+  test('installs exactly the lock file: npm install could change it', () => {
+    const installs = all('RUN').filter((rest) => /^npm (ci|i|install)\b/.test(rest));
+    assert.equal(installs.length, 2);
+    for (const each of installs) assert.match(each, /^npm ci /);
+    for (const stage of ['build', 'production']) {
+      const start = instructions.findIndex(
+        ([name, rest]) => name === 'FROM' && rest.endsWith(` AS ${stage}`),
+      );
+      const [, copied] = instructions.slice(start).find(([name]) => name === 'COPY')!;
+      assert.match(copied, /\bpackage-lock\.json\b/, stage);
+    }
+  });
+
+  test('every stage is of the same image, pinned by digest, and the version is that of the server', () => {
     const images = all('FROM').map((rest) => rest.split(' ')[0]);
-    assert.deepEqual(new Set(images), new Set(['node:24-bookworm-slim']));
+    assert.deepEqual(new Set(images), new Set(['${NODE_IMAGE}']));
+    const [pinned] = all('ARG').filter((rest) => rest.startsWith('NODE_IMAGE='));
+    const [, major] = /^NODE_IMAGE=node:(\d+)\.\d+\.\d+-bookworm-slim@sha256:[0-9a-f]{64}$/.exec(pinned!)!;
+    const { devDependencies } = JSON.parse(read('package.json')) as { devDependencies: { node: string } };
+    assert.equal(major, /\d+/.exec(devDependencies.node)![0], 'the image has the Node that the tests run on');
     const { version } = JSON.parse(read('server/package.json')) as { version: string };
     assert.match(all('LABEL')[0]!, new RegExp(`image\\.version="${version}"`));
     for (const file of ['deploy/compose.yaml', 'deploy/kubernetes.yaml']) {

@@ -104,7 +104,7 @@ describe('deploy/kubernetes.yaml', () => {
     );
     assert.deepEqual(
       [...kinds.keys()],
-      ['Secret', 'Deployment', 'Service', 'PodDisruptionBudget', 'Ingress'],
+      ['Secret', 'Deployment', 'Service', 'NetworkPolicy', 'PodDisruptionBudget', 'Ingress'],
     );
   });
 
@@ -117,6 +117,29 @@ describe('deploy/kubernetes.yaml', () => {
     assert.ok(pod.terminationGracePeriodSeconds > leastGrace(value));
   });
 
+  test('trusts the ingress only: one hop, and no other pod may connect', () => {
+    const { template } = kinds.get('Deployment')!.spec;
+    const [{ env }] = template.spec.containers;
+    const { value } = env.find(({ name }) => name === 'ESPALIER_TRUST_PROXY')!;
+    assert.equal(value, '1');
+    const { podSelector, policyTypes, ingress } = kinds.get('NetworkPolicy')!.spec;
+    assert.deepEqual(podSelector.matchLabels, template.metadata.labels);
+    assert.deepEqual(policyTypes, ['Ingress']);
+    const { ingressClassName } = kinds.get('Ingress')!.spec;
+    const controller = `ingress-${ingressClassName}`;
+    assert.deepEqual(ingress, [
+      {
+        from: [
+          {
+            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': controller } },
+            podSelector: { matchLabels: { 'app.kubernetes.io/name': controller } },
+          },
+        ],
+        ports: [{ port: 'http', protocol: 'TCP' }],
+      },
+    ]);
+  });
+
   test('the user is that of the image', () => {
     const { runAsUser, runAsGroup } = kinds.get('Deployment')!.spec.template.spec.securityContext;
     assert.match(read('Dockerfile'), new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, 'm'));
@@ -126,7 +149,12 @@ describe('deploy/kubernetes.yaml', () => {
 interface Manifest {
   readonly stringData: object;
   readonly spec: {
+    readonly ingressClassName: string;
+    readonly podSelector: { readonly matchLabels: object };
+    readonly policyTypes: readonly string[];
+    readonly ingress: readonly unknown[];
     readonly template: {
+      readonly metadata: { readonly labels: object };
       readonly spec: {
         readonly terminationGracePeriodSeconds: number;
         readonly securityContext: { readonly runAsUser: number; readonly runAsGroup: number };

@@ -46,7 +46,7 @@ test('every frame that a client may send, and every one that the server writes, 
     assert.deepEqual(typesOf('client'), Object.keys(dialect.kinds).sort());
     const written = ['connection_ack', dialect.result, 'error', 'complete'];
     if (dialect.hasPing) written.push('ping', 'pong');
-    if (dialect.initError) written.push(dialect.initError);
+    if (dialect.connectionError) written.push(dialect.connectionError);
     assert.deepEqual(typesOf('server'), written.sort());
   }
 });

@@ -26,7 +26,7 @@ describe('the how-to page for administrators', () => {
     bed = await CliBed.start(sqlite);
     await bed.tree.import(['Places/Floor 2', 'Places/Safe', 'Archive/Old']);
     await bed.output('folder', 'rm', '/Archive/Old');
-    [{ id: trashed }] = await bed.json<[{ id: string }]>('folder', 'trash');
+    [{ folderId: trashed }] = await bed.json<[{ folderId: string }]>('folder', 'trash');
   });
   after(() => bed.stop());
 

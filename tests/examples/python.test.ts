@@ -97,7 +97,7 @@ def attempt(query):
     try: client.query(query)
     except EspalierError as error: print(error.status, error.code, error)
 attempt("{ nothing }")
-attempt('mutation { deleteFolder(input: {id: "x"}) { id } }')
+attempt('mutation { deleteFolder(input: {id: "x"}) { folderId } }')
 client.logout()
 client.logout()
 attempt("{ folder { name } }")`);

@@ -8,10 +8,11 @@ import { requestsSubject } from '../hostile-input/requests-subject.ts';
 import { mirrorSubject } from '../live/mirror-subject.ts';
 import { treeSubject } from '../model/tree-subject.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
+import { rightsSubject } from '../rights/rights-subject.ts';
 import { scriptWords } from '../script-options.ts';
 import { tokensSubject } from '../token-model/tokens-subject.ts';
 
-const subjects = [treeSubject, mirrorSubject, tokensSubject, requestsSubject];
+const subjects = [treeSubject, rightsSubject, mirrorSubject, tokensSubject, requestsSubject];
 const greatestSeed = 2 ** 31 - 1;
 
 const { chosen, seed: given, steps, minutes } = readOptions();

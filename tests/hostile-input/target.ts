@@ -135,7 +135,7 @@ export class Target {
     }>(all);
     if (folder.descendants.totalCount <= mostFolders) return;
     for (const { id } of folder.folders.items) {
-      await ask(mutation('deleteFolder', 'id'), { input: { id, recursive: true } });
+      await ask(mutation('deleteFolder', 'folderId'), { input: { id, recursive: true } });
     }
   }
 

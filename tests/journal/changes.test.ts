@@ -11,7 +11,7 @@ import { TreeBed } from '../tree/tree-bed.ts';
 interface Change {
   kind: string;
   cursor: string;
-  id: string | null;
+  folderId: string | null;
   folder: { name: string } | null;
   oldParent: { id: string } | null;
   newParent: { id: string } | null;
@@ -26,7 +26,7 @@ interface Page {
 }
 
 const changesPage = `query($after: String, $under: ID, $first: Int){changes(after: $after, under: $under, first: $first){
-  items{kind cursor id folder{name} oldParent{id} newParent{id} folderCount by{username}} cursor hasMore}}`;
+  items{kind cursor folderId folder{name} oldParent{id} newParent{id} folderCount by{username}} cursor hasMore}}`;
 
 for (const kind of databaseKinds) {
   describe(`changes on ${kind.name}`, () => {
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
       (await tree.ask<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
     const changes = async (variables: Variables, authToken?: string) =>
       (await tree.ask<{ changes: Page }>(changesPage, variables, authToken)).changes;
-    const brief = ({ items }: Page) => items.map((change) => [change.kind, change.id]);
+    const brief = ({ items }: Page) => items.map((change) => [change.kind, change.folderId]);
 
     test('a mutation answers with its own cursor, and nothing follows it', async () => {
       const input = { name: 'Own cursor' };
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
       await tree.run('restoreFolder', { id });
       const { items, cursor, hasMore } = await changes({ after: start });
       assert.deepEqual(
-        items.map((change) => [change.kind, change.id, change.folder?.name]),
+        items.map((change) => [change.kind, change.folderId, change.folder?.name]),
         [
           ['CREATE', one, 'Tell one'],
           ['CREATE', two, 'Tell two'],

@@ -23,7 +23,7 @@ export async function noteStatistics(kind: DatabaseKind, url: string): Promise<v
 
 /** Lists that were given, what was found just before, and tables of one row. */
 const scannable =
-  /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|journal_counter|folder_numbers|\(subquery-\d+\))$/;
+  /^SCAN (each|json_each|folder_trigrams) VIRTUAL TABLE|^SCAN (up|walk|possible|visible|open|journal_counter|folder_numbers|\(subquery-\d+\))$/;
 
 /** https://www.sqlite.org/eqp.html */
 function planOfSqlite(url: string, statement: string): Plan {

@@ -78,7 +78,7 @@ export const scenarios: readonly Scenario[] = [
   },
   mutation('deleteFolder, then restoreFolder', async (run, { deepIds }, place) => {
     const id = at(deepIds, place);
-    return [await run('deleteFolder', { id }, 'id'), await run('restoreFolder', { id }, 'folder{id}')];
+    return [await run('deleteFolder', { id }, 'folderId'), await run('restoreFolder', { id }, 'folder{id}')];
   }),
 ];
 

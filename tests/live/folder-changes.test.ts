@@ -8,7 +8,7 @@ import { SocketClient, type Frame } from './socket-client.ts';
 
 interface Change {
   kind: string;
-  id: string | null;
+  folderId: string | null;
   cursor: string;
   folder: { name: string; accessLevel: string } | null;
   oldParent: { id: string } | null;
@@ -18,7 +18,7 @@ interface Change {
 }
 
 const subscription = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
-  kind id cursor folder{name accessLevel} oldParent{id} newParent{id} folderCount at}}`;
+  kind folderId cursor folder{name accessLevel} oldParent{id} newParent{id} folderCount at}}`;
 
 /** Somebody who listens. What was to come and did not would leave the end mark alone. */
 class Listener {
@@ -44,13 +44,13 @@ class Listener {
     const changes: Change[] = [];
     for (;;) {
       const change = await this.next();
-      if (change.id === markId) return changes;
+      if (change.folderId === markId) return changes;
       changes.push(change);
     }
   }
 
   async brief(): Promise<(string | null)[][]> {
-    return (await this.all()).map(({ kind, id }) => [kind, id]);
+    return (await this.all()).map(({ kind, folderId }) => [kind, folderId]);
   }
 
   close(): Promise<void> {
@@ -101,11 +101,10 @@ for (const kind of databaseKinds) {
     test('tell each change once, with the folder as it is now', async () => {
       const listener = await listen();
       const id = await tree.create('Tree house');
-      assert.deepEqual((({ kind: name, id: of, folder }) => [name, of, folder])(await listener.next()), [
-        'CREATE',
-        id,
-        { name: 'Tree house', accessLevel: 'MANAGE' },
-      ]);
+      assert.deepEqual(
+        (({ kind: name, folderId: of, folder }) => [name, of, folder])(await listener.next()),
+        ['CREATE', id, { name: 'Tree house', accessLevel: 'MANAGE' }],
+      );
       const other = await tree.create('Garden');
       await tree.run('updateFolder', { id, title: 'High' });
       await tree.move(id, other);
@@ -114,7 +113,7 @@ for (const kind of databaseKinds) {
       await tree.run('restoreFolder', { id });
       const changes = await listener.all();
       assert.deepEqual(
-        changes.map((change) => [change.kind, change.id]),
+        changes.map((change) => [change.kind, change.folderId]),
         [
           ['CREATE', other],
           ['UPDATE', id],
@@ -136,9 +135,12 @@ for (const kind of databaseKinds) {
       client.start('then', subscription, { after: start });
       const frame = await client.next();
       assert.equal(frame.id, 'then');
-      assert.equal(changeIn(frame).id, id);
+      assert.equal(changeIn(frame).folderId, id);
       const next = await tree.create('After');
-      const ids = [await client.next(), await client.next()].map((each) => [each.id, changeIn(each).id]);
+      const ids = [await client.next(), await client.next()].map((each) => [
+        each.id,
+        changeIn(each).folderId,
+      ]);
       assert.deepEqual(ids.toSorted(), [
         ['now', next],
         ['then', next],
@@ -156,7 +158,7 @@ for (const kind of databaseKinds) {
       await tree.run('grantAccess', { folderId: deep, userId, level: 'READ' });
       const [uncovered, ...more] = await listener.all();
       assert.deepEqual(more, []);
-      assert.deepEqual([uncovered!.kind, uncovered!.id], ['CREATE', top]);
+      assert.deepEqual([uncovered!.kind, uncovered!.folderId], ['CREATE', top]);
       assert.deepEqual(uncovered!.folder, { name: 'Vault', accessLevel: 'NONE' });
       await tree.run('grantAccess', { folderId: middle, userId, level: 'READ' });
       assert.deepEqual(await listener.brief(), [['CREATE', middle]]);
@@ -256,7 +258,7 @@ for (const kind of databaseKinds) {
       await tree.run('updateFolder', { id: watched, title: 'The raft' });
       const told = await listener.all();
       assert.deepEqual(
-        told.map(({ kind: name, id, at }) => [name, id, at !== null]),
+        told.map(({ kind: name, folderId, at }) => [name, folderId, at !== null]),
         [
           ['UPDATE', watched, false],
           ['UPDATE', watched, true],
@@ -345,7 +347,7 @@ for (const kind of databaseKinds) {
         rootId,
       );
       const client = await connect();
-      const fields = Array.from({ length: 600 }, (_, place) => `f${place}: id`).join(' ');
+      const fields = Array.from({ length: 600 }, (_, place) => `f${place}: folderId`).join(' ');
       client.start('1', `subscription{folderChanges{${fields}}}`);
       const { type, payload } = await client.next();
       assert.equal(type, 'error');

@@ -88,6 +88,10 @@ export class MirrorBed {
     return this.#services.database;
   }
 
+  get graph(): Graph {
+    return this.#graph;
+  }
+
   get reader(): Reader {
     return this.#database;
   }
@@ -105,6 +109,11 @@ export class MirrorBed {
   /** The answer as it is. */
   async runText(userId: string, query: string, variables: Variables = {}): Promise<string> {
     return (await this.#graph.run({ query, variables }, viewerOf(userId))).text;
+  }
+
+  /** The services of a graph of its own. */
+  servicesWith(change: (services: GraphOptions) => GraphOptions): GraphOptions {
+    return change(this.#services);
   }
 
   /** A source of streams that tells whether there is nothing more; other services may be put in its graph. */
@@ -214,7 +223,7 @@ export class PulledStream {
   }
 }
 
-function viewerOf(userId: string) {
+export function viewerOf(userId: string) {
   const sessionId = '01890000-0000-7000-8000-00000000000e';
   return { userId, sessionId, keyId: '', tokenExpiresAt: 2 ** 45 };
 }

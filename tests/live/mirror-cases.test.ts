@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
     const told = async (watcher: Watcher) => {
       await bed.place();
       await watcher.check();
-      return watcher.told.map(({ kind: name, id }) => [name, id]);
+      return watcher.told.map(({ kind: name, folderId }) => [name, folderId]);
     };
 
     test('is not told of a hidden folder that is deleted or restored, by itself or with one above', async () => {
@@ -136,13 +136,17 @@ for (const kind of databaseKinds) {
       ];
       for (const mirror of [prompt, slow, away]) assert.deepEqual(await told(mirror), expected);
       const query =
-        'query($after: String, $under: ID){changes(after: $after, under: $under){items{kind id}}}';
-      const { changes } = await ask<{ changes: { items: { kind: string; id: string }[] } }>(userId, query, {
-        after: cursor,
-        under,
-      });
+        'query($after: String, $under: ID){changes(after: $after, under: $under){items{kind folderId}}}';
+      const { changes } = await ask<{ changes: { items: { kind: string; folderId: string }[] } }>(
+        userId,
+        query,
+        {
+          after: cursor,
+          under,
+        },
+      );
       assert.deepEqual(
-        changes.items.map(({ kind: name, id }) => [name, id]),
+        changes.items.map(({ kind: name, folderId }) => [name, folderId]),
         expected.slice(1),
       );
     });
@@ -264,7 +268,7 @@ for (const kind of databaseKinds) {
       await move(gone, elsewhere);
       await told(mirror);
       assert.deepEqual(
-        mirror.told.slice(1).map(({ kind: name, id, folder }) => [name, id, folder]),
+        mirror.told.slice(1).map(({ kind: name, folderId, folder }) => [name, folderId, folder]),
         [
           ['CREATE', gone, null],
           ['DELETE', gone, null],
@@ -315,10 +319,7 @@ for (const kind of databaseKinds) {
       const services = (given: GraphOptions): GraphOptions => {
         const database: Database = {
           ...given.database,
-          reading: () => {
-            const reading = given.database.reading();
-            return reading.isOfOneMoment ? interrupted(reading) : reading;
-          },
+          openSnapshot: () => interrupted(given.database.openSnapshot()),
           moment: (work) => given.database.moment((reader) => work(interrupted(reader))),
         };
         return { ...given, database, accessBook: createAccessBook(database) };

@@ -130,7 +130,7 @@ export class MirrorWorld {
         ({ kind, number }) => number > this.#watchedFrom && toldKinds[kind],
       );
       assert.deepEqual(
-        watcher.told.map(({ kind, id, cursor }) => [kind, id, this.bed.numberOf(cursor)]),
+        watcher.told.map(({ kind, folderId, cursor }) => [kind, folderId, this.bed.numberOf(cursor)]),
         entries.map(({ kind, folderId, number }) => [toldKinds[kind], folderId, number]),
         watcher.name,
       );
@@ -243,17 +243,21 @@ export class MirrorWorld {
    * have by now: then it is enough that they read one above it since.
    */
   #checkMayKnow(person: Person, change: Change, isBehind: boolean): void {
-    const { kind, cursor, id, folder, oldParent, newParent } = change;
+    const { kind, cursor, folderId, folder, oldParent, newParent } = change;
     const number = this.bed.numberOf(cursor);
     const first = this.#places.findLastIndex((place) => place < number);
     const states = person.history.slice(Math.max(0, first));
     const ofEntry = this.#entries.filter((entry) => entry.number === number || entry.number === number + 1);
     const above = ofEntry.flatMap(({ way, oldWay }) => [...(way ?? []), ...(oldWay ?? [])]);
-    for (const named of [id, folder?.id, folder?.parent?.id, oldParent?.id, newParent?.id]) {
+    for (const named of [folderId, folder?.id, folder?.parent?.id, oldParent?.id, newParent?.id]) {
       const isRead = (levels: Levels) => above.some((each) => (levels.get(each) ?? 'NONE') !== 'NONE');
       const isFine =
-        !named || states.some((levels) => levels.has(named) || (isBehind && named === id && isRead(levels)));
-      assert.ok(isFine, `${person.name} is told of ${named}, never seen: ${kind} ${id}, entry ${number}`);
+        !named ||
+        states.some((levels) => levels.has(named) || (isBehind && named === folderId && isRead(levels)));
+      assert.ok(
+        isFine,
+        `${person.name} is told of ${named}, never seen: ${kind} ${folderId}, entry ${number}`,
+      );
     }
   }
 }

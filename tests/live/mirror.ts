@@ -17,7 +17,7 @@ export interface MirroredFolder {
 export interface Change {
   readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
   readonly cursor: string;
-  readonly id: string | null;
+  readonly folderId: string | null;
   readonly folder: MirroredFolder | null;
   readonly at: string | null;
   readonly oldParent: { readonly id: string } | null;
@@ -36,7 +36,7 @@ const readEverything = `query($id: ID){cursor folder(id: $id){${fields} descenda
 const readInside = `query($id: ID!){folder(id: $id){${fields} descendants{items{${fields}}}}}`;
 
 export const watchChanges = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
-  kind cursor id at folder{${fields}} oldParent{id} newParent{id}}}`;
+  kind cursor folderId at folder{${fields}} oldParent{id} newParent{id}}}`;
 
 export class Mirror {
   /** Only this folder and what is inside; undefined for the whole tree. */
@@ -68,13 +68,13 @@ export class Mirror {
     this.#cursor = cursor;
   }
 
-  async apply({ kind, cursor, id, folder, at }: Change): Promise<void> {
+  async apply({ kind, cursor, folderId, folder, at }: Change): Promise<void> {
     if (kind === 'RESYNC') {
       this.resyncs++;
       await this.read();
     } else if (kind === 'DELETE' || !folder) {
       // Gone by now if it is not deleted, perhaps with a folder above that it has been moved into.
-      this.#drop(id!);
+      this.#drop(folderId!);
     } else if (!this.#hasParentOf(folder)) {
       // It was told before the parent went, or the parent is still to come: it goes and comes with it.
       this.unknown++;

@@ -9,6 +9,11 @@ import type { Person } from '../people/people-bed.ts';
 import { makeFolder, tokenSeconds, WatchedBed, whoAmI } from './watched-bed.ts';
 import { WatchingProgram, type Result } from './watching-program.ts';
 
+const tokenExpired = {
+  message: 'The auth token has expired.',
+  extensions: { code: 'INVALID_AUTH_TOKEN' },
+};
+
 /** The package leaves a socket that takes long to connect, and whatever that says then would end the process. */
 class ToleratedSocket extends WebSocket {
   constructor(url: string, protocols: string[]) {
@@ -37,7 +42,10 @@ for (const kind of databaseKinds) {
 
     test('is closed each time a token ends, comes back and misses nothing', async (context) => {
       const program = await WatchingProgram.start(bed, ann);
-      const client = connect(program, context);
+      const rejections: unknown[] = [];
+      const client = connect(program, context, {
+        connectionCallback: (error) => error && rejections.push(error),
+      });
       let reconnections = 0;
       client.onReconnected(() => reconnections++);
       let disconnected = Promise.withResolvers<void>();
@@ -61,8 +69,36 @@ for (const kind of databaseKinds) {
         await bed.writeFolders(2);
         await program.until(1 + tokens * 3);
         assert.equal(reconnections, tokens);
+        assert.deepEqual(rejections, Array(tokens).fill(tokenExpired));
       }
       await program.assertMissedNothing();
+    });
+
+    test('reports an expired token when it does not reconnect, and leaves the subscription open', async (context) => {
+      const program = await WatchingProgram.start(bed, ann);
+      const rejected = Promise.withResolvers<unknown>();
+      const disconnected = Promise.withResolvers<void>();
+      const client = connect(program, context, {
+        reconnect: false,
+        connectionCallback: (error) => error && rejected.resolve(error),
+      });
+      client.onDisconnected(() => disconnected.resolve());
+      let hasEnded = false;
+      const end = () => (hasEnded = true);
+      client
+        .request(program.subscription)
+        .subscribe({ next: (result) => program.note(result), error: end, complete: end });
+      await bed.writeFolders(1);
+      await program.until(1);
+      await bed.advance(tokenSeconds);
+      await disconnected.promise;
+      rejected.resolve('no connection_error before the close');
+      assert.deepEqual(await rejected.promise, tokenExpired);
+      assert.equal(
+        hasEnded,
+        false,
+        'an error frame for the operation would end it on clients that reconnect',
+      );
     });
 
     test('asks and changes over the socket, and is told what is wrong', async (context) => {
@@ -91,7 +127,7 @@ for (const kind of databaseKinds) {
         },
       });
       const asked = resultOf(client, whoAmI);
-      assert.deepEqual(await refused.promise, { message: 'The auth token has expired.' });
+      assert.deepEqual(await refused.promise, tokenExpired);
       const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
       assert.deepEqual(await asked, { data: { viewer } });
     });

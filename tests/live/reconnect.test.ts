@@ -12,7 +12,7 @@ import { SocketClient } from './socket-client.ts';
 interface Told {
   readonly kind: string;
   readonly cursor: string;
-  readonly id: string;
+  readonly folderId: string;
 }
 
 interface Entry {
@@ -24,7 +24,7 @@ interface Entry {
 const reconnects = 100;
 const writers = 4;
 const pageSize = 200;
-const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor id}}';
+const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}';
 
 for (const kind of databaseKinds) {
   describe(`reconnecting on ${kind.name}`, () => {
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
         entries.map(({ kind: name, cursor, folderId }) => ({
           kind: toldAs[name as keyof typeof toldAs],
           cursor,
-          id: folderId,
+          folderId,
         })),
       );
     });

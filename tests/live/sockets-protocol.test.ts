@@ -264,7 +264,7 @@ describe('the connection', () => {
     await client.close();
   });
 
-  test('whoever is not admitted is closed with 4403; the older protocol tells why before', async () => {
+  test('closes with 4403 if the viewer is not admitted; the older protocol gets the reason first', async () => {
     app.admit = () => Promise.reject(new Refusal('FORBIDDEN', 'You are disabled.'));
     const client = await SocketClient.open(app.url);
     client.init(app.token('ann'));
@@ -272,7 +272,7 @@ describe('the connection', () => {
     assert.deepEqual(client.unread, []);
     const older = await SocketClient.open(app.url, legacy);
     older.init(app.token('ann'));
-    const payload = { message: 'You are disabled.' };
+    const payload = { message: 'You are disabled.', extensions: { code: 'INVALID_AUTH_TOKEN' } };
     assert.deepEqual(await older.next(), { type: 'connection_error', payload });
     assert.equal((await older.closed()).code, 4403);
   });

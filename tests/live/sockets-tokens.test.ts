@@ -9,6 +9,11 @@ import { refusedUpgrade, SocketClient, type SocketClientOptions } from './socket
 
 const expired = { code: 4403, reason: 'INVALID_AUTH_TOKEN' };
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
+/** The last frame of the older protocol before the close. */
+const connectionError = (message: string) => ({
+  type: 'connection_error',
+  payload: { message, extensions: { code: 'INVALID_AUTH_TOKEN' } },
+});
 const whoAmI = '{viewer{user{username} session{id} tokenExpiresAt}}';
 
 interface Viewer {
@@ -173,7 +178,8 @@ for (const kind of databaseKinds) {
       advance(1);
       assert.deepEqual(await client.closed(), expired);
       assert.deepEqual(await older.closed(), expired);
-      assert.deepEqual([...client.unread, ...older.unread], []);
+      assert.deepEqual(client.unread, []);
+      assert.deepEqual(older.unread, [connectionError('The auth token has expired.')]);
       bed.authToken = (await bed.bed.logIn()).authToken;
     });
 
@@ -258,7 +264,7 @@ for (const kind of databaseKinds) {
       assert.equal((await client.closed()).code, 4401);
     });
 
-    test('at expiry the socket closes with no word about its operations, in both protocols', async () => {
+    test('at expiry the socket closes without an error for its operations, in both protocols', async () => {
       const { authToken } = await bed.logIn(ann);
       const client = await connect(authToken);
       const older = await connect(authToken, legacy);
@@ -266,20 +272,24 @@ for (const kind of databaseKinds) {
       await watch(older, authToken);
       assert.equal((await client.next()).id, 'watch', 'of what the older one did');
       advance(600);
-      for (const each of [client, older]) {
-        assert.deepEqual(await each.closed(), expired);
-        assert.deepEqual(each.unread, []);
-      }
+      assert.deepEqual(await client.closed(), expired);
+      assert.deepEqual(client.unread, []);
+      assert.deepEqual(await older.closed(), expired);
+      assert.deepEqual(older.unread, [connectionError('The auth token has expired.')]);
       bed.authToken = (await bed.bed.logIn()).authToken;
     });
 
     test('an operation after expiry is not run', async () => {
       const { authToken } = await bed.logIn(ann);
       const client = await connect(authToken);
+      const older = await connect(authToken, legacy);
       advance(600);
-      client.start('1', 'mutation{createFolder(input:{name:"too late"}){cursor}}');
-      assert.deepEqual(await client.closed(), expired);
+      for (const each of [client, older]) {
+        each.start('1', 'mutation{createFolder(input:{name:"too late"}){cursor}}');
+        assert.deepEqual(await each.closed(), expired);
+      }
       assert.deepEqual(client.unread, []);
+      assert.deepEqual(older.unread, [connectionError('The auth token has expired.')]);
       bed.authToken = (await bed.bed.logIn()).authToken;
       assert.deepEqual(await bed.ask('{folder(path:"/too late"){name}}'), { folder: null });
     });
@@ -291,6 +301,10 @@ for (const kind of databaseKinds) {
       const { session } = await viewerOf(clients[0]!);
       await bed.run('revokeSession', { id: session.id }, 'revokedSessionId');
       for (const client of clients) assert.deepEqual(await client.closed(), expired);
+      assert.deepEqual(clients[0]!.unread, []);
+      assert.deepEqual(clients[1]!.unread, [
+        connectionError('The session of this auth token has been ended.'),
+      ]);
       assert.equal((await viewerOf(stays)).user.username, bob.username);
       await stays.close();
       const again = await open();

@@ -31,7 +31,6 @@ for (const kind of databaseKinds) {
 
     test('is refused with a problem where there is no socket', async () => {
       for (const [path, status] of [
-        ['/', 404],
         ['/nothing', 404],
         ['/graphql/', 404],
         ['/graphql/ws/x', 404],
@@ -45,6 +44,8 @@ for (const kind of databaseKinds) {
         assert.match(problem.requestId, /./);
       }
       assert.equal((await refusedUpgrade(new URL(bed.url).origin)).status, 404, 'beside the base path');
+      // RFC 9110 §7.8: a server may ignore the upgrade, and answer the request.
+      assert.equal((await refusedUpgrade(bed.url, { path: '/' })).status, 200);
     });
 
     test('is what the address for sockets asks for: without one, 426', async () => {

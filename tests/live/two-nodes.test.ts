@@ -8,7 +8,7 @@ import { PeopleBed } from '../people/people-bed.ts';
 import { Testbed } from '../testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
-const subscription = 'subscription{folderChanges{kind id folder{name}}}';
+const subscription = 'subscription{folderChanges{kind folderId folder{name}}}';
 
 for (const kind of databaseKinds) {
   describe(`two nodes on ${kind.name}`, () => {
@@ -30,8 +30,8 @@ for (const kind of databaseKinds) {
       (await here.run<{ folder: { id: string } }>('createFolder', { name }, 'folder{id}')).folder.id;
     const nextKind = async (client: SocketClient) => {
       const { payload } = await client.next();
-      const { folderChanges } = payload!['data'] as { folderChanges: { kind: string; id: string } };
-      return [folderChanges.kind, folderChanges.id];
+      const { folderChanges } = payload!['data'] as { folderChanges: { kind: string; folderId: string } };
+      return [folderChanges.kind, folderChanges.folderId];
     };
     /** What is done here, and how long it takes until something happens there. */
     const withinASecond = async <T>(work: () => Promise<unknown>, effect: () => Promise<T>): Promise<T> => {
@@ -57,7 +57,7 @@ for (const kind of databaseKinds) {
     test('a change is told there, in the order in which changes were made here', async () => {
       const client = await SocketClient.connect(there.url, here.authToken);
       const { cursor } = await here.ask<{ cursor: string }>('{cursor}');
-      client.start('1', 'subscription($after: String){folderChanges(after: $after){kind id}}', {
+      client.start('1', 'subscription($after: String){folderChanges(after: $after){kind folderId}}', {
         after: cursor,
       });
       const ids: string[] = [];

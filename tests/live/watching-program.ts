@@ -8,7 +8,7 @@ import type { WatchedBed } from './watched-bed.ts';
 export interface Change {
   readonly kind: string;
   readonly cursor: string;
-  readonly id: string;
+  readonly folderId: string;
 }
 
 /** What each of the published clients hands on. */
@@ -47,7 +47,7 @@ export class WatchingProgram {
   get subscription() {
     const lastCursor = () => this.changes.at(-1)?.cursor ?? this.#start;
     return {
-      query: 'subscription($after: String){folderChanges(after: $after){kind cursor id}}',
+      query: 'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}',
       variables: {
         get after() {
           return lastCursor();
@@ -97,7 +97,7 @@ export class WatchingProgram {
 
   /** It was told of all that the journal holds since it began, in order, and of nothing twice. */
   async assertMissedNothing(): Promise<void> {
-    const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor id}}}';
+    const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
     type Answer = { changes: { items: Change[] } };
     const { changes } = await this.#bed.ask<Answer>(query, { after: this.#start });
     assert.deepEqual(this.changes, changes.items);

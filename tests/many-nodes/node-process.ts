@@ -18,8 +18,12 @@ export interface NodeOptions {
   readonly signal?: AbortSignal;
   /** A module that is loaded before the program. */
   readonly preload?: string;
+  /** Options of Node itself, for example `--max-old-space-size=300`. */
+  readonly nodeFlags?: readonly string[];
   /** Where its log goes; without it, this process reads it as it comes, which takes time from both. */
   readonly logFile?: string;
+  /** The soft limit of the shell's `ulimit -f`: no file that it writes becomes larger. */
+  readonly maxFileKilobytes?: number;
 }
 
 const program = join(import.meta.dirname, '../../server/bin/espalier.js');
@@ -65,7 +69,8 @@ export class NodeProcess {
     }
   }
 
-  private constructor({ databaseUrl, settings, preload, logFile }: NodeOptions) {
+  private constructor(options: NodeOptions) {
+    const { databaseUrl, settings, preload, nodeFlags = [], logFile, maxFileKilobytes } = options;
     const given = {
       PORT: '0',
       DATABASE_URL: databaseUrl,
@@ -79,11 +84,14 @@ export class NodeProcess {
     const environment = Object.fromEntries(
       Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
-    const flags = ['--conditions=espalier-source', `--import=${endWithParent}`];
+    const flags = ['--conditions=espalier-source', `--import=${endWithParent}`, ...nodeFlags];
     if (preload) flags.push(`--import=${preload}`);
     this.#logFile = logFile;
     const logDescriptor = logFile === undefined ? undefined : openSync(logFile, 'a');
-    this.#process = spawn(process.execPath, [...flags, program, 'serve'], {
+    const command = [process.execPath, ...flags, program, 'serve'];
+    const limited = ['bash', '-c', 'ulimit -S -f "$0" && exec "$@"', String(maxFileKilobytes), ...command];
+    const [file, ...args] = maxFileKilobytes === undefined ? command : limited;
+    this.#process = spawn(file!, args, {
       cwd: tmpdir(),
       env: {
         PATH: process.env['PATH'],

@@ -13,6 +13,7 @@ function watching(checkHealth: Watched['checkHealth']): Metrics {
     passwords: { hashing: { running: 0, waiting: 0 } },
     database: { connections: () => ({ open: 2, busy: 0, waiting: 0 }) },
     backups: undefined,
+    writeFailureReasons: [],
     open: { sockets: 0, subscriptions: 0 },
     journal: { seen: () => 1, readHead: () => Promise.resolve(1) },
   });

@@ -88,19 +88,20 @@ const move = operationKind(
     const id = folderIdOf(world, user, reference);
     const parentId = folderIdOf(world, user, to);
     const input = { id, parentId, dryRun, ...expectedVersion(world, id, version) };
-    const selection = `${payload} isDryRun folderCount accessChanges{user{id} before after}`;
+    const selection = `${payload} isDryRun folderCount accessChanges{items{user{id} before after}}`;
     await world.mutate(user, 'moveFolder', input, selection, () => {
       const { folder, folderCount, accessChanges } = moveFolder(world.model, user, input);
       return {
         folder: shown(world, user, folder),
         isDryRun: dryRun,
         folderCount,
-        accessChanges:
-          accessChanges?.map(({ user: { id: userId }, before, after }) => ({
+        accessChanges: accessChanges && {
+          items: accessChanges.map(({ user: { id: userId }, before, after }) => ({
             user: { id: userId },
             before: levelNames[before],
             after: levelNames[after],
-          })) ?? null,
+          })),
+        },
       };
     });
   },
@@ -113,9 +114,9 @@ const remove = operationKind(
     const user = actorOf(world, actor);
     const id = folderIdOf(world, user, reference);
     const input = { id, recursive, ...expectedVersion(world, id, version) };
-    await world.mutate(user, 'deleteFolder', input, 'id folderCount', () => {
+    await world.mutate(user, 'deleteFolder', input, 'folderId folderCount', () => {
       const { folder, folderCount } = deleteFolder(world.model, user, input);
-      return { id: folder.id, folderCount };
+      return { folderId: folder.id, folderCount };
     });
   },
 );

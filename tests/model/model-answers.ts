@@ -74,17 +74,15 @@ function shownGrant(model: TreeModel, { folder, subjectId, level }: DecidingGran
   };
 }
 
-/** All of them to a manager, to others their own; users first. */
+/** All of them to a manager, to others their own; the newest first. */
 export function shownGrants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const own = [user.id, ...model.groupsOf(user).map(({ id }) => id)];
   const isManager = model.levelOf(user, folder) >= MANAGE;
-  return [model.users, model.groups].flatMap((subjects) =>
-    subjects
-      .map(({ id }) => id)
-      .toSorted()
-      .filter((id) => folder.grants.has(id) && (isManager || own.includes(id)))
-      .map((subjectId) => shownGrant(model, { folder, subjectId, level: folder.grants.get(subjectId)! })),
-  );
+  const timeOf = (id: string) => folder.grantTimes.get(id)!;
+  return [...folder.grants]
+    .filter(([id]) => isManager || own.includes(id))
+    .toSorted(([one], [other]) => timeOf(other) - timeOf(one) || (one < other ? 1 : -1))
+    .map(([subjectId, level]) => shownGrant(model, { folder, subjectId, level }));
 }
 
 export function explainAccess(model: TreeModel, actor: ModelUser, userId: string, folderId: string) {
@@ -201,7 +199,7 @@ export function shownTrash(
 ) {
   const { at, from } = deletion!;
   return {
-    id,
+    folderId: id,
     name,
     title: title ?? name,
     version,
@@ -211,7 +209,7 @@ export function shownTrash(
   };
 }
 
-export const trashSelection = 'id name title version deletedAt purgedAt formerParent{id}';
+export const trashSelection = 'folderId name title version deletedAt purgedAt formerParent{id}';
 
 export function toDateTime(time: number): string {
   return new Date(time).toISOString();

@@ -174,8 +174,8 @@ export function importFolders(
   actor: ModelUser,
   given: Given<{ parentId?: string | undefined; tree?: readonly GivenTree[]; list?: readonly GivenPath[] }>,
 ): { parent: ModelFolder; planted: ModelFolder[] } {
-  const trees = given.tree ? checkedTrees(given.tree) : treesOf(given.list!);
   const parent = writable(model, actor, given.parentId ?? model.root.id, given);
+  const trees = given.tree ? checkedTrees(given.tree) : treesOf(given.list!);
   for (const { name } of trees) requireFreeName(parent, name);
   const planted: ModelFolder[] = [];
   const plantAll = (all: readonly CheckedTree[], under: ModelFolder) => {
@@ -197,6 +197,7 @@ export function grantAccess(
   const folder = manageable(model, actor, given.folderId);
   const subjectId = given.userId ?? given.groupId!;
   if (![...model.users, ...model.groups].some(({ id }) => id === subjectId)) throw new Refused('NOT_FOUND');
+  if (folder.grants.get(subjectId) !== given.level) folder.grantTimes.set(subjectId, model.now);
   folder.grants.set(subjectId, given.level);
   return folder;
 }

@@ -15,7 +15,7 @@ import { actorOf, actors, folderIdOf, seenFolders } from './references.ts';
 import type { ModelFolder, ModelUser } from './tree-model.ts';
 import type { World } from './world.ts';
 
-const details = `${folderSelection} access{${grantSelection}}`;
+const details = `${folderSelection} access{items{${grantSelection}}}`;
 
 const byId = operationKind(
   10,
@@ -94,5 +94,5 @@ export const readingOperations: OperationTable = { byId, byPath, explain, export
 function detailsOf({ model }: World, user: ModelUser, folder: ModelFolder | undefined) {
   const seen = model.seenBy(user);
   if (!folder || !seen.has(folder)) return null;
-  return { ...shownFolder(model, user, folder, seen), access: shownGrants(model, user, folder) };
+  return { ...shownFolder(model, user, folder, seen), access: { items: shownGrants(model, user, folder) } };
 }

@@ -39,6 +39,8 @@ export interface ModelFolder extends Texts {
   readonly children: Set<ModelFolder>;
   /** By the ids of users and groups. */
   readonly grants: Map<string, Level>;
+  /** When each of them was given. */
+  readonly grantTimes: Map<string, number>;
   deletion: { readonly at: number; readonly from: ModelFolder } | undefined;
 }
 
@@ -193,6 +195,7 @@ function newFolder(name: string, parent: ModelFolder | null, now: number): Model
     parent,
     children: new Set(),
     grants: new Map(),
+    grantTimes: new Map(),
     deletion: undefined,
   };
 }

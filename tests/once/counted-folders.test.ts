@@ -34,7 +34,7 @@ for (const kind of databaseKinds) {
       const { id, authToken, ...rest } = await shared();
       const options = { key: randomUUID(), authToken };
       const input = { id, recursive: true };
-      const selection = 'id folderCount';
+      const selection = 'folderId folderCount';
       return {
         ...rest,
         id,
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
 
     test('a deletion counts what one saw going, and not what one did not see, when it is told again', async () => {
       const { first, again, id, parentId } = await deletion();
-      assert.deepEqual(first, { id, folderCount: 2 });
+      assert.deepEqual(first, { folderId: id, folderCount: 2 });
       assert.deepEqual(await again(), first);
       await bed.run('deleteFolder', { id: parentId, recursive: true });
       assert.deepEqual(await again(), first);
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
       await bed.run('restoreFolder', { id, parentId });
       assert.deepEqual(await again(), first);
       await bed.folder('Another', id);
-      assert.deepEqual(await again(), { id, folderCount: 3 });
+      assert.deepEqual(await again(), { folderId: id, folderCount: 3 });
     });
 
     test('of a deletion that one could not see any more, there is nothing to count', async () => {

@@ -57,11 +57,11 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   },
   moveFolder: {
     prepare: async (bed) => ({ input: { id: await tree(bed), parentId: await bed.folder(fresh('There')) } }),
-    selection: `isDryRun folderCount accessChanges{before after user{id}} ${folder}`,
+    selection: `isDryRun folderCount accessChanges{items{before after user{id}}} ${folder}`,
   },
   deleteFolder: {
     prepare: async (bed) => ({ input: { id: await tree(bed), recursive: true } }),
-    selection: 'id folderCount cursor',
+    selection: 'folderId folderCount cursor',
   },
   restoreFolder: {
     prepare: async (bed) => {
@@ -144,9 +144,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   revokeSession: {
     prepare: async (bed) => {
       const { id } = await person(bed);
-      const query = 'query($id: ID){user(id: $id){sessions{id}}}';
-      const { user: of } = await bed.ask<{ user: { sessions: { id: string }[] } }>(query, { id });
-      return { input: { id: of.sessions[0]!.id } };
+      const query = 'query($id: ID){user(id: $id){sessions{items{id}}}}';
+      const { user: of } = await bed.ask<{ user: { sessions: { items: { id: string }[] } } }>(query, { id });
+      return { input: { id: of.sessions.items[0]!.id } };
     },
     selection: 'revokedSessionId',
   },

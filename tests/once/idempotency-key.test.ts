@@ -164,8 +164,8 @@ for (const kind of databaseKinds) {
       const { authToken } = await bed.logIn(manager);
       const options = { key: randomUUID(), authToken };
       const move = () =>
-        bed.once('moveFolder', { id, parentId }, 'folder{id} accessChanges{user{username}}', options);
-      assert.deepEqual(await move(), { folder: { id }, accessChanges: [] });
+        bed.once('moveFolder', { id, parentId }, 'folder{id} accessChanges{items{user{username}}}', options);
+      assert.deepEqual(await move(), { folder: { id }, accessChanges: { items: [] } });
       await bed.run('moveFolder', { id: from, parentId: await bed.folder('Out of sight') });
       const other = await bed.createUser();
       await bed.run('grantAccess', { folderId: from, userId: other.id, level: 'READ' });
@@ -270,7 +270,7 @@ describe('an Idempotency-Key when the database falters, on PostgreSQL', () => {
     await other.connect();
     try {
       const key = randomUUID();
-      const query = 'mutation{createFolder(input: {name: "Late"}){folder{name access{level}}}}';
+      const query = 'mutation{createFolder(input: {name: "Late"}){folder{name access{items{level}}}}}';
       const send = () => bed.answer(query, {}, { key });
       // What the answer reads, and the change does not.
       await other.query('begin; lock table grants in access exclusive mode');
@@ -280,7 +280,7 @@ describe('an Idempotency-Key when the database falters, on PostgreSQL', () => {
       assert.ok(lost.headers.get('retry-after'));
       const place = await bed.place();
       assert.deepEqual((await send()).json<GraphBody<unknown>>(), {
-        data: { createFolder: { folder: { name: 'Late', access: [] } } },
+        data: { createFolder: { folder: { name: 'Late', access: { items: [] } } } },
       });
       assert.equal(await bed.place(), place);
     } finally {

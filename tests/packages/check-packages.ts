@@ -64,7 +64,7 @@ const tree = await client.watch({ under: id });
 const changes = tree[Symbol.asyncIterator]();
 await client.folders.create({ name: 'Bed', parentId: id });
 const { value: change } = await changes.next();
-console.log(change.kind, change.by, tree.path(change.id), tree.size);
+console.log(change.kind, change.by, tree.path(change.folderId), tree.size);
 tree.close();
 await client.logout();
 client.close();

@@ -6,10 +6,10 @@ import { databaseKinds } from '../databases.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 
 interface Granted {
-  readonly grants: readonly { level: string; folder: { path: string } }[];
+  readonly grants: { items: readonly { level: string; folder: { path: string } }[] };
 }
 
-const grants = 'grants{level folder{path}}';
+const grants = 'grants{items{level folder{path}}}';
 const userQuery = `query($id: ID){user(id: $id){${grants}}}`;
 const groupQuery = `query($id: ID){group(id: $id){${grants}}}`;
 
@@ -23,14 +23,18 @@ for (const kind of databaseKinds) {
     before(async () => {
       tree = await TreeBed.start(kind);
       await tree.import(['Floor 10/Desk', 'Floor 2/Room 11', 'Floor 2/Room 9', 'Attic', 'Cellar/Box']);
-      ann = await tree.person({
-        [await tree.idOf('/Floor 10')]: 'READ',
-        [await tree.idOf('/Floor 2/Room 11')]: 'WRITE',
-        [await tree.idOf('/Cellar/Box')]: 'NONE',
-        [await tree.idOf('/Floor 2')]: 'MANAGE',
-        [await tree.idOf('/Floor 2/Room 9')]: 'NONE',
-        [await tree.idOf('/Attic')]: 'READ',
-      });
+      ann = await tree.person({});
+      for (const [path, level] of [
+        ['/Floor 10', 'READ'],
+        ['/Floor 2/Room 11', 'WRITE'],
+        ['/Cellar/Box', 'NONE'],
+        ['/Floor 2', 'MANAGE'],
+        ['/Floor 2/Room 9', 'NONE'],
+        ['/Attic', 'READ'],
+      ] as const) {
+        tree.bed.clock.advanceSeconds(1);
+        await tree.run('grantAccess', { folderId: await tree.idOf(path), userId: ann.id, level });
+      }
       bert = await tree.person({});
       groupId = (await tree.run<{ group: { id: string } }>('createGroup', { name: 'Guests' }, 'group{id}'))
         .group.id;
@@ -41,16 +45,17 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const shown = ({ grants: all }: Granted) => all.map(({ level, folder }) => `${level} ${folder.path}`);
+    const shown = ({ grants: { items } }: Granted) =>
+      items.map(({ level, folder }) => `${level} ${folder.path}`);
     const onTree = [
-      'NONE /Cellar/Box',
-      'MANAGE /Floor 2',
       'NONE /Floor 2/Room 9',
+      'MANAGE /Floor 2',
+      'NONE /Cellar/Box',
       'WRITE /Floor 2/Room 11',
       'READ /Floor 10',
     ];
 
-    test('administrators see those of a user in the order of the tree, without what is in the trash', async () => {
+    test('administrators see the grants to a user, the newest first, without what is in the trash', async () => {
       const { user } = await tree.ask<{ user: Granted }>(userQuery, { id: ann.id });
       assert.deepEqual(shown(user), onTree);
       const { users } = await tree.ask<{ users: { items: (Granted & { username: string })[] } }>(
@@ -70,10 +75,10 @@ for (const kind of databaseKinds) {
       const { group } = await tree.ask<{ group: Granted }>(groupQuery, { id: groupId });
       assert.deepEqual(shown(group), ['READ /Floor 10/Desk']);
       const { group: same } = await tree.ask<{ group: unknown }>(
-        'query($id: ID){group(id: $id){grants{user{id} group{id}}}}',
+        'query($id: ID){group(id: $id){grants{items{user{id} group{id}}}}}',
         { id: groupId },
       );
-      assert.deepEqual(same, { grants: [{ user: null, group: { id: groupId } }] });
+      assert.deepEqual(same, { grants: { items: [{ user: null, group: { id: groupId } }] } });
     });
 
     test('a user sees their own, of the folders that they see', async () => {
@@ -84,6 +89,30 @@ for (const kind of databaseKinds) {
       );
       assert.deepEqual(
         shown(viewer.user),
+        onTree.filter((each) => !each.startsWith('NONE')),
+      );
+    });
+
+    test('pages pass over what the viewer does not see, and count only the rest', async () => {
+      const page = `query($after: String){viewer{user{grants(first: 1, after: $after){
+        totalCount items{level folder{path}} pageInfo{hasNextPage hasPreviousPage endCursor}}}}}`;
+      interface Page {
+        readonly totalCount: number;
+        readonly items: Granted['grants']['items'];
+        readonly pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string };
+      }
+      const found: unknown[] = [];
+      let after: string | null = null;
+      do {
+        const answer: { viewer: { user: { grants: Page } } } = await tree.ask(page, { after }, ann.authToken);
+        const { totalCount, items, pageInfo } = answer.viewer.user.grants;
+        assert.equal(totalCount, 3);
+        assert.equal(pageInfo.hasPreviousPage, after !== null);
+        found.push(...shown({ grants: { items } }));
+        after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      } while (after !== null);
+      assert.deepEqual(
+        found,
         onTree.filter((each) => !each.startsWith('NONE')),
       );
     });

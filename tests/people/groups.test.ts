@@ -56,11 +56,11 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await add(userIds.slice(0, 2)), { added: 2, group: { name: 'Members' } });
       assert.deepEqual(await add([...userIds, ...userIds]), { added: 1, group: { name: 'Members' } });
       const query = `query($id: ID, $after: String){group(id: $id){members(first: 2, after: $after){
-        items{username groups{name}} pageInfo{hasNextPage endCursor} totalCount}}}`;
+        items{username groups{items{name}}} pageInfo{hasNextPage endCursor} totalCount}}}`;
       interface Members {
         group: {
           members: {
-            items: { username: string; groups: { name: string }[] }[];
+            items: { username: string; groups: { items: { name: string }[] } }[];
             pageInfo: { endCursor: string | null };
             totalCount: number;
           };
@@ -73,7 +73,9 @@ for (const kind of databaseKinds) {
       );
       assert.equal(first.totalCount, 3);
       const rest = await people.ask<Members>(query, { id: groupId, after: first.pageInfo.endCursor });
-      assert.deepEqual(rest.group.members.items, [{ username: 'member c', groups: [{ name: 'Members' }] }]);
+      assert.deepEqual(rest.group.members.items, [
+        { username: 'member c', groups: { items: [{ name: 'Members' }] } },
+      ]);
       const removal = { groupId, userIds: [userIds[0]!, randomUUID(), 'x'] };
       assert.deepEqual(await people.run('removeFromGroup', removal, 'removed'), { removed: 1 });
       assert.deepEqual(await people.run('removeFromGroup', removal, 'removed'), { removed: 0 });

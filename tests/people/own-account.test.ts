@@ -19,7 +19,7 @@ interface SessionView {
 }
 
 const sessionFields = 'id createdAt refreshedAt expiresAt address agent isCurrent user{id}';
-const ownSessions = `{viewer{sessions{${sessionFields}}}}`;
+const ownSessions = `{viewer{sessions{items{${sessionFields}}}}}`;
 const sessionPage = `query($userId: ID, $first: Int, $after: String){
   sessions(userId: $userId, first: $first, after: $after){
     items{id user{username}} pageInfo{hasNextPage hasPreviousPage endCursor} totalCount}}`;
@@ -40,7 +40,8 @@ for (const kind of databaseKinds) {
 
     const isAlive = async (pair: LoginResponse) => (await people.bed.refresh(pair)).status === 200;
     const sessionsOf = async ({ authToken }: LoginResponse) =>
-      (await people.ask<{ viewer: { sessions: SessionView[] } }>(ownSessions, {}, authToken)).viewer.sessions;
+      (await people.ask<{ viewer: { sessions: { items: SessionView[] } } }>(ownSessions, {}, authToken))
+        .viewer.sessions.items;
     const idOf = async (pair: LoginResponse) =>
       (await sessionsOf(pair)).find(({ isCurrent }) => isCurrent)!.id;
     const logInFrom = async (agent: string, { username, password }: Person) => {
@@ -188,8 +189,11 @@ for (const kind of databaseKinds) {
         assert.equal((await sessionsOf(own)).length, 1);
         const short = await PeopleBed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '300' } });
         short.bed.clock.advanceSeconds(300);
-        const count = await short.ask('{viewer{sessions{id}} sessions{totalCount items{id}}}');
-        assert.deepEqual(count, { viewer: { sessions: [] }, sessions: { totalCount: 0, items: [] } });
+        const count = await short.ask(
+          '{viewer{sessions{totalCount items{id}}} sessions{totalCount items{id}}}',
+        );
+        const none = { totalCount: 0, items: [] };
+        assert.deepEqual(count, { viewer: { sessions: none }, sessions: none });
         await short.stop();
       });
 
@@ -228,11 +232,11 @@ for (const kind of databaseKinds) {
         assert.match(await people.runRefused('revokeSession', { id }, stranger.authToken), /^NOT_FOUND/);
         const input = { userId: person.id };
         assert.match(await people.runRefused('revokeSessions', input, stranger.authToken), /^FORBIDDEN/);
-        const seen = await people.ask<{ user: { sessions: { id: string }[] } }>(
-          'query($userId: ID){user(id: $userId){sessions{id}}}',
+        const seen = await people.ask<{ user: { sessions: { items: { id: string }[] } } }>(
+          'query($userId: ID){user(id: $userId){sessions{items{id}}}}',
           input,
         );
-        assert.ok(seen.user.sessions.some((session) => session.id === id));
+        assert.ok(seen.user.sessions.items.some((session) => session.id === id));
         await people.run('revokeSession', { id }, 'revokedSessionId');
         assert.equal(await isAlive(pairs[0]!), false);
         assert.deepEqual(await people.run('revokeSessions', input, 'endedSessions'), { endedSessions: 1 });
@@ -281,7 +285,7 @@ for (const kind of databaseKinds) {
       await send(change, { input: { ...given, newPassword: 7 } }, pair.authToken);
       const reset = 'mutation($input: ResetPasswordInput!){resetPassword(input: $input){endedSessions}}';
       await send(reset, { input: { userId: person.id, password: 'secret walnut three' } }, people.authToken);
-      await send('{users{items{id username sessions{id agent address}}}}', {}, people.authToken);
+      await send('{users{items{id username sessions{items{id agent address}}}}}', {}, people.authToken);
       const everything = [...texts, ...people.bed.logLines].join('\n');
       for (const secret of [
         'secret walnut',

@@ -7,7 +7,8 @@ import { databaseKinds } from '../databases.ts';
 import { PeopleBed } from './people-bed.ts';
 import { grantManage } from './stored-grants.ts';
 
-const details = 'id username isAdministrator isDisabled createdAt lastLoginAt groups{name} sessions{id}';
+const details =
+  'id username isAdministrator isDisabled createdAt lastLoginAt groups{items{name}} sessions{items{id}}';
 const groupNames = 'query($text: String){groups(text: $text){items{name} totalCount}}';
 
 for (const kind of databaseKinds) {

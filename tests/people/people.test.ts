@@ -14,7 +14,8 @@ interface Connection {
   totalCount: number;
 }
 
-const details = 'id username isAdministrator isDisabled createdAt lastLoginAt groups{name} sessions{id}';
+const details =
+  'id username isAdministrator isDisabled createdAt lastLoginAt groups{items{name}} sessions{items{id}}';
 const userPage = `query($text: String, $first: Int, $after: String){users(text: $text, first: $first, after: $after){
   edges{cursor node{username}} items{username} pageInfo{hasNextPage hasPreviousPage endCursor} totalCount}}`;
 
@@ -48,11 +49,11 @@ for (const kind of databaseKinds) {
         username: 'Anna',
         isAdministrator: false,
         isDisabled: false,
-        groups: [],
+        groups: { items: [] },
       });
       assert.equal(createdAt, new Date(people.bed.clock.now()).toISOString());
       assert.equal(lastLoginAt, createdAt);
-      assert.equal((sessions as unknown[]).length, 1);
+      assert.equal((sessions as { items: unknown[] }).items.length, 1);
     });
 
     test('a user is found by id and by name in any case; exactly one of them must be given', async () => {
@@ -188,9 +189,9 @@ for (const kind of databaseKinds) {
       const disabled = await people.run(
         'updateUser',
         { id: person.id, isDisabled: true },
-        'user{isDisabled sessions{id}}',
+        'user{isDisabled sessions{items{id} totalCount}}',
       );
-      assert.deepEqual(disabled, { user: { isDisabled: true, sessions: [] } });
+      assert.deepEqual(disabled, { user: { isDisabled: true, sessions: { items: [], totalCount: 0 } } });
       assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
       await people.run('updateUser', { id: person.id, isDisabled: false }, 'user{id}');
       assert.equal((await people.bed.refresh(pair)).status, 401);

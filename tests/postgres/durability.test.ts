@@ -69,7 +69,10 @@ describe(`durability on ${postgres.name}`, () => {
     '53100': 'The disk of the database is full.',
     '25006': 'The database is read-only right now. Try again later.',
     '53300': 'The database takes no more connections right now. Try again later.',
-    '58030': 'The database cannot be used right now. Try again later.',
+    '42501': 'The server does not have permission to write to the database.',
+    '53200': 'The database has run out of memory or of another resource.',
+    '55P03': 'The database cannot be written right now. Try again later.',
+    '58030': 'The disk of the database reports input/output errors.',
     XX001: 'The database is damaged, and must be restored from a backup.',
     XX002: 'The database is damaged, and must be restored from a backup.',
   })) {

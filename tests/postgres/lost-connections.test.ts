@@ -119,8 +119,21 @@ describe('a node that loses its database on PostgreSQL', () => {
     await server.crash();
     await answersWithin(2_000, 503);
     isUnavailable(await waiting);
-    const fine = { database: 'ok', migrations: 'ok', 'signing key': 'ok', bus: 'ok', disk: 'ok' };
-    assert.deepEqual(await checks(), { ...fine, database: 'failed', migrations: 'failed', bus: 'failed' });
+    const fine = {
+      database: 'ok',
+      migrations: 'ok',
+      writes: 'ok',
+      'signing key': 'ok',
+      bus: 'ok',
+      disk: 'ok',
+    };
+    assert.deepEqual(await checks(), {
+      ...fine,
+      database: 'failed',
+      migrations: 'failed',
+      writes: 'failed',
+      bus: 'failed',
+    });
     await server.restart();
     await readyWithin(10_000);
     await eventually(async () => isDeepStrictEqual(await checks(), fine), 'all is well');

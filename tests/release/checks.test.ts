@@ -1,9 +1,11 @@
 /** What `npm run check` says of the schema, of licences and of advisories, and the bill of materials. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { askRegistry, judge } from '../../release/audit.ts';
 import { isPermitted, licencePage, refusedLicences } from '../../release/licences.ts';
 import { sbomOf } from '../../release/sbom.ts';
@@ -140,8 +142,13 @@ describe('advisories', () => {
   });
 
   test('that are moderate, or of a tool, fail nothing', () => {
-    assert.deepEqual(judge(printed('moderate'), names, [], '2027-01-31'), { isClean: true, lines: [] });
+    assert.deepEqual(judge(printed('moderate'), names, [], '2027-01-31'), {
+      wasAudited: true,
+      isClean: true,
+      lines: [],
+    });
     assert.deepEqual(judge(printed('critical', 'vite'), names, [], '2027-01-31'), {
+      wasAudited: true,
       isClean: true,
       lines: [],
     });
@@ -153,7 +160,7 @@ describe('advisories', () => {
     assert.equal(judge(printed('high'), names, [exception], '2027-02-01').isClean, false);
   });
 
-  test('that cannot be asked for fail nothing, and that is said', async () => {
+  test('are reported as not audited if the audit service cannot be reached', async () => {
     for (const [answer, why] of [
       ['{"message":"405 Method Not Allowed"}', '405 Method Not Allowed'],
       [undefined, 'it did not answer in time'],
@@ -161,9 +168,34 @@ describe('advisories', () => {
       [await askRegistry(root, '/there/is/no/npm'), 'it did not answer in time'],
     ] as const) {
       assert.deepEqual(judge(answer, names, [], '2027-01-31'), {
+        wasAudited: false,
         isClean: true,
-        lines: [`The registry could not be asked for advisories: ${why}`],
+        lines: [
+          `NOT AUDITED: the audit service of the npm registry could not be reached (${why}). No package was checked for known vulnerabilities.`,
+        ],
       });
+    }
+  });
+
+  test('fail the required check, and not the ordinary one, if npm reaches no audit service', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-audit-'));
+    after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'npm'), '#!/bin/sh\necho \'{"message":"no route to host"}\'\nexit 1\n', {
+      mode: 0o755,
+    });
+    const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` };
+    for (const [args, code] of [
+      [[], 0],
+      [['--required'], 1],
+    ] as const) {
+      const command = ['--conditions=espalier-source', 'release/audit.ts', ...args];
+      const ended = await new Promise<{ code: unknown; errors: string }>((resolve) =>
+        execFile(process.execPath, command, { cwd: root, env }, (error, _, errors) =>
+          resolve({ code: error ? error.code : 0, errors }),
+        ),
+      );
+      assert.equal(ended.code, code);
+      assert.match(ended.errors, /^NOT AUDITED: .*\(no route to host\)/);
     }
   });
 });

@@ -101,7 +101,23 @@ describe('a release', () => {
     assert.equal(git('log', '-1', '--format=%s'), 'chore(release): 0.2.0');
     assert.equal(git('rev-parse', 'v0.2.0^{commit}'), git('rev-parse', 'HEAD'));
     assert.equal(git('status', '--porcelain'), '');
-    assert.deepEqual(scripts, ['check', 'generate', 'released-schema', 'fixture', 'licences', 'sbom']);
+    const checks = ['check', 'check:audit:required'];
+    assert.deepEqual(scripts, [...checks, 'generate', 'released-schema', 'fixture', 'licences', 'sbom']);
+  });
+
+  test('is refused, and nothing is written, if the packages could not be audited', () => {
+    const script = (name: string) => {
+      if (name === 'check:audit:required') throw new Error('NOT AUDITED');
+    };
+    const before = git('rev-parse', 'HEAD');
+    assert.throws(
+      () =>
+        release({ root, wanted: 'minor', date: '2027-01-31', isDry: false, script, say: () => undefined }),
+      /NOT AUDITED/,
+    );
+    assert.equal(git('status', '--porcelain'), '');
+    assert.equal(git('rev-parse', 'HEAD'), before);
+    assert.equal(git('tag', '--list', 'v0.2.0'), '');
   });
 
   test('names the new version wherever the image is made, run or shown, and nowhere the old one', () => {

@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
         await grant('Deep/Open/Way/Goal/Bare', 'NONE');
         await grant('Deep/Open/Way/Goal/Bare/Reopened', 'READ');
         await grant(`Deep/${secret} top/Inside`, 'NONE');
-        await admin.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){id}}', {
+        await admin.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', {
           id: ids['Deep/Deleted'],
         });
         const all = await admin.everything();
@@ -110,7 +110,7 @@ for (const kind of databaseKinds) {
           ],
         );
         const { folder } = await ann.ask<{ folder: Record<string, unknown> }>(
-          '{folder(path: "/Deep/Open"){name title icon description properties version createdAt updatedAt access{level}}}',
+          '{folder(path: "/Deep/Open"){name title icon description properties version createdAt updatedAt access{items{level}}}}',
         );
         const { createdAt } = folder;
         assert.deepEqual(folder, {
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
           version: 0,
           createdAt,
           updatedAt: createdAt,
-          access: [],
+          access: { items: [] },
         });
       });
 
@@ -145,7 +145,7 @@ for (const kind of databaseKinds) {
           'updateFolder(input: {id: $id, name: "x"}){folder{id}}',
           `moveFolder(input: {id: $id, parentId: "${goal}"}){folder{id}}`,
           `moveFolder(input: {id: "${goal}", parentId: $id}){folder{id}}`,
-          'deleteFolder(input: {id: $id, recursive: true}){id}',
+          'deleteFolder(input: {id: $id, recursive: true}){folderId}',
           'restoreFolder(input: {id: $id}){folder{id}}',
           'importFolders(input: {parentId: $id, tree: [{name: "x"}]}){folderCount}',
           `grantAccess(input: {folderId: $id, userId: "${ann.userId}", level: MANAGE}){folder{id}}`,
@@ -262,7 +262,7 @@ for (const kind of databaseKinds) {
         const moving =
           'mutation($id: ID!, $parentId: ID!){moveFolder(input: {id: $id, parentId: $parentId}){folder{id}}}';
         assert.equal(await codeOf(moving), 'FORBIDDEN');
-        await dora.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){id}}', { id: move.id });
+        await dora.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: move.id });
         assert.equal(
           await codeOf(
             'mutation($id: ID!, $parentId: ID!){restoreFolder(input: {id: $id, parentId: $parentId}){folder{id}}}',
@@ -287,7 +287,7 @@ for (const kind of databaseKinds) {
           (await gil.errorsOf(`mutation($id: ID!, $parentId: ID!){${name}${input}}`, box))[0]?.extensions
             .code;
         assert.equal(await codeOf('moveFolder'), 'FORBIDDEN');
-        await gil.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){id}}', { id: box.id });
+        await gil.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: box.id });
         assert.equal(await codeOf('restoreFolder'), 'FORBIDDEN');
         await admin.ask(`mutation($id: ID!, $parentId: ID!){restoreFolder${input}}`, box);
         assert.equal(await hope.idOf('/Pact/Shared/Box/Vault'), tree['Pact/Own/Box/Vault']);
@@ -300,7 +300,7 @@ for (const kind of databaseKinds) {
         await admin.grant(tree['Top/Elsewhere']!, { userId: emil.userId }, 'MANAGE');
         const id = await admin.idOf('/Top/Shared');
         for (const query of [
-          'mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){id}}',
+          'mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}',
           `mutation($id: ID!){moveFolder(input: {id: $id, parentId: "${tree['Top/Elsewhere']}"}){folder{id}}}`,
         ]) {
           assert.equal((await emil.errorsOf(query, { id }))[0]!.extensions.code, 'FORBIDDEN');
@@ -405,7 +405,7 @@ for (const kind of databaseKinds) {
         assert.equal(folder.descendants.items.length, 23);
         assert.equal(exportFolders.length, 23);
         const { deleteFolder } = await fay.ask<{ deleteFolder: { folderCount: number } }>(
-          'mutation($id: ID!){deleteFolder(input: {id: $id}){id folderCount}}',
+          'mutation($id: ID!){deleteFolder(input: {id: $id}){folderId folderCount}}',
           { id: await fay.idOf('/Amid/Only hidden') },
         );
         assert.equal(deleteFolder.folderCount, 1);

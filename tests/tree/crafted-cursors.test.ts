@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
 
     test('are answered with a page or with BAD_INPUT, in every list', async () => {
       const lists: Record<string, (cursor: string) => string> = {
-        trash: (cursor) => `{trash(after: "${cursor}"){items{id} pageInfo{hasPreviousPage}}}`,
+        trash: (cursor) => `{trash(after: "${cursor}"){items{folderId} pageInfo{hasPreviousPage}}}`,
         [`descendants ${rootId} all`]: (cursor) => `{folder{descendants(after: "${cursor}"){items{id}}}}`,
         'search  abc': (cursor) => `{search(text: "abc", after: "${cursor}"){items{id}}}`,
       };

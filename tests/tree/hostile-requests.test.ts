@@ -38,7 +38,7 @@ for (const kind of databaseKinds) {
         ['mutation($t: String!){createFolder(input: {name: "x", title: $t}){folder{id}}}', 'BAD_INPUT'],
         ['mutation($t: String!){createFolder(input: {name: "x", description: $t}){folder{id}}}', 'BAD_INPUT'],
         ['mutation($t: String!){createUser(input: {username: $t, password: "abc"}){user{id}}}', 'BAD_INPUT'],
-        ['mutation($t: ID!){deleteFolder(input: {id: $t}){id}}', 'NOT_FOUND'],
+        ['mutation($t: ID!){deleteFolder(input: {id: $t}){folderId}}', 'NOT_FOUND'],
         ['mutation($t: ID!){restoreFolder(input: {id: $t}){folder{id}}}', 'NOT_FOUND'],
       ];
       for (const [query, code] of refused) {
@@ -100,7 +100,7 @@ for (const kind of databaseKinds) {
       const { id, authToken } = await tree.person({ [wide]: 'MANAGE' });
       assert.ok(id);
       const query =
-        '{folder(path: "/Wide"){folders{items{access(inherited: true){group{members{totalCount}}}}}}}';
+        '{folder(path: "/Wide"){folders{items{access(inherited: true){items{group{members{totalCount}}}}}}}}';
       const { errors } = await tree.body(query, undefined, authToken);
       assert.equal(errors?.length, 100);
     });
@@ -121,7 +121,7 @@ for (const kind of databaseKinds) {
       assert.equal(error.extensions.code, 'NOT_FOUND');
       await tree.bed.sweep();
       assert.deepEqual(
-        (await tree.ask<{ trash: { items: unknown[] } }>('{trash{items{id}}}')).trash.items,
+        (await tree.ask<{ trash: { items: unknown[] } }>('{trash{items{folderId}}}')).trash.items,
         [],
       );
     });

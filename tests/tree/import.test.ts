@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../databases.ts';
 import { giveUpImports, stageImport } from './stored-imports.ts';
 import { countRows } from '../stored-rows.ts';
+import { mutation } from '../graph-bed.ts';
 import { TreeBed, type ListedFolder } from './tree-bed.ts';
 
 const exported = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
@@ -147,6 +148,31 @@ for (const kind of databaseKinds) {
         }
         const inTree = await refusal({ tree: [{ name: 'a', folders: [{ name: 'b/c' }] }] });
         assert.match(inTree.message, /^"a\/b\/c": .*slash/);
+      });
+
+      test('checks the rights before it looks at the folders', async () => {
+        const parentId = await tree.create('Not yours');
+        const reader = await tree.person({ [parentId]: 'READ' });
+        const stranger = await tree.person({});
+        const input = { parentId, list: [{ path: 'bad\u0000name' }] };
+        assert.equal(await tree.outcome('importFolders', input), 'BAD_INPUT');
+        assert.equal(await tree.outcome('importFolders', input, reader.authToken), 'FORBIDDEN');
+        assert.equal(await tree.outcome('importFolders', input, stranger.authToken), 'NOT_FOUND');
+      });
+
+      test('does not read a very long request of a user who may write nowhere', async () => {
+        const parentId = await tree.create('Readable');
+        const reader = await tree.person({ [parentId]: 'READ' });
+        const writer = await tree.person({ [parentId]: 'WRITE' });
+        const list = [{ path: 'Long', description: 'x'.repeat(2 ** 20) }];
+        const send = async ({ authToken }: { authToken: string }) =>
+          (
+            await tree.bed.query(mutation('importFolders', '__typename'), authToken, {
+              input: { parentId, list },
+            })
+          ).status;
+        assert.equal(await send(reader), 413);
+        assert.equal(await send(writer), 200);
       });
 
       test('needs WRITE where it goes', async () => {

@@ -117,7 +117,7 @@ export class Person {
     const query = 'query($path: String!){folder(path: $path){id}}';
     const { folder } = await this.ask<{ folder: { id: string } | null }>(query, { path });
     if (folder)
-      await this.ask('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){id}}', folder);
+      await this.ask('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}', folder);
   }
 
   /** Sends every query field with every field below it, its arguments filled with the ids and the text. */

@@ -7,7 +7,7 @@ import { countRows } from '../stored-rows.ts';
 import { TreeBed } from './tree-bed.ts';
 
 interface Trash {
-  items: { id: string; name: string }[];
+  items: { folderId: string; name: string }[];
   pageInfo: {
     hasNextPage: boolean;
     hasPreviousPage: boolean;
@@ -17,7 +17,7 @@ interface Trash {
 }
 
 const trashed = `query($first: Int, $after: String){trash(first: $first, after: $after){
-  items{id name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}}`;
+  items{folderId name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}}`;
 
 for (const kind of databaseKinds) {
   describe(`trash on ${kind.name}`, () => {
@@ -32,6 +32,51 @@ for (const kind of databaseKinds) {
       (await tree.ask<{ trash: Trash }>(trashed, variables, authToken)).trash;
     const names = async (authToken?: string) => (await page({}, authToken)).items.map(({ name }) => name);
 
+    test('examines a bounded number of deleted folders for a page, and continues after its cursor', async (context) => {
+      const own = await TreeBed.start(kind);
+      context.after(() => own.stop());
+      const ownPage = async (variables: Record<string, unknown>, authToken: string) =>
+        (await own.ask<{ trash: Trash }>(trashed, variables, authToken)).trash;
+      const bin = await own.create('Hidden bin');
+      const open = await own.create('Open bin');
+      const writer = await own.person({ [bin]: 'NONE', [open]: 'WRITE' });
+      const count = 1_050;
+      await own.import(
+        Array.from({ length: count }, (_, number) => `Secret ${number}`),
+        bin,
+      );
+      const mine = await own.create('Mine', open);
+      await own.run('deleteFolder', { id: mine });
+      const found = await own.find<{ folders: { items: { id: string }[] } }>(bin, 'folders{items{id}}');
+      const { items } = found!.folders;
+      for (let start = 0; start < count; start += 80) {
+        const some = items.slice(start, start + 80);
+        own.bed.clock.advanceSeconds(1);
+        await own.ask(
+          `mutation{${some.map(({ id }, place) => `a${place}: deleteFolder(input: {id: "${id}"}){__typename}`).join(' ')}}`,
+        );
+      }
+      const first = await ownPage({}, writer.authToken);
+      assert.deepEqual(first.items, []);
+      assert.ok(first.pageInfo.hasNextPage);
+      assert.ok(first.pageInfo.endCursor);
+      for (const { id } of items) {
+        const bytes = Buffer.from(id.replaceAll('-', ''), 'hex');
+        assert.ok(!Buffer.from(first.pageInfo.endCursor, 'base64url').includes(bytes), 'tells no hidden id');
+      }
+      const second = await ownPage({ after: first.pageInfo.endCursor }, writer.authToken);
+      assert.deepEqual(
+        second.items.map(({ name }) => name),
+        ['Mine'],
+      );
+      assert.equal(second.pageInfo.hasNextPage, false);
+      const reader = await own.person({ [open]: 'READ' });
+      assert.deepEqual(await ownPage({}, reader.authToken), {
+        items: [],
+        pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null },
+      });
+    });
+
     describe('the list', () => {
       test('tells what was deleted, when, from where, and when it will be purged', async () => {
         const [top, id] = (await tree.createChain(['Bin', 'Bottle', 'Cork'])) as [string, string];
@@ -39,9 +84,9 @@ for (const kind of databaseKinds) {
         tree.bed.clock.advanceSeconds(5);
         const now = tree.bed.clock.now();
         await tree.delete(id);
-        const selection = 'id name title version deletedAt purgedAt formerParent{id path}';
+        const selection = 'folderId name title version deletedAt purgedAt formerParent{id path}';
         const item = {
-          id,
+          folderId: id,
           name: 'Bottle',
           title: 'Green bottle',
           version: 3,
@@ -233,7 +278,7 @@ for (const kind of databaseKinds) {
           await short.run('restoreFolder', { id: kept });
           short.bed.clock.advanceSeconds(1);
           assert.equal((await short.refused('restoreFolder', { id: lost })).extensions.code, 'NOT_FOUND');
-          assert.deepEqual(await short.ask('{trash{items{id}}}'), { trash: { items: [] } });
+          assert.deepEqual(await short.ask('{trash{items{folderId}}}'), { trash: { items: [] } });
           const { folders } = await countRows(short.bed.database.url);
           await short.bed.sweep();
           assert.equal((await countRows(short.bed.database.url)).folders, folders - 1);

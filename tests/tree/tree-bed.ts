@@ -15,7 +15,7 @@ const everything = `{
   folder{id name version updatedAt folders{totalCount}
     descendants{totalCount edges{depth node{id name version createdAt updatedAt folders{totalCount}}}}}
   exportFolders{path title icon description properties}
-  trash{items{id name version deletedAt}}}`;
+  trash{items{folderId name version deletedAt}}}`;
 
 export class TreeBed extends GraphBed {
   #people = 0;

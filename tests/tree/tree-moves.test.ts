@@ -27,12 +27,12 @@ for (const kind of databaseKinds) {
         const payload = await tree.run(
           'moveFolder',
           { id: moved, parentId: to },
-          'isDryRun folderCount accessChanges{before} folder{path version parent{name}}',
+          'isDryRun folderCount accessChanges{items{before}} folder{path version parent{name}}',
         );
         assert.deepEqual(payload, {
           isDryRun: false,
           folderCount: 3,
-          accessChanges: [],
+          accessChanges: { items: [] },
           folder: { path: '/To/Moved', version: 2, parent: { name: 'To' } },
         });
         assert.deepEqual(await tree.paths(to), ['Moved', 'Moved/One', 'Moved/One/Two']);
@@ -100,11 +100,11 @@ for (const kind of databaseKinds) {
         assert.match(error.message, /a sub-folder\. .*recursive: true/);
         await tree.create('Second', top);
         assert.match((await tree.refused('deleteFolder', { id: top })).message, /2 sub-folders/);
-        const one = await tree.run('deleteFolder', { id: leaf }, 'id folderCount');
-        assert.deepEqual(one, { id: leaf, folderCount: 1 });
+        const one = await tree.run('deleteFolder', { id: leaf }, 'folderId folderCount');
+        assert.deepEqual(one, { folderId: leaf, folderCount: 1 });
         await tree.createChain(['Leaf', 'Inner'], id);
-        const all = await tree.run('deleteFolder', { id: top, recursive: true }, 'id folderCount');
-        assert.deepEqual(all, { id: top, folderCount: 5 });
+        const all = await tree.run('deleteFolder', { id: top, recursive: true }, 'folderId folderCount');
+        assert.deepEqual(all, { folderId: top, folderCount: 5 });
         assert.equal(await tree.find(top, 'id'), null);
       });
 
@@ -143,7 +143,7 @@ for (const kind of databaseKinds) {
 
     describe('a dry run', () => {
       const selection =
-        'isDryRun folderCount accessChanges{user{username} before after} folder{path version}';
+        'isDryRun folderCount accessChanges{totalCount items{user{username} before after}} folder{path version}';
 
       test('tells who gains and who loses, by their own grants and by those of groups, and changes nothing', async () => {
         const [from, id, inner] = (await tree.createChain(['Vault', 'Case', 'Paper'])) as [
@@ -175,7 +175,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.run('moveFolder', { ...move, dryRun: true }, selection), {
           isDryRun: true,
           folderCount: 2,
-          accessChanges,
+          accessChanges: { totalCount: 3, items: accessChanges },
           folder: { path: '/Vault/Case', version: 1 },
         });
         assert.deepEqual(await tree.snapshot(), before);
@@ -183,7 +183,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.run('moveFolder', move, selection), {
           isDryRun: false,
           folderCount: 2,
-          accessChanges,
+          accessChanges: { totalCount: 3, items: accessChanges },
           folder: { path: '/Lobby/Case', version: 2 },
         });
         assert.deepEqual(await tree.find(id, 'id', gains.authToken), { id });

@@ -46,10 +46,10 @@ for (const kind of databaseKinds) {
         const id = await tree.create('Versioned and restored');
         tree.bed.clock.advanceSeconds(1);
         await tree.delete(id);
-        const { trash } = await tree.ask<{ trash: { items: { id: string; version: number }[] } }>(
-          '{trash(first: 1){items{id version}}}',
+        const { trash } = await tree.ask<{ trash: { items: { folderId: string; version: number }[] } }>(
+          '{trash(first: 1){items{folderId version}}}',
         );
-        assert.deepEqual(trash.items, [{ id, version: 2 }]);
+        assert.deepEqual(trash.items, [{ folderId: id, version: 2 }]);
         const error = await tree.refused('restoreFolder', { id, expectedVersion: 1 });
         assert.deepEqual(error.extensions, { code: 'CONFLICT', version: 2 });
         await tree.run('restoreFolder', { id, expectedVersion: 2 });

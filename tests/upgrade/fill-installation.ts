@@ -37,18 +37,18 @@ const questions = {
   admin: [
     `{folder{id name version createdAt updatedAt folders{totalCount}
       descendants{totalCount edges{depth node{id name path version createdAt updatedAt accessLevel
-        access{user{username} group{name} level grantedAt}}}}}}`,
+        access{items{user{username} group{name} level grantedAt}}}}}}}`,
     '{exportFolders{path title icon description properties}}',
-    '{trash{items{id name title version deletedAt purgedAt formerParent{id}}}}',
+    '{trash{items{folderId name title version deletedAt purgedAt formerParent{id}}}}',
     '{search(text: "gr\u00f6\u00dfe"){totalCount items{path}}}',
-    '{users{items{id username isAdministrator isDisabled createdAt groups{id name}}}}',
+    '{users{items{id username isAdministrator isDisabled createdAt groups{items{id name}}}}}',
     '{groups{items{id name createdAt members{items{username}}}}}',
     `{journal(first: 1000){totalCount items{number cursor at kind byId folderId ancestorIds formerAncestorIds
       userId groupId sessionId before after}}}`,
   ],
   reader: [
     '{viewer{user{id username}} folder{name descendants{items{path accessLevel}}}}',
-    '{changes(first: 1000){items{kind cursor id folder{path}}}}',
+    '{changes(first: 1000){items{kind cursor folderId folder{path}}}}',
   ],
 } as const;
 

@@ -25,7 +25,8 @@ export class Fixture {
     const ending = kind === sqlite ? 'sqlite' : 'sql';
     this.#kind = kind;
     this.#contents = read(`${name}.${ending}.gz`);
-    this.facts = JSON.parse(read(`${name}.${ending}.facts.gz`).toString()) as Facts;
+    const facts = JSON.parse(read(`${name}.${ending}.facts.gz`).toString()) as Facts;
+    this.facts = { ...facts, asked: facts.asked.map(inPresentSchema) };
   }
 
   /** A new database with it. */
@@ -50,6 +51,22 @@ export class Fixture {
     clock.advanceMs(this.facts.madeAt - clock.now());
     return clock;
   }
+}
+
+type Asked = Facts['asked'][number];
+
+/** Before the first release, `Folder.access` and `User.groups` were lists; now they are connections. */
+function inPresentSchema({ as, query, data }: Asked): Asked {
+  const isConnection = (key: string) => key === 'access' || key === 'groups';
+  return {
+    as,
+    query: query
+      .replace(/access\{(user\{username\} group\{name\} level grantedAt)\}/, 'access{items{$1}}')
+      .replace('groups{id name}', 'groups{items{id name}}'),
+    data: JSON.parse(JSON.stringify(data), (key, value: unknown) =>
+      isConnection(key) && Array.isArray(value) ? { items: value as unknown[] } : value,
+    ) as unknown,
+  };
 }
 
 function read(file: string): Buffer {

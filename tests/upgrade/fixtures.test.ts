@@ -64,24 +64,25 @@ for (const kind of databaseKinds) {
 
       test('goes on: the journal after its last entry, the trash with what was in it, and cursors of then', async () => {
         const created = await tree.create('of today');
-        const [trashed] = (await tree.ask<{ trash: { items: { id: string }[] } }>('{trash{items{id}}}')).trash
-          .items;
-        await tree.run('restoreFolder', { id: trashed!.id });
+        const [trashed] = (
+          await tree.ask<{ trash: { items: { folderId: string }[] } }>('{trash{items{folderId}}}')
+        ).trash.items;
+        await tree.run('restoreFolder', { id: trashed!.folderId });
         const journal = '{journal(first: 2){items{number kind folderId}}}';
         assert.deepEqual(await tree.ask(journal), {
           journal: {
             items: [
-              { number: journalNumber + 2, kind: 'RESTORE_FOLDER', folderId: trashed!.id },
+              { number: journalNumber + 2, kind: 'RESTORE_FOLDER', folderId: trashed!.folderId },
               { number: journalNumber + 1, kind: 'CREATE_FOLDER', folderId: created },
             ],
           },
         });
-        const changes = 'query($after: String){changes(after: $after){items{kind id}}}';
+        const changes = 'query($after: String){changes(after: $after){items{kind folderId}}}';
         assert.deepEqual(await tree.ask(changes, { after: lastCursor() }), {
           changes: {
             items: [
-              { kind: 'CREATE', id: created },
-              { kind: 'CREATE', id: trashed!.id },
+              { kind: 'CREATE', folderId: created },
+              { kind: 'CREATE', folderId: trashed!.folderId },
             ],
           },
         });

@@ -81,7 +81,10 @@ interface Moved {
   readonly folderCount: number;
   readonly folder: { readonly id: string; readonly version: number };
   /** Known to who manages the folder and both places. */
-  readonly accessChanges: readonly { readonly user: { readonly id: string } }[] | null;
+  readonly accessChanges: {
+    readonly items: readonly { readonly user: { readonly id: string } }[];
+    readonly totalCount: number;
+  } | null;
 }
 
 export const moveFolder: Action<
@@ -97,10 +100,13 @@ export const moveFolder: Action<
           id
           version
         }
-        accessChanges {
-          user {
-            id
+        accessChanges(first: 1000) {
+          items {
+            user {
+              id
+            }
           }
+          totalCount
         }
       }
     }
@@ -113,13 +119,13 @@ export const moveFolder: Action<
 
 export const deleteFolder: Action<
   Input<{ id: string; recursive: boolean; expectedVersion?: number }>,
-  { deleteFolder: { id: string; folderCount: number } }
+  { deleteFolder: { folderId: string; folderCount: number } }
 > = {
   label: 'Delete folder',
   document: /* GraphQL */ `
     mutation ($input: DeleteFolderInput!) {
       deleteFolder(input: $input) {
-        id
+        folderId
         folderCount
       }
     }

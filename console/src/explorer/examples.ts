@@ -14,7 +14,9 @@ export const examples: readonly Example[] = [
             username
             isAdministrator
             groups {
-              name
+              items {
+                name
+              }
             }
           }
           session {
@@ -103,16 +105,18 @@ export const examples: readonly Example[] = [
         folder(id: $folderId) {
           path
           accessLevel
-          access(inherited: true) {
-            level
-            user {
-              username
-            }
-            group {
-              name
-            }
-            folder {
-              path
+          access(inherited: true, first: 20) {
+            items {
+              level
+              user {
+                username
+              }
+              group {
+                name
+              }
+              folder {
+                path
+              }
             }
           }
         }

@@ -34,8 +34,8 @@ export function AccessTab({ folder }: { folder: OpenFolder }) {
         </p>
       )}
       <Answer of={grants}>
-        {({ folder: read }) => {
-          const all = inOrder(read?.access ?? []);
+        {(read) => {
+          const all = inOrder(read);
           const here = all.filter((grant) => grant.folder.id === id);
           const inherited = all.filter((grant) => grant.folder.id !== id);
           return (

@@ -22,7 +22,7 @@ export function ChangeNote({ folderId }: { folderId: string }) {
   useEffect(
     () =>
       listen((next) => {
-        if (next.id !== folderId || next.at === null || !verbs[next.kind]) return;
+        if (next.folderId !== folderId || next.at === null || !verbs[next.kind]) return;
         setChange(next.by?.id === viewer.id ? null : next);
       }),
     [listen, folderId, viewer.id],

@@ -23,7 +23,7 @@ const changesDocument = /* GraphQL */ `
       items {
         kind
         cursor
-        id
+        folderId
         at
         folderCount
         by {
@@ -73,7 +73,7 @@ export function ChangesList({ folder }: { folder: OpenFolder }) {
     select: ({ pages }) =>
       pages
         .flatMap(({ items }) => items)
-        .filter((change) => change.id === id)
+        .filter((change) => change.folderId === id)
         .reverse(),
   });
   const { isReadingMore, readMore } = useNextPage(about, changes);

@@ -9,20 +9,18 @@ import { Icon } from '../ui/icons.tsx';
 import { PersonPicker, type PickedPerson } from '../ui/person-picker.tsx';
 import { Answer } from '../ui/states.tsx';
 import { folderGrantFields, personOf, type Grant } from './grants.ts';
+import { useUserGroups, type GroupName } from '../graph/user-groups.ts';
 import { mayDo, type FolderLink, type OpenFolder } from './open-folder.ts';
 
 const explainDocument =
   /* GraphQL */ `
-  query Explain($userId: ID!, $folderId: ID!, $withGroups: Boolean!) {
+  query Explain($userId: ID!, $folderId: ID!) {
     explainAccess(userId: $userId, folderId: $folderId) {
       level
       reason
       user {
         id
         username
-        groups @include(if: $withGroups) {
-          id
-        }
       }
       grant {
         ...GrantOnFolder
@@ -35,11 +33,7 @@ interface Explained {
   readonly explainAccess: {
     readonly level: AccessLevel;
     readonly reason: string;
-    readonly user: {
-      readonly id: string;
-      readonly username: string;
-      readonly groups?: readonly { readonly id: string }[] | null;
-    };
+    readonly user: { readonly id: string; readonly username: string };
     readonly grant: Grant | null;
   };
 }
@@ -58,13 +52,12 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
   const answer = useGraph<Explained>(
     ['folder', folder.id, 'explain', chosenId],
     explainDocument,
-    {
-      userId: chosenId,
-      folderId: folder.id,
-      withGroups: viewer.isAdministrator || chosenId === viewer.id,
-    },
+    { userId: chosenId, folderId: folder.id },
     { enabled: chosenId !== null },
   );
+  const groups = useUserGroups(chosenId ?? '', {
+    isEnabled: chosenId !== null && (viewer.isAdministrator || chosenId === viewer.id),
+  });
   const user = answer.data?.explainAccess.user;
   const picked: PickedPerson | null =
     user && user.id === chosenId ? { kind: 'user', id: user.id, name: user.username } : null;
@@ -86,7 +79,9 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
       )}
       {chosenId !== null && (
         <Answer of={answer}>
-          {({ explainAccess }) => <Explanation of={explainAccess} folder={folder} grants={grants} />}
+          {({ explainAccess }) => (
+            <Explanation of={explainAccess} folder={folder} grants={grants} groups={groups.data ?? []} />
+          )}
         </Answer>
       )}
     </section>
@@ -95,11 +90,14 @@ export function ExplainAccess({ folder, grants }: ExplainAccessProps) {
 
 interface ExplanationProps extends ExplainAccessProps {
   readonly of: Explained['explainAccess'];
+  /** The groups of the user, if the viewer may know them. */
+  readonly groups: readonly GroupName[];
 }
 
-function Explanation({ of: { level, reason, user, grant }, folder, grants }: ExplanationProps) {
+function Explanation({ of: explained, folder, grants, groups }: ExplanationProps) {
+  const { level, reason, user, grant } = explained;
   const way: readonly FolderLink[] = [...folder.ancestors, folder];
-  const groupIds = new Set(user.groups?.map(({ id }) => id));
+  const groupIds = new Set(groups.map(({ id }) => id));
   const theirs = grants.filter((one) =>
     one.user ? one.user.id === user.id : groupIds.has(one.group?.id ?? ''),
   );

@@ -6,7 +6,8 @@ import { grantedLevel } from '../actions/granted-level.ts';
 import { grantCall, granting, revoking, type GrantPlace } from '../actions/grants.ts';
 import { perform, performOrTell } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
-import { useGraph } from '../graph/use-graph.ts';
+import { useEveryPage } from '../graph/use-every-page.ts';
+import type { Page } from '../graph/use-pages.ts';
 import { levelName } from '../ui/access-level.tsx';
 import type { PickedPerson } from '../ui/person-picker.tsx';
 
@@ -19,7 +20,7 @@ export interface Grant {
 }
 
 interface Access {
-  readonly folder: { readonly access: readonly Grant[] } | null;
+  readonly folder: { readonly access: Omit<Page<Grant>, 'totalCount'> } | null;
 }
 
 /** What `Grant` asks for: append it to the documents that read grants, and spread `...GrantOnFolder`. */
@@ -44,10 +45,16 @@ export const folderGrantFields = /* GraphQL */ `
 
 const accessDocument =
   /* GraphQL */ `
-    query AccessTo($id: ID!) {
+    query AccessTo($id: ID!, $first: Int, $after: String) {
       folder(id: $id) {
-        access(inherited: true) {
-          ...GrantOnFolder
+        access(inherited: true, first: $first, after: $after) {
+          items {
+            ...GrantOnFolder
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
         }
       }
     }
@@ -55,7 +62,12 @@ const accessDocument =
 
 /** Those on the folder and on its ancestors, the nearest first. */
 export function useGrants(folderId: string) {
-  return useGraph<Access>(['folder', folderId, 'access'], accessDocument, { id: folderId });
+  return useEveryPage<Access, Grant>(
+    ['folder', folderId, 'access'],
+    accessDocument,
+    { id: folderId },
+    ({ folder }) => folder && folder.access,
+  );
 }
 
 export function personOf({ user, group }: Pick<Grant, 'user' | 'group'>): PickedPerson {
@@ -121,7 +133,5 @@ function isSame(one: Grant, other: Grant): boolean {
 }
 
 function foreseeGrants(folderId: string, change: (grants: readonly Grant[]) => readonly Grant[]): () => void {
-  return foreseeAnswer<Access>(['folder', folderId, 'access'], ({ folder }) => ({
-    folder: folder && { ...folder, access: change(folder.access) },
-  }));
+  return foreseeAnswer<readonly Grant[]>(['folder', folderId, 'access'], change);
 }

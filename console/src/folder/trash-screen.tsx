@@ -84,7 +84,7 @@ export function TrashScreen() {
                   <tbody>
                     {items.map((folder) => (
                       <TrashRow
-                        key={folder.id}
+                        key={folder.folderId}
                         folder={folder}
                         onRestore={() => void putBack(folder)}
                         onRestoreTo={() => setAsked({ folder, reason: null })}

@@ -9,7 +9,7 @@ import { usePages, type Page, type Pages } from '../graph/use-pages.ts';
 import type { PickedFolder } from '../tree/folder-picker.tsx';
 
 export interface TrashedFolder {
-  readonly id: string;
+  readonly folderId: string;
   readonly name: string;
   readonly title: string;
   readonly deletedAt: string;
@@ -26,7 +26,7 @@ const trashDocument = /* GraphQL */ `
         endCursor
       }
       items {
-        id
+        folderId
         name
         title
         deletedAt
@@ -60,7 +60,7 @@ export interface RestoreChoice {
   readonly name?: string;
 }
 
-export function restoreCall({ id }: TrashedFolder, { parent, name }: RestoreChoice) {
+export function restoreCall({ folderId: id }: TrashedFolder, { parent, name }: RestoreChoice) {
   const input = { id, ...(parent && { parentId: parent.id }), ...(name !== undefined && { name }) };
   return { action: restoreFolder, variables: { input } };
 }
@@ -74,15 +74,16 @@ export async function restore(folder: TrashedFolder, choice: RestoreChoice): Pro
     ...restoreCall(folder, choice),
     done: `Restored “${name}”${parent ? ` to “${parent.name}”` : ''}`,
     stale,
-    foresee: () => foreseeItems<TrashedFolder>(about, (one) => (one.id === folder.id ? null : one)),
+    foresee: () =>
+      foreseeItems<TrashedFolder>(about, (one) => (one.folderId === folder.folderId ? null : one)),
     back: ({ restoreFolder: { folder: restored } }) => [
       {
         what: `“${name}”`,
         task: () => {
-          const expectedVersion = folderVersions.now(folder.id, restored.version);
+          const expectedVersion = folderVersions.now(folder.folderId, restored.version);
           return {
             action: deleteFolder,
-            variables: { input: { id: folder.id, recursive: true, expectedVersion } },
+            variables: { input: { id: folder.folderId, recursive: true, expectedVersion } },
             stale,
           };
         },

@@ -31,7 +31,7 @@ export const folderRowFields = /* GraphQL */ `
 export interface FolderChange {
   readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
   readonly cursor: string;
-  readonly id: string | null;
+  readonly folderId: string | null;
   readonly folder: FolderRow | null;
   readonly oldParent: { readonly id: string; readonly name: string } | null;
   readonly newParent: { readonly id: string; readonly name: string } | null;
@@ -46,7 +46,7 @@ const changesDocument =
       folderChanges(after: $after) {
         kind
         cursor
-        id
+        folderId
         folder {
           ...FolderRow
         }
@@ -144,14 +144,14 @@ export function LiveProvider({ children }: { children: ReactNode }) {
 }
 
 /** What was read of the folder, of those around it and of what is inside is read again when it is shown. */
-function noteChange({ kind, id, folder, oldParent, newParent, at }: FolderChange): void {
+function noteChange({ kind, folderId, folder, oldParent, newParent, at }: FolderChange): void {
   if (kind === 'RESYNC') {
     void queries.invalidateQueries();
     return;
   }
-  const touched = new Set<unknown>([id, folder?.parent?.id, oldParent?.id, newParent?.id]);
+  const touched = new Set<unknown>([folderId, folder?.parent?.id, oldParent?.id, newParent?.id]);
   for (const [[, of], data] of queries.getQueriesData({ queryKey: ['folder'] })) {
-    if (isInside(data, id, kind === 'CREATE')) touched.add(of);
+    if (isInside(data, folderId, kind === 'CREATE')) touched.add(of);
   }
   void queries.invalidateQueries({
     predicate: ({ queryKey: [subject, of] }) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
-import { readNextPage } from './next-page.ts';
+import { readFilledPage, readNextPage } from './next-page.ts';
 
 const queryKey = ['letters'];
 const ends: (() => void)[] = [];
@@ -109,5 +109,36 @@ describe('the next page', () => {
     stop();
     await settle();
     assert.deepEqual([state()!.data!.pages.length, state()!.isInvalidated], [1, true]);
+  });
+});
+
+describe('empty pages', () => {
+  const pages = (...items: string[][]) => {
+    const asked: (string | null)[] = [];
+    const read = (after: string | null) => {
+      asked.push(after);
+      const index = Number(after ?? 0);
+      const pageInfo = { hasNextPage: index + 1 < items.length, endCursor: String(index + 1) };
+      return Promise.resolve({ items: items[index]!, totalCount: 0, pageInfo });
+    };
+    return { asked, read };
+  };
+
+  test('are passed over until a page has items', async () => {
+    const { asked, read } = pages([], [], ['a'], ['b']);
+    assert.deepEqual((await readFilledPage(null, read)).items, ['a']);
+    assert.deepEqual(asked, [null, '1', '2']);
+  });
+
+  test('end with the last page', async () => {
+    const { asked, read } = pages([], []);
+    assert.deepEqual((await readFilledPage(null, read)).items, []);
+    assert.equal(asked.length, 2);
+  });
+
+  test('end after twenty of them, and leave the rest to the next request', async () => {
+    const { asked, read } = pages(...Array.from({ length: 50 }, () => []));
+    assert.equal((await readFilledPage(null, read)).pageInfo.hasNextPage, true);
+    assert.equal(asked.length, 20);
   });
 });

@@ -28,3 +28,26 @@ export async function readNextPage(list: PagedList, stateNow: () => ListState | 
   }
   await list.fetchNextPage({ cancelRefetch: false });
 }
+
+/** As every connection of the graph has it. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly totalCount: number;
+  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+}
+
+/** A search may return empty pages before it finds something. */
+const maxEmptyPages = 20;
+
+/** Reads on while a page is empty and is not the last one. */
+export async function readFilledPage<Item>(
+  after: string | null,
+  read: (after: string | null) => Promise<Page<Item>>,
+): Promise<Page<Item>> {
+  let page = await read(after);
+  for (let empty = 1; empty < maxEmptyPages; empty++) {
+    if (page.items.length > 0 || !page.pageInfo.hasNextPage) break;
+    page = await read(page.pageInfo.endCursor);
+  }
+  return page;
+}

@@ -2,20 +2,16 @@
 
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { client } from '../session/client.ts';
+import { readFilledPage, type Page } from './next-page.ts';
 import type { About } from './use-graph.ts';
 import { useNextPage, type NextPage } from './use-next-page.ts';
-
-/** As every connection of the graph has it. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  readonly totalCount: number;
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-}
 
 export interface List<Item> {
   readonly items: readonly Item[];
   readonly totalCount: number;
 }
+
+export type { Page };
 
 /** With what `<ShowMore of>` needs. */
 export interface Pages<Item> extends NextPage {
@@ -45,8 +41,10 @@ export function usePages<Result, Item>(
 ): Pages<Item> {
   const query = useInfiniteQuery({
     queryKey: about,
-    queryFn: async ({ pageParam, signal }): Promise<Page<Item>> =>
-      pageOf(await client.query<Result>(document, { ...variables, after: pageParam }, { signal })),
+    queryFn: ({ pageParam, signal }): Promise<Page<Item>> =>
+      readFilledPage(pageParam, async (after) =>
+        pageOf(await client.query<Result>(document, { ...variables, after }, { signal })),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: ({ pageInfo }) => (pageInfo.hasNextPage ? pageInfo.endCursor : null),
     select: ({ pages }): List<Item> => ({

@@ -2,54 +2,31 @@
 
 import { useState } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
+import { useUserGroups, type GroupName } from '../graph/user-groups.ts';
 import { useViewer } from '../session/session.tsx';
 import { Link } from '../router.tsx';
 import { Button } from '../ui/button.tsx';
-import { ShownPart } from '../ui/shown-part.tsx';
+import { ShowMore } from '../ui/show-more.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { ChangePassword } from './change-password.tsx';
-import type { GroupName } from './people-data.ts';
 import { RevokeAllDialog } from './revoke-dialogs.tsx';
 import { SessionTable } from './session-table.tsx';
-import { refreshFields, sessionFields, type Refresh, type SessionRow } from './sessions.ts';
+import { useOwnSessions } from './use-sessions.ts';
 import './people.css';
 
-const accountDocument =
-  /* GraphQL */ `
-    query Account {
-      viewer {
-        user {
-          id
-          username
-          isAdministrator
-          createdAt
-          groups {
-            id
-            name
-          }
-        }
-        sessions {
-          ...SessionRow
-        }
+const accountDocument = /* GraphQL */ `
+  query Account {
+    viewer {
+      user {
+        id
+        username
+        isAdministrator
+        createdAt
       }
     }
-  ` + sessionFields;
-
-/** Apart, since whoever has very many sessions cannot have all of it in one answer. */
-const refreshesDocument =
-  /* GraphQL */ `
-    query OwnRefreshes {
-      viewer {
-        sessions {
-          id
-          refreshes {
-            ...Refresh
-          }
-        }
-      }
-    }
-  ` + refreshFields;
+  }
+`;
 
 interface Account {
   readonly viewer: {
@@ -58,20 +35,12 @@ interface Account {
       readonly username: string;
       readonly isAdministrator: boolean;
       readonly createdAt: string;
-      readonly groups: readonly GroupName[];
     };
-    readonly sessions: readonly SessionRow[];
   };
 }
 
-interface OwnRefreshes {
-  readonly viewer: { readonly sessions: readonly { id: string; refreshes: readonly Refresh[] }[] };
-}
-
-const pollMs = 15_000;
-
 export function AccountScreen() {
-  const answer = useGraph<Account>(['people', 'account'], accountDocument, {}, { refetchInterval: pollMs });
+  const answer = useGraph<Account>(['people', 'account'], accountDocument);
   return (
     <main className="page">
       <header className="page-header">
@@ -84,16 +53,15 @@ export function AccountScreen() {
         </section>
         <ChangePassword />
       </div>
-      <Answer of={answer} loading={<Loading lines={3} />}>
-        {({ viewer }) => <OwnSessions sessions={viewer.sessions} />}
-      </Answer>
+      <OwnSessions />
     </main>
   );
 }
 
 function OwnFacts({ user }: { user: Account['viewer']['user'] }) {
   const { isAdministrator } = useViewer();
-  const { username, createdAt, groups } = user;
+  const { id, username, createdAt } = user;
+  const groups = useUserGroups(id);
   return (
     <dl className="facts">
       <dt>User name</dt>
@@ -102,13 +70,9 @@ function OwnFacts({ user }: { user: Account['viewer']['user'] }) {
       <dd>{user.isAdministrator ? 'Yes: you may see and do everything' : 'No'}</dd>
       <dt>Groups</dt>
       <dd>
-        {groups.length === 0 && 'None'}
-        {groups.map(({ id, name }, at) => (
-          <span key={id}>
-            {at > 0 && ', '}
-            {isAdministrator ? <Link to={`/groups/${id}`}>{name}</Link> : name}
-          </span>
-        ))}
+        <Answer of={groups} loading={null}>
+          {(all) => (all.length === 0 ? 'None' : <GroupNames groups={all} areLinks={isAdministrator} />)}
+        </Answer>
       </dd>
       <dt>Created</dt>
       <dd>
@@ -118,32 +82,36 @@ function OwnFacts({ user }: { user: Account['viewer']['user'] }) {
   );
 }
 
-function OwnSessions({ sessions }: { sessions: readonly SessionRow[] }) {
+function GroupNames({ groups, areLinks }: { groups: readonly GroupName[]; areLinks: boolean }) {
+  return groups.map(({ id, name }, index) => (
+    <span key={id}>
+      {index > 0 && ', '}
+      {areLinks ? <Link to={`/groups/${id}`}>{name}</Link> : name}
+    </span>
+  ));
+}
+
+function OwnSessions() {
   const [isRevoking, setRevoking] = useState(false);
-  const { data } = useGraph<OwnRefreshes>(['people', 'ownRefreshes'], refreshesDocument);
-  const refreshes = new Map(data?.viewer.sessions.map((session) => [session.id, session.refreshes]));
-  const all = sessions.map((session) => ({ ...session, ...refreshesIn(refreshes, session.id) }));
+  const list = useOwnSessions();
+  const count = list.data?.totalCount ?? 0;
   return (
     <section className="card" aria-labelledby="own-sessions">
       <header className="card-header">
         <h2 id="own-sessions">Where you are signed in</h2>
-        <span className="soft number">{sessions.length.toLocaleString('en')}</span>
+        {list.data && <span className="soft number">{count.toLocaleString('en')}</span>}
         <span className="grow" />
-        {sessions.length > 1 && (
+        {count > 1 && (
           <Button size="small" icon="signOut" onPress={() => setRevoking(true)}>
             Sign out everywhere else…
           </Button>
         )}
       </header>
-      <ShownPart of={all} things="sessions">
-        {(shown) => <SessionTable caption="Your sessions, the newest first" sessions={shown} />}
-      </ShownPart>
+      <Answer of={list} loading={<Loading lines={3} />}>
+        {({ items }) => <SessionTable caption="Your sessions, the newest first" sessions={items} />}
+      </Answer>
+      <ShowMore of={list} things="sessions" />
       {isRevoking && <RevokeAllDialog onClose={() => setRevoking(false)} />}
     </section>
   );
-}
-
-function refreshesIn(of: ReadonlyMap<string, readonly Refresh[]>, id: string) {
-  const refreshes = of.get(id);
-  return refreshes ? { refreshes } : {};
 }

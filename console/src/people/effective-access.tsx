@@ -4,13 +4,14 @@ import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AccessLevel } from '../graph/live.tsx';
 import { useGraph } from '../graph/use-graph.ts';
+import type { GroupName } from '../graph/user-groups.ts';
 import { Link, setQuery, usePlace } from '../router.tsx';
 import { FolderPicker, type PickedFolder } from '../tree/folder-picker.tsx';
 import { LevelChip, readableReason } from '../ui/access-level.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
-import type { GroupName, UserFacts } from './people-data.ts';
+import type { UserFacts } from './people-data.ts';
 
 const explainDocument = /* GraphQL */ `
   query Explain($userId: ID!, $folderId: ID!) {

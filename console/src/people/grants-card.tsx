@@ -2,7 +2,6 @@
 
 import { useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';
-import { useGraph } from '../graph/use-graph.ts';
 import { Link } from '../router.tsx';
 import { FolderIcon } from '../tree/folder-icon.tsx';
 import { accessLevels } from '../ui/access-level.tsx';
@@ -12,14 +11,7 @@ import { ShownPart } from '../ui/shown-part.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { GrantDialog } from './grant-dialog.tsx';
-import {
-  aboutGrants,
-  changeLevel,
-  groupGrantsDocument,
-  takeAway,
-  userGrantsDocument,
-  type GrantsAnswer,
-} from './grants.ts';
+import { changeLevel, inOrderOfPaths, takeAway, useGrantsTo } from './grants.ts';
 import type { GrantRow } from './people-data.ts';
 
 interface GrantsCardProps {
@@ -30,9 +22,7 @@ interface GrantsCardProps {
 
 export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
   const [isGranting, setGranting] = useState(false);
-  const { userId, groupId } = grantee;
-  const document = userId === undefined ? groupGrantsDocument : userGrantsDocument;
-  const answer = useGraph<GrantsAnswer>(aboutGrants(grantee), document, { id: userId ?? groupId });
+  const answer = useGrantsTo(grantee);
   return (
     <section className="card" aria-labelledby="grants">
       <header className="card-header">
@@ -44,11 +34,11 @@ export function GrantsCard({ grantee, name, note }: GrantsCardProps) {
       </header>
       <p className="hint">{note}</p>
       <Answer of={answer} loading={<Loading lines={2} />}>
-        {({ holder }) =>
-          !holder || holder.grants.length === 0 ? (
+        {(all) =>
+          all.length === 0 ? (
             <p className="soft">Nothing is granted to {name}.</p>
           ) : (
-            <ShownPart of={holder.grants} things="grants">
+            <ShownPart of={inOrderOfPaths(all)} things="grants">
               {(grants) => (
                 <ul className="people-list">
                   {grants.map((grant) => (

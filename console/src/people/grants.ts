@@ -6,40 +6,72 @@ import { grantedLevel } from '../actions/granted-level.ts';
 import { granting, revoking, type GrantPlace } from '../actions/grants.ts';
 import { perform, performOrTell } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
+import { useEveryPage } from '../graph/use-every-page.ts';
 import type { About } from '../graph/use-graph.ts';
+import type { Page } from '../graph/use-pages.ts';
 import { levelName } from '../ui/access-level.tsx';
 import { grantFields, type GrantRow } from './people-data.ts';
 
-export interface GrantsAnswer {
-  readonly holder: { readonly id: string; readonly grants: readonly GrantRow[] } | null;
+interface GrantsAnswer {
+  readonly holder: { readonly grants: Omit<Page<GrantRow>, 'totalCount'> } | null;
 }
 
-export const userGrantsDocument =
+const userGrantsDocument =
   /* GraphQL */ `
-    query GrantsOfUser($id: ID!) {
+    query GrantsOfUser($id: ID!, $first: Int, $after: String) {
       holder: user(id: $id) {
         id
-        grants {
-          ...GrantRow
+        grants(first: $first, after: $after) {
+          items {
+            ...GrantRow
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
         }
       }
     }
   ` + grantFields;
 
-export const groupGrantsDocument =
+const groupGrantsDocument =
   /* GraphQL */ `
-    query GrantsOfGroup($id: ID!) {
+    query GrantsOfGroup($id: ID!, $first: Int, $after: String) {
       holder: group(id: $id) {
         id
-        grants {
-          ...GrantRow
+        grants(first: $first, after: $after) {
+          items {
+            ...GrantRow
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
         }
       }
     }
   ` + grantFields;
 
-export function aboutGrants({ userId, groupId }: Grantee): About {
+function aboutGrants({ userId, groupId }: Grantee): About {
   return ['people', 'grants', userId ?? groupId];
+}
+
+export function useGrantsTo(grantee: Grantee) {
+  const { userId, groupId } = grantee;
+  const document = userId === undefined ? groupGrantsDocument : userGrantsDocument;
+  return useEveryPage<GrantsAnswer, GrantRow>(
+    aboutGrants(grantee),
+    document,
+    { id: userId ?? groupId },
+    ({ holder }) => holder && holder.grants,
+  );
+}
+
+const byPath = new Intl.Collator('en', { numeric: true });
+
+/** In the order of the paths, "/Floor 2" before "/Floor 10". */
+export function inOrderOfPaths(grants: readonly GrantRow[]): readonly GrantRow[] {
+  return grants.toSorted((one, other) => byPath.compare(one.folder.path, other.folder.path));
 }
 
 interface GrantFolder {
@@ -87,8 +119,5 @@ export async function takeAway(grantee: Grantee, { folder, level }: GrantRow): P
 }
 
 function foreseeing(grantee: Grantee, change: (rows: readonly GrantRow[]) => readonly GrantRow[]) {
-  return () =>
-    foreseeAnswer<GrantsAnswer>(aboutGrants(grantee), ({ holder }) => ({
-      holder: holder && { ...holder, grants: change(holder.grants) },
-    }));
+  return () => foreseeAnswer<readonly GrantRow[]>(aboutGrants(grantee), change);
 }

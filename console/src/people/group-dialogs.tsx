@@ -62,7 +62,7 @@ export function NewGroupDialog({ onClose }: { onClose: () => void }) {
 interface GroupNow {
   readonly name: string;
   readonly members: { readonly totalCount: number };
-  readonly grants: readonly unknown[];
+  readonly grants: { readonly totalCount: number };
 }
 
 const nowDocument = /* GraphQL */ `
@@ -72,8 +72,8 @@ const nowDocument = /* GraphQL */ `
       members(first: 1) {
         totalCount
       }
-      grants {
-        level
+      grants(first: 1) {
+        totalCount
       }
     }
   }
@@ -85,7 +85,7 @@ async function groupNow(id: string): Promise<GroupNow | null> {
 
 /** Nobody is in it, and nothing is granted to it. */
 function isAsMade(group: GroupNow | null, name: string): boolean {
-  return group?.name === name && group.members.totalCount === 0 && group.grants.length === 0;
+  return group?.name === name && group.members.totalCount === 0 && group.grants.totalCount === 0;
 }
 
 export function RenameGroupDialog({ group, onClose }: GroupDialogProps) {

@@ -1,7 +1,8 @@
 /** Joining groups and leaving them, each with the way back from it. */
 
 import { addToGroup, removeFromGroup } from '../actions/people-actions.ts';
-import { peopleStale, type GroupName } from './people-data.ts';
+import type { GroupName } from '../graph/user-groups.ts';
+import { peopleStale } from './people-data.ts';
 
 interface Joined {
   readonly group: GroupName;

@@ -2,6 +2,7 @@
 
 import type { AccessLevel } from '../graph/live.tsx';
 import type { About } from '../graph/use-graph.ts';
+import type { GroupName } from '../graph/user-groups.ts';
 import { useJournalTail } from '../graph/use-journal-tail.ts';
 import { useViewer } from '../session/session.tsx';
 
@@ -30,11 +31,6 @@ export function usePeopleAsTheyChange(): void {
   useJournalTail({ isOn: isAdministrator, filter: { kinds: peopleKinds }, stale: aboutPeople });
 }
 
-export interface GroupName {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** An administrator sees all of it. */
 export interface UserFacts {
   readonly id: string;
@@ -43,7 +39,8 @@ export interface UserFacts {
   readonly isDisabled: boolean;
   readonly createdAt: string;
   readonly lastLoginAt: string | null;
-  readonly groups: readonly GroupName[];
+  /** The first of them. */
+  readonly groups: { readonly items: readonly GroupName[]; readonly totalCount: number };
 }
 
 export const userFields = /* GraphQL */ `
@@ -54,9 +51,12 @@ export const userFields = /* GraphQL */ `
     isDisabled
     createdAt
     lastLoginAt
-    groups {
-      id
-      name
+    groups(first: 3) {
+      items {
+        id
+        name
+      }
+      totalCount
     }
   }
 `;

@@ -18,7 +18,7 @@ export function SessionDetails({ session }: { session: SessionRow }) {
         <dt>Id</dt>
         <dd className="code">{id}</dd>
       </dl>
-      {refreshes && <Refreshes refreshes={refreshes} />}
+      <Refreshes refreshes={refreshes} />
     </div>
   );
 }

@@ -19,12 +19,26 @@ export interface SessionRow {
   readonly address: string | null;
   readonly agent: string | null;
   readonly isCurrent: boolean;
-  /** Not known of some yet. */
-  readonly refreshes?: readonly Refresh[];
+  readonly refreshes: readonly Refresh[];
 }
 
-/** For documents that read `SessionRow`. */
-export const sessionFields = /* GraphQL */ `
+/** How often a spent refresh token came back. */
+export function replaysOf({ refreshes }: SessionRow): number {
+  return refreshes.reduce((sum, { replays }) => sum + replays, 0);
+}
+
+/** For documents that read pages of `SessionRow`. */
+const sessionPageFields = /* GraphQL */ `
+  fragment SessionPage on SessionConnection {
+    items {
+      ...SessionRow
+    }
+    totalCount
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
   fragment SessionRow on Session {
     id
     user {
@@ -37,43 +51,34 @@ export const sessionFields = /* GraphQL */ `
     address
     agent
     isCurrent
+    refreshes {
+      at
+      address
+      agent
+      replays
+      replayedAt
+      replayAddress
+      replayAgent
+    }
   }
 `;
-
-export const refreshFields = /* GraphQL */ `
-  fragment Refresh on SessionRefresh {
-    at
-    address
-    agent
-    replays
-    replayedAt
-    replayAddress
-    replayAgent
-  }
-`;
-
-/** How often a spent refresh token came back. */
-export function replaysOf({ refreshes = [] }: SessionRow): number {
-  return refreshes.reduce((sum, { replays }) => sum + replays, 0);
-}
 
 export const sessionsDocument =
   /* GraphQL */ `
     query Sessions($userId: ID, $first: Int, $after: String) {
       sessions(userId: $userId, first: $first, after: $after) {
-        items {
-          ...SessionRow
-          refreshes {
-            ...Refresh
-          }
-        }
-        totalCount
-        pageInfo {
-          hasNextPage
-          endCursor
+        ...SessionPage
+      }
+    }
+  ` + sessionPageFields;
+
+export const ownSessionsDocument =
+  /* GraphQL */ `
+    query OwnSessions($first: Int, $after: String) {
+      viewer {
+        sessions(first: $first, after: $after) {
+          ...SessionPage
         }
       }
     }
-  ` +
-  sessionFields +
-  refreshFields;
+  ` + sessionPageFields;

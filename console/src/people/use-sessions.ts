@@ -1,7 +1,7 @@
-/** Sessions of everybody or of one user, for administrators: read again and again, for they come and go by themselves. */
+/** Sessions of everybody or of one user, for administrators, and those of the viewer: read again and again, for they come and go by themselves. */
 
 import { usePages, type Page, type Pages } from '../graph/use-pages.ts';
-import { sessionsDocument, type SessionRow } from './sessions.ts';
+import { ownSessionsDocument, sessionsDocument, type SessionRow } from './sessions.ts';
 
 const pageSize = 25;
 const pollMs = 15_000;
@@ -13,6 +13,16 @@ export function useSessions(userId: string | null): Pages<SessionRow> {
     sessionsDocument,
     { userId, first: pageSize },
     ({ sessions }) => sessions,
+    { pollMs },
+  );
+}
+
+export function useOwnSessions(): Pages<SessionRow> {
+  return usePages<{ viewer: { sessions: Page<SessionRow> } }, SessionRow>(
+    ['people', 'ownSessions'],
+    ownSessionsDocument,
+    { first: pageSize },
+    ({ viewer }) => viewer.sessions,
     { pollMs },
   );
 }

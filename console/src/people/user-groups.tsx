@@ -3,37 +3,49 @@
 import { useState } from 'react';
 import { foreseeAnswer } from '../actions/foresee.ts';
 import { performOrTell } from '../actions/perform.ts';
+import { aboutUserGroups, useUserGroups, type GroupName } from '../graph/user-groups.ts';
 import { Link } from '../router.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { PersonPicker } from '../ui/person-picker.tsx';
+import { ShownPart } from '../ui/shown-part.tsx';
+import { Answer, Loading } from '../ui/states.tsx';
 import { joining, leaving } from './memberships.ts';
-import { aboutUser, type GroupName, type UserAnswer, type UserFacts } from './people-data.ts';
+import type { UserFacts } from './people-data.ts';
 
 export function UserGroups({ user }: { user: UserFacts }) {
-  const { groups, username } = user;
+  const { username } = user;
+  const answer = useUserGroups(user.id);
   const [choices, setChoices] = useState(0);
   return (
     <section className="card" aria-labelledby="user-groups">
       <h2 id="user-groups">Groups</h2>
-      {groups.length === 0 ? (
-        <p className="soft">{username} is in no group.</p>
-      ) : (
-        <ul className="people-list">
-          {groups.map((group) => (
-            <li key={group.id}>
-              <Icon name="group" />
-              <Link to={`/groups/${group.id}`}>{group.name}</Link>
-              <span className="grow" />
-              <IconButton
-                label={`Remove from ${group.name}`}
-                icon="close"
-                onPress={() => void leave(user, group)}
-              />
-            </li>
-          ))}
-        </ul>
-      )}
+      <Answer of={answer} loading={<Loading lines={2} />}>
+        {(groups) =>
+          groups.length === 0 ? (
+            <p className="soft">{username} is in no group.</p>
+          ) : (
+            <ShownPart of={groups} things="groups">
+              {(part) => (
+                <ul className="people-list">
+                  {part.map((group) => (
+                    <li key={group.id}>
+                      <Icon name="group" />
+                      <Link to={`/groups/${group.id}`}>{group.name}</Link>
+                      <span className="grow" />
+                      <IconButton
+                        label={`Remove from ${group.name}`}
+                        icon="close"
+                        onPress={() => void leave(user, group)}
+                      />
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </ShownPart>
+          )
+        }
+      </Answer>
       {/* Another one after each choice, so that it is empty again. */}
       <PersonPicker
         key={choices}
@@ -41,7 +53,7 @@ export function UserGroups({ user }: { user: UserFacts }) {
         kinds="groups"
         placeholder="Name of a group"
         value={null}
-        without={groups.map(({ id }) => id)}
+        without={answer.data?.map(({ id }) => id) ?? []}
         onChange={(group) => {
           if (!group) return;
           setChoices(choices + 1);
@@ -53,10 +65,7 @@ export function UserGroups({ user }: { user: UserFacts }) {
 }
 
 function withGroups(user: UserFacts, change: (groups: readonly GroupName[]) => readonly GroupName[]) {
-  return () =>
-    foreseeAnswer<UserAnswer>(aboutUser(user.id), ({ user: known }) => ({
-      user: known && { ...known, groups: change(known.groups) },
-    }));
+  return () => foreseeAnswer<readonly GroupName[]>(aboutUserGroups(user.id), change);
 }
 
 function join(user: UserFacts, { id, name }: GroupName) {

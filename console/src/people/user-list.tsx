@@ -106,7 +106,7 @@ function UserTable({ users }: { users: readonly UserFacts[] }) {
                 )}
               </td>
               <td className="wide-only">
-                {groups.length === 0 ? <span className="soft">None</span> : groupNames(groups)}
+                {groups.totalCount === 0 ? <span className="soft">None</span> : groupNames(groups)}
               </td>
               <td>
                 {lastLoginAt === null ? <span className="soft">Never</span> : <Time at={lastLoginAt} />}
@@ -122,11 +122,9 @@ function UserTable({ users }: { users: readonly UserFacts[] }) {
   );
 }
 
-function groupNames(groups: UserFacts['groups']): string {
-  const shown = groups.slice(0, 3).map(({ name }) => name);
-  return groups.length > shown.length
-    ? `${shown.join(', ')} and ${groups.length - shown.length} more`
-    : shown.join(', ');
+function groupNames({ items, totalCount }: UserFacts['groups']): string {
+  const names = items.map(({ name }) => name).join(', ');
+  return totalCount > items.length ? `${names} and ${totalCount - items.length} more` : names;
 }
 
 export function UserState({ isDisabled }: { isDisabled: boolean }) {

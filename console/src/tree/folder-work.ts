@@ -107,10 +107,13 @@ export async function moveFolders(
   });
   const back: BackStep[] = [];
   const affected = new Set<string>();
+  let mostOfOneMove = 0;
   try {
     for (const { id, name, parentId } of moving) {
       const { moveFolder: moved } = await perform(task(id, parentId, parent.id));
-      for (const { user } of moved.accessChanges ?? []) affected.add(user.id);
+      const { items = [], totalCount = 0 } = moved.accessChanges ?? {};
+      for (const { user } of items) affected.add(user.id);
+      mostOfOneMove = Math.max(mostOfOneMove, totalCount);
       back.unshift({
         what: `“${name}”`,
         task: () => task(id, parent.id, parentId!, versionNow(moved.folder)),
@@ -124,7 +127,11 @@ export async function moveFolders(
   if (!first || back.length === 0) return;
   const what = moving.length === 1 ? `“${first.name}”` : `${back.length} folders`;
   const call = moving.length === 1 ? task(first.id, first.parentId, parent.id) : undefined;
-  tellDone(`Moved ${what} into “${parent.name}”${withAccess(affected.size)}`, back, call);
+  tellDone(
+    `Moved ${what} into “${parent.name}”${withAccess(Math.max(affected.size, mostOfOneMove))}`,
+    back,
+    call,
+  );
 }
 
 /** With all that is inside. Rejects with the refusal; those before it are deleted. */

@@ -6,7 +6,7 @@ import { goneText } from './gone-text.ts';
 const gone: FolderChange = {
   kind: 'DELETE',
   cursor: 'c',
-  id: 'f',
+  folderId: 'f',
   folder: null,
   oldParent: null,
   newParent: null,

@@ -90,13 +90,13 @@ export class ModelServer {
 
   /** A change shows the folder as it is when it is told of, which may be later. */
   told(change: FolderChange): FolderChange {
-    const { id, kind } = change;
+    const { folderId: id, kind } = change;
     if (id === null || kind === 'DELETE') return change;
     return { ...change, folder: this.#folders.has(id) ? this.row(id) : null };
   }
 
   resync(): FolderChange {
-    return { ...this.#change('RESYNC', 'root'), id: null, folder: null };
+    return { ...this.#change('RESYNC', 'root'), folderId: null, folder: null };
   }
 
   /** Lets the first answer go that is waited for; false if there is none. */
@@ -146,7 +146,7 @@ export class ModelServer {
     return {
       kind,
       cursor: 'c',
-      id,
+      folderId: id,
       folder: this.#folders.has(id) ? this.row(id) : null,
       oldParent: null,
       newParent: null,

@@ -1,6 +1,8 @@
 /** What a move would do, asked before it is done: how many folders go, and who would see more or less. */
 
 import { useQuery } from '@tanstack/react-query';
+import { maxPageSize, readEveryPage } from '../graph/every-page.ts';
+import type { Page } from '../graph/use-pages.ts';
 import { problemOf } from '../graph/problem.ts';
 import type { AccessLevel } from '../graph/live.tsx';
 import { client } from '../session/client.ts';
@@ -8,16 +10,22 @@ import { levelName } from '../ui/access-level.tsx';
 import type { WorkFolder } from './folder-work.ts';
 
 const previewDocument = /* GraphQL */ `
-  mutation PreviewMove($input: MoveFolderInput!) {
+  mutation PreviewMove($input: MoveFolderInput!, $first: Int, $after: String) {
     moveFolder(input: $input) {
       folderCount
-      accessChanges {
-        user {
-          id
-          username
+      accessChanges(first: $first, after: $after) {
+        items {
+          user {
+            id
+            username
+          }
+          before
+          after
         }
-        before
-        after
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
       }
     }
   }
@@ -32,7 +40,7 @@ interface AccessChange {
 interface PreviewAnswer {
   readonly moveFolder: {
     readonly folderCount: number;
-    readonly accessChanges: readonly AccessChange[] | null;
+    readonly accessChanges: Omit<Page<AccessChange>, 'totalCount'> | null;
   };
 }
 
@@ -57,10 +65,14 @@ export function useMovePreview(folders: readonly WorkFolder[], parentId: string 
       let isTold = true;
       for (const { id } of folders) {
         const input = { id, parentId, dryRun: true };
-        const { moveFolder } = await client.mutate<PreviewAnswer>(previewDocument, { input }, { signal });
-        count += moveFolder.folderCount;
-        isTold &&= moveFolder.accessChanges !== null;
-        for (const change of moveFolder.accessChanges ?? []) {
+        const all = await readEveryPage(async (after) => {
+          const variables = { input, first: maxPageSize, after };
+          const { moveFolder } = await client.mutate<PreviewAnswer>(previewDocument, variables, { signal });
+          if (after === null) count += moveFolder.folderCount;
+          isTold &&= moveFolder.accessChanges !== null;
+          return moveFolder.accessChanges;
+        });
+        for (const change of all) {
           changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
         }
       }

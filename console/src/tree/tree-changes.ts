@@ -3,7 +3,10 @@
 import type { FolderChange } from '../graph/live.tsx';
 import type { TreeStore } from './tree-store.ts';
 
-export function applyChange(store: TreeStore, { kind, id, folder, oldParent, at }: FolderChange): void {
+export function applyChange(
+  store: TreeStore,
+  { kind, folderId: id, folder, oldParent, at }: FolderChange,
+): void {
   if (kind === 'RESYNC') {
     if (store.root) store.expireInside(store.root.id);
     return;

@@ -17,7 +17,7 @@ const folder = (name: string): FolderRow => ({
 const change = (kind: FolderChange['kind'], others: Partial<FolderChange> = {}): FolderChange => ({
   kind,
   cursor: 'c',
-  id: 'f',
+  folderId: 'f',
   folder: kind === 'DELETE' ? null : folder('New'),
   oldParent: null,
   newParent: null,
@@ -80,7 +80,7 @@ test('a deleted folder is told of where it was', () => {
 
 test('many changes are told by their number', () => {
   const { marks, pass } = bed();
-  for (let at = 0; at < 27; at++) marks.note(change('UPDATE', { id: `f${at}` }), { viewerId: 'me' });
+  for (let at = 0; at < 27; at++) marks.note(change('UPDATE', { folderId: `f${at}` }), { viewerId: 'me' });
   pass(2_000);
   assert.equal(marks.told, '27 changes by others.');
 });

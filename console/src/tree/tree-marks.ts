@@ -30,13 +30,16 @@ export class TreeMarks {
       viewerId,
     }: { before?: FolderRow | undefined; parent?: FolderRow | undefined; viewerId: string },
   ): void {
-    if (change.by?.id === viewerId || change.id === null || change.kind === 'RESYNC') return;
+    if (change.by?.id === viewerId || change.folderId === null || change.kind === 'RESYNC') return;
     const by = change.by ? ` by ${change.by.username}` : '';
     const name = change.folder?.name ?? before?.name;
     const what = whatHappened(change, before);
     if (name === undefined || what === null) return;
     const isGone = !change.folder;
-    this.#mark(isGone ? parent?.id : change.id, isGone ? `“${name}” ${what}${by}` : `${what}${by}, just now`);
+    this.#mark(
+      isGone ? parent?.id : change.folderId,
+      isGone ? `“${name}” ${what}${by}` : `${what}${by}, just now`,
+    );
     this.#gather(`${name} ${what}${by}.`);
   }
 

@@ -149,7 +149,7 @@ test('what is inside is read again after a move, and after a change of access, t
     const store = planted(1, 1);
     store.put('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     const rest = { cursor: '', oldParent: null, newParent: null, folderCount: null, by: null };
-    applyChange(store, { kind, id: 'a0', at, folder: store.folder('a0')!, ...rest });
+    applyChange(store, { kind, folderId: 'a0', at, folder: store.folder('a0')!, ...rest });
     assert.equal(store.level('a0')!.isStale, isReadAgain, `${kind} at ${at}`);
   }
 });

@@ -58,7 +58,7 @@ export function useShownTree(openId: string | null): TreeMarks {
   useEffect(() => {
     return listen((change) => {
       const { store, loader } = tree;
-      const before = change.id === null ? undefined : store.folder(change.id);
+      const before = change.folderId === null ? undefined : store.folder(change.folderId);
       const parent = before?.parent ? store.folder(before.parent.id) : undefined;
       marks.note(change, { before, parent, viewerId });
       loader.apply(change);
@@ -111,7 +111,7 @@ async function follow(id: string): Promise<void> {
 
 /** The open folder, or one above it, is not there any more: what is left of the way to it is opened. */
 function leaveGone(
-  { kind, id, folder }: FolderChange,
+  { kind, folderId: id, folder }: FolderChange,
   way: readonly string[],
   openId: string | null,
   text: string | null,

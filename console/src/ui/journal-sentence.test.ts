@@ -94,6 +94,10 @@ const sentences: readonly [Partial<SentenceEntry>, string][] = [
     { kind: 'END_SESSION', byId: null, by: null, ...grace, after: { because: 'replay' } },
     'The server ended a session of grace, because a refresh token was used twice',
   ],
+  [
+    { kind: 'END_SESSION', byId: null, by: null, ...grace, after: { because: 'limit' } },
+    'The server ended a session of grace, because the user had too many',
+  ],
   [{ kind: 'ROTATE_KEY', byId: null, by: null }, 'The server made a new signing key'],
   [{ kind: 'RETIRE_KEY', by: null }, 'Somebody who has been deleted since retired a signing key'],
 ];

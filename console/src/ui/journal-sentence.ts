@@ -180,6 +180,7 @@ function userUpdateOf({ before, after, userId, byId }: SentenceEntry, user: stri
 const endings: Readonly<Record<string, string>> = {
   password: ', because the password was changed',
   disabled: ', because the user was disabled',
+  limit: ', because the user had too many',
   replay: ', because a refresh token was used twice',
 };
 

@@ -3,10 +3,11 @@
 import { LRUCache } from 'lru-cache';
 import {
   whenDone,
+  type ConsistentReader,
   type Database,
   type PromiseOrValue,
-  type Reader,
-  type Reading,
+  type Snapshot,
+  type Transaction,
 } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
@@ -19,13 +20,13 @@ import { Ancestry } from './ancestry.ts';
 export interface AccessBook {
   /** What the user may see and do by now. Refuses, as the others do, a user who is disabled or gone. */
   accessOf(userId: string): PromiseOrValue<Latest>;
-  /** For what one answer reads: of the same moment. */
-  accessFor(reading: Reading, userId: string): PromiseOrValue<Latest>;
+  /** The user's rights in a snapshot: those of the moment that its data is of. */
+  accessFor(snapshot: Snapshot, userId: string): PromiseOrValue<Latest>;
   /**
-   * Inside a transaction, before it changes any access: the state that the change is judged by. Or inside a snapshot.
-   * Whoever has read the head there need not do it again.
+   * Inside a transaction, before it changes any access: the state that the change is judged by. Pass the head if you
+   * have read it there already.
    */
-  accessIn(reader: Reader, userId: string, head?: JournalHead): PromiseOrValue<Standing>;
+  accessIn(transaction: Transaction, userId: string, head?: JournalHead): PromiseOrValue<Standing>;
   /** What was read last of this user's: it holds where the journal has the same access number. */
   lastKnown(userId: string): KnownAccess | undefined;
 }
@@ -49,6 +50,9 @@ export interface KnownAccess {
 /** Counted in folders that are remembered. */
 const mostRemembered = 1_000_000;
 
+/** What others have begun to read may be older than the number; what is begun after that cannot be, unless the database went back. */
+const mostTries = 3;
+
 const findPerson = sql<{ id: string }, { isAdministrator: number; disabledAt: number | null }>`
   select is_administrator as "isAdministrator", disabled_at as "disabledAt" from users where id = ${'id'}`;
 
@@ -71,20 +75,15 @@ export function createAccessBook(database: Database): AccessBook {
 
   return {
     accessOf,
-    accessFor(reading, userId) {
-      if (!reading.isOfOneMoment) return accessOf(userId);
-      return whenDone(
-        readHead(reading),
-        (place) => ifKnown(userId, place) ?? readAndKeep(reading, userId, place),
-      );
-    },
-    accessIn: (reader, userId, head) =>
+    accessFor: (snapshot, userId) =>
+      whenDone(readHead(snapshot), (place) => ifKnown(userId, place) ?? readAndKeep(snapshot, userId, place)),
+    accessIn: (transaction, userId, head) =>
       whenDone(
-        head ?? readHead(reader),
+        head ?? readHead(transaction),
         (place) =>
           ifKnown(userId, place) ??
-          // What a transaction saw may never be committed: it is not kept.
-          whenDone(readViewerAccess(reader, userId), (access) => ({ access, place })),
+          // What a transaction reads may never be committed: it is not cached.
+          whenDone(readViewerAccess(transaction, userId), (access) => ({ access, place })),
       ),
     lastKnown: (userId) => known.get(userId),
   };
@@ -99,12 +98,13 @@ export function createAccessBook(database: Database): AccessBook {
   }
 
   async function readLatest(userId: string, { accessNumber }: JournalHead): Promise<Latest> {
-    for (;;) {
+    for (let tries = 0; tries < mostTries; tries++) {
       const started = reading.get(userId) ?? readAtOneMoment(userId);
       reading.set(userId, started);
       const latest = await started;
       if (latest.place.accessNumber >= accessNumber) return latest;
     }
+    throw database.reportOutdated();
   }
 
   async function readAtOneMoment(userId: string): Promise<Latest> {
@@ -116,7 +116,7 @@ export function createAccessBook(database: Database): AccessBook {
   }
 
   /** The reader stays at the moment of `place`. */
-  async function readAndKeep(reader: Reader, userId: string, place: JournalHead): Promise<Latest> {
+  async function readAndKeep(reader: ConsistentReader, userId: string, place: JournalHead): Promise<Latest> {
     const fresh = await readViewerAccess(reader, userId);
     const old = known.get(userId);
     // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
@@ -126,7 +126,7 @@ export function createAccessBook(database: Database): AccessBook {
   }
 }
 
-async function readViewerAccess(reader: Reader, userId: string): Promise<Access> {
+async function readViewerAccess(reader: ConsistentReader, userId: string): Promise<Access> {
   const person = await reader.get(findPerson, { id: userId });
   if (!person || person.disabledAt !== null) {
     throw new Refusal('INVALID_AUTH_TOKEN', 'The user of this auth token can no longer log in.');
@@ -136,7 +136,7 @@ async function readViewerAccess(reader: Reader, userId: string): Promise<Access>
 
 /** Read anew, for any user; as if what is at the end of a way of earlier were still there. */
 export async function readAccess(
-  reader: Reader,
+  reader: ConsistentReader,
   userId: string,
   isAdministrator: boolean,
   formerWay: readonly string[] = [],

@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { accessLevels, type AccessLevel } from './access-level.ts';
 
-const { NONE, READ, MANAGE } = accessLevels;
+const { NONE, READ, WRITE, MANAGE } = accessLevels;
 
 /** Which children of a folder somebody sees: all, all but these, or only these. */
 export interface ChildRule {
@@ -77,6 +77,12 @@ export class Access {
 
   get seesOnlyRoot(): boolean {
     return !this.isAdministrator && ![...this.#granted.values()].some((level) => level >= READ);
+  }
+
+  /** Grants on deleted folders count: they can be restored. */
+  get writesSomething(): boolean {
+    const levels = [...this.#granted.values(), ...this.#grantedOffTree.values()];
+    return this.isAdministrator || levels.some((level) => level >= WRITE);
   }
 
   get managesSomething(): boolean {

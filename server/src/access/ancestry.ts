@@ -3,7 +3,7 @@
  * that they share is read once.
  */
 
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { inBatches, whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 
 interface Step {
@@ -45,7 +45,8 @@ export class Ancestry {
   load(ids: readonly string[]): PromiseOrValue<void> {
     const unknown = ids.filter((id) => !this.#parentIds.has(id));
     if (unknown.length === 0) return;
-    return whenDone(this.#reader.all(climb, { ids: unknown }), (steps) => {
+    const read = (some: readonly string[]) => this.#reader.all(climb, { ids: some }, some.length);
+    return whenDone(inBatches(unknown, read), (steps) => {
       for (const { id, parentId } of steps) this.#parentIds.set(id, parentId);
     });
   }

@@ -1,7 +1,21 @@
 /** Grants: who was given which level on which folder, and which of them decides. */
 
-import type { Reader, Transaction } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
+import {
+  inBatches,
+  whenDone,
+  type PromiseOrValue,
+  type Reader,
+  type Transaction,
+} from '../database/database.ts';
+import { lastId } from '../database/row-id.ts';
+import {
+  list,
+  listForEach,
+  readListsOfEach,
+  sql,
+  type ListOfEach,
+  type Statement,
+} from '../database/statement.ts';
 import { record, type ChangedBy } from '../journal/journal.ts';
 import { accessLevelName, type AccessLevel } from './access-level.ts';
 
@@ -15,6 +29,17 @@ export interface Grant {
   readonly subject: Subject;
   readonly level: AccessLevel;
   readonly grantedAt: number;
+}
+
+/** The position of a grant in a list: when it was given, and the id of the other side: its user or group, or its folder. */
+export interface GrantPosition {
+  readonly grantedAt: number;
+  readonly id: string;
+}
+
+export interface GrantSlice {
+  readonly after: GrantPosition | undefined;
+  readonly limit: number;
 }
 
 interface GrantRow {
@@ -32,8 +57,33 @@ const findOn = sql<{ folderIds: readonly string[] }, GrantRow>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
   order by folder_id, subject_kind desc, subject_id`;
 
-const findTo = sql<{ subjectIds: readonly string[]; most: number }, GrantRow>`
-  ${selectGrants} where subject_id in (select value from ${list('subjectIds')}) limit ${'most'}`;
+type PageParameters = GrantPosition & { readonly limit: number; readonly ids: readonly string[] };
+
+/** The newest first. `owner` is the column of the ids whose lists they are, `other` that of the other side. */
+const pageOfEach = <More = unknown>(owner: Statement, other: Statement, chosen: Statement) =>
+  sql<PageParameters & More, ListOfEach>`${listForEach('ids', {
+    table: 'grants',
+    columns: ['folder_id', 'subject_id', 'subject_kind', 'level', 'granted_at'],
+    where: sql`${owner} = each.value and (granted_at, ${other}) < (${'grantedAt'}, ${'id'}) ${chosen}`,
+    orderBy: sql`granted_at desc, ${other} desc`,
+    limit: sql`${'limit'}`,
+  })}`;
+
+type ToSubjects = { readonly subjectIds: readonly string[] };
+const toSubjects = sql`and subject_id in (select value from ${list('subjectIds')})`;
+
+const pageOn = pageOfEach(sql`folder_id`, sql`subject_id`, sql``);
+const pageOnToSubjects = pageOfEach<ToSubjects>(sql`folder_id`, sql`subject_id`, toSubjects);
+const pageTo = pageOfEach(sql`subject_id`, sql`folder_id`, sql``);
+
+const countOn = <More = unknown>(chosen: Statement) =>
+  sql<{ folderIds: readonly string[] } & More, { folderId: string; count: number }>`
+    select folder_id as "folderId", count(*) as count from grants
+    where folder_id in (select value from ${list('folderIds')}) ${chosen} group by folder_id`;
+const countAllOn = countOn(sql``);
+const countOnToSubjects = countOn<ToSubjects>(toSubjects);
+
+const beforeAll: GrantPosition = { grantedAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
 const findFor = sql<{ folderIds: readonly string[]; userId: string }, GrantRow>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
@@ -74,16 +124,44 @@ const findPeople = sql<
 
 /** All grants on these folders, those to users first. */
 export async function readGrants(reader: Reader, folderIds: readonly string[]): Promise<Grant[]> {
-  return (await reader.all(findOn, { folderIds })).map(toGrant);
+  const read = (some: readonly string[]) => reader.all(findOn, { folderIds: some }, some.length);
+  return (await inBatches(folderIds, read)).map(toGrant);
 }
 
-/** The grants to these users and groups, in no order; some of them are on folders that are off the tree. */
-export async function readGrantsTo(
+/** A page of the grants on each folder, the newest first: all, or those to the users and groups that are named. */
+export function listGrantsOn(
+  reader: Reader,
+  folderIds: readonly string[],
+  { after = beforeAll, limit }: GrantSlice,
+  subjectIds?: readonly string[],
+): PromiseOrValue<ReadonlyMap<string, readonly Grant[]>> {
+  const parameters = { ids: folderIds, ...after, limit };
+  const lists = subjectIds
+    ? reader.all(pageOnToSubjects, { ...parameters, subjectIds })
+    : reader.all(pageOn, parameters);
+  return whenDone(lists, (found) => readListsOfEach(folderIds, found, toListedGrant));
+}
+
+/** Counts the grants that `listGrantsOn` pages through. */
+export function countGrantsOn(
+  reader: Reader,
+  folderIds: readonly string[],
+  subjectIds?: readonly string[],
+): PromiseOrValue<ReadonlyMap<string, number>> {
+  const counts = subjectIds
+    ? reader.all(countOnToSubjects, { folderIds, subjectIds })
+    : reader.all(countAllOn, { folderIds });
+  return whenDone(counts, (rows) => new Map(rows.map(({ folderId, count }) => [folderId, count])));
+}
+
+/** A page of the grants to each user or group, the newest first; some are on folders that are off the tree. */
+export function listGrantsTo(
   reader: Reader,
   subjectIds: readonly string[],
-  most: number,
-): Promise<Grant[]> {
-  return (await reader.all(findTo, { subjectIds, most })).map(toGrant);
+  { after = beforeAll, limit }: GrantSlice,
+): PromiseOrValue<ReadonlyMap<string, readonly Grant[]>> {
+  const lists = reader.all(pageTo, { ids: subjectIds, ...after, limit });
+  return whenDone(lists, (found) => readListsOfEach(subjectIds, found, toListedGrant));
 }
 
 /** The grant that decides what a user may do at the end of a way that starts at the root: the nearest, then highest. */
@@ -189,6 +267,18 @@ export async function compareAccess(
   return [...levels]
     .map(([userId, own]) => ({ userId, before: nearest(own, wayBefore), after: nearest(own, wayAfter) }))
     .filter(({ before, after }) => before !== after);
+}
+
+type GrantColumns = [
+  folderId: string,
+  subjectId: string,
+  subjectKind: Subject['kind'],
+  level: AccessLevel,
+  grantedAt: number,
+];
+
+function toListedGrant([folderId, subjectId, subjectKind, level, grantedAt]: GrantColumns): Grant {
+  return toGrant({ folderId, subjectId, subjectKind, level, grantedAt });
 }
 
 function toGrant({ folderId, subjectId, subjectKind, level, grantedAt }: GrantRow): Grant {

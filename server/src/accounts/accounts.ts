@@ -1,9 +1,10 @@
 /** Credentials. Never tells why a login failed: unknown, wrong and disabled look and cost the same. */
 
+import type { QueueEntry } from '../concurrency/fair-queue.ts';
 import type { Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { accountNameKey, toAccountName } from './account-name.ts';
-import type { Passwords } from './passwords.ts';
+import { hashingFor, type Passwords } from './passwords.ts';
 
 /** Whose password was right, and which: a password changed meanwhile no longer counts. */
 export interface CheckedCredentials {
@@ -33,13 +34,14 @@ export async function checkCredentials(
   reader: Reader,
   passwords: Passwords,
   given: { username: string; password: string },
+  entry: QueueEntry,
 ): Promise<CheckedCredentials | undefined> {
   const username = toAccountName(given.username);
   const stored =
     username === undefined
       ? undefined
       : await reader.get(findCredentials, { usernameKey: accountNameKey(username) });
-  const isMatch = await passwords.matches(given.password, stored?.passwordHash);
+  const isMatch = await passwords.matches(given.password, stored?.passwordHash, entry);
   return stored && isMatch && stored.disabledAt === null ? stored : undefined;
 }
 
@@ -59,10 +61,10 @@ export async function recordLogin(
 export async function checkPassword(
   reader: Reader,
   passwords: Passwords,
-  given: { userId: string; password: string },
+  given: { userId: string; sessionId: string; password: string },
 ): Promise<CheckedCredentials | undefined> {
   const stored = await reader.get(findPasswordHash, { userId: given.userId });
-  const isMatch = await passwords.matches(given.password, stored?.passwordHash);
+  const isMatch = await passwords.matches(given.password, stored?.passwordHash, hashingFor(given));
   return stored && isMatch ? stored : undefined;
 }
 

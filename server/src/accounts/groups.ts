@@ -2,7 +2,7 @@
 
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
-import { list, sql } from '../database/statement.ts';
+import { list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, searchPattern, toAccountName } from './account-name.ts';
 import type { KeyedSlice } from './users.ts';
@@ -25,13 +25,17 @@ const page = sql<{ pattern: string; after: string; limit: number }, Group>`
   order by name_key limit ${'limit'}`;
 const count = sql<{ pattern: string }, { count: number }>`
   select count(*) as count from user_groups where name_key like ${'pattern'} escape '!'`;
-const upTo = sql<{ pattern: string; key: string }, { id: string }>`
-  select id from user_groups where name_key like ${'pattern'} escape '!' and name_key <= ${'key'} limit 1`;
-
-const findOfUsers = sql<{ userIds: readonly string[] }, Group & { userId: string }>`
-  select user_id as "userId", id, name, created_at as "createdAt"
-  from group_members join user_groups on id = group_id
-  where user_id in (select value from ${list('userIds')}) order by name_key`;
+const pageOfEachUser = sql<{ userIds: readonly string[]; after: string; limit: number }, ListOfEach>`
+  ${listForEach('userIds', {
+    table: 'group_members join user_groups on user_groups.id = group_id',
+    columns: ['user_groups.id', 'user_groups.name', 'user_groups.created_at'],
+    where: sql`user_id = each.value and name_key > ${'after'}`,
+    orderBy: sql`name_key`,
+    limit: sql`${'limit'}`,
+  })}`;
+const countOfEachUser = sql<{ userIds: readonly string[] }, { userId: string; count: number }>`
+  select user_id as "userId", count(*) as count from group_members
+  where user_id in (select value from ${list('userIds')}) group by user_id`;
 
 export function readGroup(reader: Reader, id: string): PromiseOrValue<Group | undefined> {
   return isRowId(id) ? reader.get(findById, { id }) : undefined;
@@ -56,12 +60,30 @@ export function readGroups(reader: Reader, ids: readonly string[]): PromiseOrVal
   );
 }
 
-/** The groups of each user in the order of their names; a user without any is not in the map. */
-export function readGroupsOf(
+/** The groups of each user in the order of `groupKey`; a user without any is not in the map. */
+export function listGroupsOf(
   reader: Reader,
   userIds: readonly string[],
+  { after = '', limit }: KeyedSlice,
 ): PromiseOrValue<Map<string, Group[]>> {
-  return whenDone(reader.all(findOfUsers, { userIds }), (rows) => Map.groupBy(rows, ({ userId }) => userId));
+  return whenDone(reader.all(pageOfEachUser, { userIds, after, limit }), (lists) =>
+    readListsOfEach(userIds, lists, ([id, name, createdAt]: [string, string, number]) => ({
+      id,
+      name,
+      createdAt,
+    })),
+  );
+}
+
+/** How many groups each user is in; a user without any is not in the map. */
+export function countGroupsOf(
+  reader: Reader,
+  userIds: readonly string[],
+): PromiseOrValue<Map<string, number>> {
+  return whenDone(
+    reader.all(countOfEachUser, { userIds }),
+    (rows) => new Map(rows.map(({ userId, count: many }) => [userId, many])),
+  );
 }
 
 /** Groups whose name holds the text in any case, in the order of `groupKey`. */
@@ -77,16 +99,6 @@ export function listGroups(
 export function countGroups(reader: Reader, text: string | null | undefined): PromiseOrValue<number> {
   const pattern = searchPattern(text);
   return pattern === undefined ? 0 : whenDone(reader.get(count, { pattern }), (row) => row!.count);
-}
-
-/** Whether the list begins at or before the key. */
-export function hasGroupsUpTo(
-  reader: Reader,
-  text: string | null | undefined,
-  key: string,
-): PromiseOrValue<boolean> {
-  const pattern = searchPattern(text);
-  return pattern === undefined ? false : whenDone(reader.get(upTo, { pattern, key }), Boolean);
 }
 
 /** The place of a group in a list. */

@@ -3,18 +3,23 @@ import { test } from 'node:test';
 import { Refusal } from '../refusal.ts';
 import { createPasswords } from './passwords.ts';
 
+const entry = { key: 'one client' };
+
 test('a password matches its own hash and no other password does', async () => {
   const passwords = createPasswords();
-  const hash = await passwords.hash('correct horse');
-  assert.equal(await passwords.matches('correct horse', hash), true);
+  const hash = await passwords.hash('correct horse', entry);
+  assert.equal(await passwords.matches('correct horse', hash, entry), true);
   for (const other of ['correct hors', 'Correct horse', 'correct horse ', '']) {
-    assert.equal(await passwords.matches(other, hash), false, other);
+    assert.equal(await passwords.matches(other, hash, entry), false, other);
   }
 });
 
 test('the hash is argon2id at the settled cost, salted, and does not hold the password', async () => {
   const passwords = createPasswords();
-  const [first, second] = await Promise.all([passwords.hash('hunter2'), passwords.hash('hunter2')]);
+  const [first, second] = await Promise.all([
+    passwords.hash('hunter2', entry),
+    passwords.hash('hunter2', entry),
+  ]);
   assert.match(first, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
   assert.notEqual(first, second);
   assert.ok(!first.includes('hunter2'));
@@ -24,22 +29,22 @@ test('the same letters in composed and decomposed form are the same password', a
   const passwords = createPasswords();
   const composed = 'Z\u00fcrich';
   const decomposed = 'Zu\u0308rich';
-  assert.equal(await passwords.matches(decomposed, await passwords.hash(composed)), true);
-  assert.equal(await passwords.matches(composed, await passwords.hash(decomposed)), true);
-  assert.equal(await passwords.matches('Zurich', await passwords.hash(composed)), false);
+  assert.equal(await passwords.matches(decomposed, await passwords.hash(composed, entry), entry), true);
+  assert.equal(await passwords.matches(composed, await passwords.hash(decomposed, entry), entry), true);
+  assert.equal(await passwords.matches('Zurich', await passwords.hash(composed, entry), entry), false);
 });
 
 test('without a hash no password matches, not even an empty one', async () => {
   const passwords = createPasswords();
-  assert.equal(await passwords.matches('hunter2', undefined), false);
-  assert.equal(await passwords.matches('', undefined), false);
+  assert.equal(await passwords.matches('hunter2', undefined, entry), false);
+  assert.equal(await passwords.matches('', undefined, entry), false);
 });
 
 test('the line is bounded: one works, one waits, the third is refused and told when to come back', async () => {
-  const passwords = createPasswords({ atOnce: 1, waiting: 1 });
-  const working = passwords.hash('first');
-  const waiting = passwords.matches('second', undefined);
-  await assert.rejects(passwords.hash('third'), (error) => {
+  const passwords = createPasswords({ atOnce: 1, maxWaiting: 1 });
+  const working = passwords.hash('first', entry);
+  const waiting = passwords.matches('second', undefined, entry);
+  await assert.rejects(passwords.hash('third', entry), (error) => {
     assert.ok(error instanceof Refusal);
     assert.equal(error.code, 'UNAVAILABLE');
     assert.ok(error.details.retryAfterSeconds! > 0);
@@ -51,19 +56,19 @@ test('the line is bounded: one works, one waits, the third is refused and told w
 });
 
 test('after the line has emptied, it takes as many as before', async () => {
-  const passwords = createPasswords({ atOnce: 1, waiting: 1 });
+  const passwords = createPasswords({ atOnce: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
-    const three = ['a', 'b', 'c'].map((password) => passwords.hash(password));
+    const three = ['a', 'b', 'c'].map((password) => passwords.hash(password, entry));
     const outcomes = (await Promise.allSettled(three)).map(({ status }) => status);
     assert.deepEqual(outcomes, ['fulfilled', 'fulfilled', 'rejected']);
   }
 });
 
 test('work that fails gives its place back', async () => {
-  const passwords = createPasswords({ atOnce: 1, waiting: 1 });
+  const passwords = createPasswords({ atOnce: 1, maxWaiting: 1 });
   for (let round = 0; round < 3; round++) {
-    const failing = passwords.matches('hunter2', 'not a hash');
-    const next = passwords.matches('hunter2', undefined);
+    const failing = passwords.matches('hunter2', 'not a hash', entry);
+    const next = passwords.matches('hunter2', undefined, entry);
     await assert.rejects(
       failing,
       (error) => !(error instanceof Refusal) && !String(error).includes('hunter2'),
@@ -73,9 +78,9 @@ test('work that fails gives its place back', async () => {
 });
 
 test('those who wait are served in the order of asking', async () => {
-  const passwords = createPasswords({ atOnce: 1, waiting: 3 });
+  const passwords = createPasswords({ atOnce: 1, maxWaiting: 6 });
   const served: string[] = [];
-  const ask = (name: string) => passwords.matches(name, undefined).then(() => served.push(name));
+  const ask = (name: string) => passwords.matches(name, undefined, entry).then(() => served.push(name));
   await Promise.all(['first', 'second', 'third', 'fourth'].map(ask));
   assert.deepEqual(served, ['first', 'second', 'third', 'fourth']);
 });

@@ -1,10 +1,11 @@
 /**
  * Passwords as argon2id hashes. Hashing is bounded: each costs tens of milliseconds of a core, and unbounded logins
- * would starve every other request.
+ * would starve every other request. It is also fair: no client address and no user can delay the logins of others.
  */
 
 import { hash, verify } from '@node-rs/argon2';
-import { createPlaces, spareCores, type Places } from '../places.ts';
+import { FairQueue, type QueueEntry } from '../concurrency/fair-queue.ts';
+import { spareCores, type Places } from '../places.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface PasswordCost {
@@ -18,43 +19,58 @@ const settledCost: PasswordCost = { memoryCost: 19_456, timeCost: 2, parallelism
 export interface Passwords {
   /** At this moment. */
   readonly hashing: { readonly running: number; readonly waiting: number };
-  hash(password: string): Promise<string>;
+  /** The entry is the queue's key of the client that the server hashes for, such as its address. */
+  hash(password: string, entry: QueueEntry): Promise<string>;
   /** Without a hash it does the same work and answers false. */
-  matches(password: string, hash: string | undefined): Promise<boolean>;
+  matches(password: string, hash: string | undefined, entry: QueueEntry): Promise<boolean>;
 }
 
 export interface PasswordOptions {
   readonly atOnce?: number;
-  /** Those of all workers of this node; unless given, this process has its own. */
+  /** Limits the hashing of all workers of this node together. Each worker shares its permits fairly. */
   readonly places?: Places | undefined;
-  readonly waiting?: number;
+  readonly maxWaiting?: number;
   readonly cost?: PasswordCost | undefined;
 }
 
 export function createPasswords({
   atOnce = spareCores(),
-  places = createPlaces(atOnce),
-  waiting = 500,
+  places,
+  maxWaiting = 500,
   cost = settledCost,
 }: PasswordOptions = {}): Passwords {
   const nobodysHash = hashOfNothing(cost);
-  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
-    if (places.waiting < waiting || places.areFree) return places.use(task);
-    throw new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
-      retryAfterSeconds: 5,
-    });
-  };
+  const queue = new FairQueue({
+    permits: atOnce,
+    maxWaiting,
+    maxWaitingPerKey: Math.ceil(maxWaiting / 2),
+    fullError: tooManyLogins,
+  });
+  const inTurn = <T>(entry: QueueEntry, task: () => Promise<T>): Promise<T> =>
+    queue.run(entry, () => (places ? places.use(task) : task()));
   return {
     get hashing() {
-      return { running: places.taken, waiting: places.waiting };
+      if (!places) return { running: queue.running, waiting: queue.waiting };
+      return { running: places.taken, waiting: queue.waiting + places.waiting };
     },
-    hash: (password) => inTurn(() => hash(normal(password), cost)),
-    matches: (password, known) =>
-      inTurn(async () => {
+    hash: (password, entry) => inTurn(entry, () => hash(normal(password), cost)),
+    matches: (password, known, entry) =>
+      inTurn(entry, async () => {
         const isMatch = await verify(known ?? nobodysHash, normal(password));
         return isMatch && known !== undefined;
       }),
   };
+}
+
+/** The entry of a user who is logged in: the user's requests share one turn, and alternate between sessions. */
+export function hashingFor({ userId, sessionId }: { userId: string; sessionId?: string }): QueueEntry {
+  return { key: `user ${userId}`, subkey: sessionId ?? '' };
+}
+
+function tooManyLogins(): Refusal {
+  return new Refusal('UNAVAILABLE', 'Too many logins at once. Try again in a moment.', {
+    retryAfterSeconds: 5,
+  });
 }
 
 /** A hash of no password at the same cost, so that an unknown user takes as long as a known one. */

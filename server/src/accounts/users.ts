@@ -50,8 +50,6 @@ const statementsOf = (source: Statement) => ({
   page: sql<FilterParameters & { after: string; limit: number }, UserRow>`
     ${selectUser} ${source} and username_key > ${'after'} order by username_key limit ${'limit'}`,
   count: sql<FilterParameters, { count: number }>`select count(*) as count ${source}`,
-  upTo: sql<FilterParameters & { key: string }, { id: string }>`
-    select users.id ${source} and username_key <= ${'key'} limit 1`,
 });
 
 const everybody = statementsOf(sql`from users where username_key like ${'pattern'} escape '!'`);
@@ -104,13 +102,6 @@ export function countUsers(reader: Reader, filter: UserFilter): PromiseOrValue<n
   const { statements, parameters } = listOf(filter);
   if (!parameters) return 0;
   return whenDone(reader.get(statements.count, parameters), (row) => row!.count);
-}
-
-/** Whether the list begins at or before the key. */
-export function hasUsersUpTo(reader: Reader, filter: UserFilter, key: string): PromiseOrValue<boolean> {
-  const { statements, parameters } = listOf(filter);
-  if (!parameters) return false;
-  return whenDone(reader.get(statements.upTo, { ...parameters, key }), Boolean);
 }
 
 /** The place of a user in a list. */

@@ -8,7 +8,7 @@ import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.t
 import { copyInstallation, type ComparedTable } from '../copy/copy.ts';
 import type { Database } from '../database/database.ts';
 import { openAsItIs } from '../database/open-database.ts';
-import { withoutPassword } from '../shown-url.ts';
+import { holdsPassword, withoutPassword } from '../shown-url.ts';
 import { StartError, UsageError } from '../start-error.ts';
 import { command, json } from './command.ts';
 import { print, printJson, table } from './output.ts';
@@ -39,7 +39,15 @@ Interrupted, it goes on where it was when the same command is run again. Until a
 the destination. At the end the rows of both are counted and compared.
 
 ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`,
-  run: ({ words, options }) => copyAll(urlsOf(words, options), options),
+  run: ({ words, options }) => {
+    const urls = urlsOf(words, options);
+    if (words.some(holdsPassword)) {
+      console.error(
+        'espalier: warning: A URL holds a password, which every user of this machine can read in the process list. Use --from-file and --to-file instead.',
+      );
+    }
+    return copyAll(urls, options);
+  },
 });
 
 interface Urls {

@@ -1,6 +1,6 @@
 /** The command line: finds the command, and turns what stops it into one line and an exit code. */
 
-import { flagName } from '../config.ts';
+import { flagName, passwordsInProcessList } from '../config.ts';
 import { nearestName } from '../nearest-name.ts';
 import { commandLineSettings } from '../settings/command-line-settings.ts';
 import { UsageError } from '../start-error.ts';
@@ -36,7 +36,12 @@ async function run(given: readonly string[]): Promise<void> {
   } else {
     const { found, rest } = command ?? findMeantBy(args) ?? noSuchCommand(args);
     const loaded = await found.load();
-    await loaded.run(readGiven(found.name, loaded, rest) as never);
+    const read = readGiven(found.name, loaded, rest);
+    // Both report this with their other warnings.
+    if (found.name !== 'serve' && found.name !== 'doctor') {
+      passwordsInProcessList(read.flags).forEach((text) => console.error(`espalier: warning: ${text}`));
+    }
+    await loaded.run(read as never);
   }
 }
 

@@ -17,6 +17,7 @@ import {
   exposureWarning,
   metricsExposureWarning,
   tooManyWorkersWarning,
+  trustedProxyWarning,
   unsealedWarning,
 } from './settings-warnings.ts';
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
@@ -53,6 +54,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
     databaseLinkWarning(settings),
     metricsExposureWarning(settings),
     tooManyWorkersWarning(settings),
+    trustedProxyWarning(settings),
   ].forEach((warning) => told.warn(warning));
   void stop.asked.then((signal) => told.stopping(signal));
   let administrator: NewAdministrator | undefined;

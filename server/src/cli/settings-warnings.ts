@@ -10,6 +10,25 @@ export function exposureWarning({ host, tlsCertFile, trustProxy }: Settings): st
   return `Listening on ${host} without TLS: passwords and tokens cross the network unprotected. Set ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE, or put a TLS proxy in front and set ESPALIER_TRUST_PROXY.`;
 }
 
+/** A trusted proxy may claim any client address: it can evade the login throttle and lock out other clients. */
+export function trustedProxyWarning({ trustProxy }: Settings): string | undefined {
+  const advice =
+    'can forge X-Forwarded-For, evade the login throttle and lock out others. List the addresses of your proxies, or ranges no wider than /24 (IPv4) or /64 (IPv6).';
+  if (trustProxy === true) return `ESPALIER_TRUST_PROXY is true: every client ${advice}`;
+  const wide = Array.isArray(trustProxy) ? trustProxy.filter(isWideRange) : [];
+  if (wide.length === 0) return undefined;
+  return `ESPALIER_TRUST_PROXY trusts ${wide.join(', ')}: every machine in that range ${advice}`;
+}
+
+/** Wider than one subnet. Loopback is one machine, however many addresses it has. */
+function isWideRange(range: string): boolean {
+  if (range === 'linklocal' || range === 'uniquelocal') return true;
+  const [address = '', bits] = range.split('/');
+  if (bits === undefined) return false;
+  if (isIPv4(address)) return Number(bits) < (address.startsWith('127.') ? 8 : 24);
+  return Number(bits) < (/^::ffff:/i.test(address) ? 96 + 24 : 64);
+}
+
 /** They hold no secret, and yet tell strangers how much is done, and what fails. */
 export function metricsExposureWarning({ metricsHost, metricsPort }: Settings): string | undefined {
   if (metricsPort === undefined || isLoopbackHost(metricsHost)) return undefined;

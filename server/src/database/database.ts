@@ -1,14 +1,20 @@
 /** What the rest of the server knows of a database: reading, and transactions. */
 
+import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
+import type { WriteFailure, WriteFailureReason } from './write-failure.ts';
 
 /** An embedded database answers at once, a remote one later. `await` serves both; hot paths use `whenDone`. */
 export type PromiseOrValue<T> = T | Promise<T>;
 
+/** `rows` is how many rows a statement examines at most, where that is more than it returns: a paced reader counts them. */
 export interface Reader {
-  all<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R[]>;
-  get<P, R>(statement: Statement<P, R>, parameters: P): PromiseOrValue<R | undefined>;
+  all<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R[]>;
+  get<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R | undefined>;
 }
+
+/** How many rows one statement may examine for an answer. Longer reads are divided. */
+export const maxRowsPerStatement = 2_000;
 
 /** Nobody ever waits for it. */
 export interface ReaderAtOnce {
@@ -17,18 +23,21 @@ export interface ReaderAtOnce {
   getText<P>(statement: Statement<P>, parameters: P): string | undefined;
 }
 
-/** What is read for one answer. */
-export interface Reading extends Reader {
-  /**
-   * All of it is of one moment, whatever others commit meanwhile. Where it is not, that holds as long as nobody waits
-   * in between: an embedded database answers at once.
-   */
-  readonly isOfOneMoment: boolean;
-  /** Nothing is read with it any more. */
+/**
+ * A reader whose reads all see the same state: a snapshot or an open transaction. A `Database` is none: each of its reads
+ * sees the latest commit. Everything that is read for a viewer takes one of these, together with rights read from it.
+ */
+export interface ConsistentReader extends Reader {
+  readonly isConsistent: true;
+}
+
+/** Reads the state committed when its first statement ran, whatever is committed later. */
+export interface Snapshot extends ConsistentReader {
+  /** Releases the connection. A later read throws. */
   end(): void;
 }
 
-export interface Transaction extends Reader {
+export interface Transaction extends ConsistentReader {
   /** How many rows were changed. */
   run<P>(statement: Statement<P, never>, parameters: P): PromiseOrValue<number>;
   /** Runs a statement with each of the parameters, in their order, without waiting in between. */
@@ -53,23 +62,38 @@ export interface Database extends Reader {
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
   /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
   alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
-  /** For what one answer reads; costs nothing until it is used. To be ended before a transaction is asked for. */
-  reading(): Reading;
-  /** All that `work` reads is of one moment, however long it takes. Few at a time; the others wait. */
-  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
-  /** The same for what is short, and does not wait for what takes long. */
-  moment<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** The snapshot of one answer. It takes a connection at its first read. End it before you ask for a transaction. */
+  openSnapshot(): Snapshot;
+  /** Runs long reads in one snapshot. A semaphore bounds how many run at a time. */
+  snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  /** Runs short reads in one snapshot, without waiting for long ones. */
+  moment<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /** Calls back whenever something that was announced may have been committed: at once by this process, soon by another. */
   watch(onCommit: () => void): void;
   /** Whether what other processes commit is heard of as it should be; else it is found by looking again. */
   readonly hearsOthers: boolean;
-  /** Of an embedded one: why nothing can be written, for the operator; undefined while its file is in its place. */
-  findMoved?(): string | undefined;
+  /** Why this node cannot be relied on: the file is not in its place, the data is damaged, or older than what was read before. */
+  findFault(): DatabaseFault | undefined;
+  /** Why changes fail, from the first that could not be written until the next that is. Reading goes on meanwhile. */
+  writeFailure(): WriteFailure | undefined;
+  /** Records that the stored data contradicts itself. Returns the refusal for the client. */
+  reportDamage(finding: string): Refusal;
+  /** Records that a new snapshot is older than what this process has read before. Returns the refusal for the client. */
+  reportOutdated(): Refusal;
+  /** Ends what `reportOutdated` recorded, where the database can recover from it without a restart. */
+  confirmCurrent(): void;
   /** At this moment: its connections, and who waits for one or for a turn. */
   connections(): { readonly open: number; readonly busy: number; readonly waiting: number };
   /** Why it could not be prepared, and what to do, for the operator; what is not about the database stays as it is. */
   explain(error: unknown): unknown;
   close(): PromiseOrValue<void>;
+}
+
+export interface DatabaseFault {
+  /** For anyone, without names or paths. */
+  readonly summary: string;
+  /** For the operator: what is wrong, and what to do. */
+  readonly detail: string;
 }
 
 export interface ChangeOptions {
@@ -109,6 +133,8 @@ export interface DatabaseOptions {
   onTimed?: ((kind: 'statement' | 'commit', ms: number) => void) | undefined;
   /** Told when this process has committed something that was announced, where the database itself does not tell others. */
   onAnnounced?: (() => void) | undefined;
+  /** Called for each attempt to write that fails because of the database or its disk. */
+  onWriteFailure?: ((reason: WriteFailureReason) => void) | undefined;
   /** Told what the operator has to know of the database: once each, in words. */
   tell?: (severity: 'info' | 'warn' | 'error', text: string) => void;
 }
@@ -123,4 +149,16 @@ export function whenDone<T, U>(
   next: (value: T) => PromiseOrValue<U>,
 ): PromiseOrValue<U> {
   return isPromise(value) ? value.then(next) : next(value);
+}
+
+/** Reads something of many items, with as many statements as it takes. */
+export function inBatches<T, R>(
+  items: readonly T[],
+  read: (some: readonly T[]) => PromiseOrValue<readonly R[]>,
+  size = maxRowsPerStatement,
+): PromiseOrValue<readonly R[]> {
+  if (items.length <= size) return read(items);
+  return whenDone(read(items.slice(0, size)), (first) =>
+    whenDone(inBatches(items.slice(size), read, size), (rest) => [...first, ...rest]),
+  );
 }

@@ -248,6 +248,15 @@ export const migrations: readonly Migration[] = [
     name: 'lists of folders out of an index alone',
     statements: ({ listIndex }) => listIndex,
   },
+  {
+    name: 'pages of sessions and grants in the order of an index',
+    statements: () => [
+      `create index sessions_living on sessions (user_id, created_at, id) where revoked_at is null`,
+      `drop index grants_by_subject`,
+      `create index grants_by_subject on grants (subject_id, granted_at, folder_id)`,
+      `create index grants_by_folder on grants (folder_id, granted_at, subject_id)`,
+    ],
+  },
 ];
 
 const lastTaken = sql<

@@ -151,26 +151,36 @@ export function createGate() {
     }
   }
 
-  async function connectShared(lane: pg.Pool, place: number): Promise<pg.PoolClient> {
-    const client = await connect(lane);
-    client.once('end', () => {
-      shared[place] = undefined;
-      client.release(true);
+  function connectShared(lane: pg.Pool, place: number): Promise<pg.PoolClient> {
+    // Another one may be in its place by then.
+    const forget = () => {
+      if (shared[place] === made) shared[place] = undefined;
+    };
+    const made = connect(lane).then((client) => {
+      client.once('end', () => {
+        forget();
+        client.release(true);
+      });
+      return client;
     });
-    return client;
+    made.catch(forget);
+    return made;
   }
 
   return {
     connect,
     /** A connection answered nothing for too long: the way to the server was lost without a word. */
     distrustAll: () => void generation++,
+    /** Every connection may lead to another server than it should: none is used again. */
+    replaceAll(): void {
+      generation++;
+      // One that was never made, or is lost already, needs no end.
+      for (const each of shared.splice(0)) each?.then((client) => client.end()).catch(() => undefined);
+    },
     /** For statements that need no connection of their own. */
     shared(lane: pg.Pool): Promise<pg.PoolClient> {
       const place = turn++ % lane.options.max;
-      return (shared[place] ??= connectShared(lane, place).catch((error: unknown) => {
-        shared[place] = undefined;
-        throw error;
-      }));
+      return (shared[place] ??= connectShared(lane, place));
     },
     async close(): Promise<void> {
       const ending = shared.map(async (client) => (await client)?.end());

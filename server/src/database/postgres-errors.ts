@@ -2,6 +2,7 @@
 
 import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
+import { summaryOf, type WriteFailureReason } from './write-failure.ts';
 
 const retryAfterSeconds = 2;
 
@@ -46,8 +47,14 @@ export class PostgresFault extends Error {
     return !this.isFromServer || leaving.test(this.code);
   }
 
+  get isDamage(): boolean {
+    return damaged.test(this.code);
+  }
+
   get mayPass(): boolean {
-    return !this.isFromServer || passing.test(this.code) || damaged.test(this.code);
+    return (
+      !this.isFromServer || passing.test(this.code) || this.isDamage || writeFailureReason(this) !== undefined
+    );
   }
 }
 
@@ -61,11 +68,27 @@ export function asRefusal(error: unknown): unknown {
   return error instanceof PostgresFault && error.mayPass ? unavailable(error, wordsFor(error)) : error;
 }
 
-function wordsFor({ code }: PostgresFault): string | undefined {
-  if (code === '53100') return 'The disk of the database is full.';
-  if (code === '25006') return 'The database is read-only right now. Try again later.';
-  if (code === '53300') return 'The database takes no more connections right now. Try again later.';
-  return damaged.test(code) ? 'The database is damaged, and must be restored from a backup.' : undefined;
+export const damagedWords = 'The database is damaged, and must be restored from a backup.';
+
+function wordsFor(fault: PostgresFault): string | undefined {
+  if (fault.code === '53300') return 'The database takes no more connections right now. Try again later.';
+  if (fault.isDamage) return damagedWords;
+  const reason = writeFailureReason(fault);
+  return reason && summaryOf(reason);
+}
+
+/** By SQLSTATE. The server reports some errors of its file system as XX000, and names them in the text only. */
+export function writeFailureReason({ code, message }: PostgresFault): WriteFailureReason | undefined {
+  if (code === '53100') return 'disk_full';
+  if (code === '25006') return 'read_only';
+  if (code === '42501') return 'permission';
+  if (code === '55P03') return 'locked';
+  if (code === '53300') return undefined;
+  if (code.startsWith('53')) return 'resources';
+  if (code.startsWith('58')) return 'io_error';
+  if (code !== 'XX000') return undefined;
+  if (/: File too large/.test(message)) return 'file_size_limit';
+  return /: Disk quota exceeded/.test(message) ? 'quota' : undefined;
 }
 
 export function unavailable(

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Refusal } from '../refusal.ts';
 import { withoutPassword } from '../shown-url.ts';
-import type { Database, DatabaseOptions, PromiseOrValue, Reader, Reading, Transaction } from './database.ts';
+import type { Database, DatabaseOptions, PromiseOrValue, Snapshot, Transaction } from './database.ts';
 import { checkServer, syncedCommits } from './postgres-checks.ts';
 import {
   connectionConfig,
@@ -17,7 +17,8 @@ import {
   idleInTransactionSeconds,
   lockSeconds,
 } from './postgres-connections.ts';
-import { asFault, asRefusal, PostgresFault, toStartError, uncertain } from './postgres-errors.ts';
+import { asFault, PostgresFault, toStartError, uncertain } from './postgres-errors.ts';
+import { createPostgresGuard } from './postgres-guard.ts';
 import { openListener } from './postgres-listener.ts';
 import {
   rowsAtOnce,
@@ -45,6 +46,12 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   const keepsSessions = poolMode === 'session';
   const config = connectionConfig(url, { keepsSessions, timeoutSeconds, shown });
   const gate = createGate();
+  const guard = createPostgresGuard({
+    tell,
+    shown,
+    onWriteFailure: options.onWriteFailure,
+    onOutdated: () => gate.replaceAll(),
+  });
   const lanes = createLanes(config, connections, keepsSessions);
   const limits = keepsSessions
     ? ''
@@ -89,6 +96,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   async function inTransaction<T>(
     lane: pg.Pool,
     work: (transaction: Transaction) => PromiseOrValue<T>,
+    written: Written = { rows: 0 },
   ): Promise<T> {
     let isAnnounced = false;
     const result = await withClient(lane, async (client) => {
@@ -96,7 +104,12 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       const begun = send(client, beginWriting);
       begun.catch(() => undefined);
       try {
-        const done = await work(transactionOf(client, () => (isAnnounced = true)));
+        const done = await work(
+          transactionOf(client, {
+            announce: () => (isAnnounced = true),
+            written,
+          }),
+        );
         await begun;
         const startedAt = onTimed && performance.now();
         await commit(client, isAnnounced && keepsSessions);
@@ -108,19 +121,29 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         throw error;
       }
     });
+    guard.noteCommit(written.rows);
     if (isAnnounced) listener.tell();
     return result;
   }
 
-  function transactionOf(client: pg.ClientBase, announce: () => void): Transaction {
+  function transactionOf(
+    client: pg.ClientBase,
+    { announce, written }: { readonly announce: () => void; readonly written: Written },
+  ): Transaction {
     return {
+      isConsistent: true,
       all: async (statement, parameters) => (await ask(client, statement, parameters)).rows,
       get: async (statement, parameters) => (await ask(client, statement, parameters)).rows[0],
-      run: async (statement, parameters) => (await ask(client, statement, parameters)).rowCount ?? 0,
+      run: async (statement, parameters) => {
+        const { rowCount } = await ask(client, statement, parameters);
+        written.rows += rowCount ?? 0;
+        return rowCount ?? 0;
+      },
       runEach: async (statement, each) => {
         for (const some of slices(toRequests(statement, each), mostAtOnce)) {
-          await Promise.all(some.map(({ written, parameters }) => askWritten(client, written, parameters)));
+          await Promise.all(some.map(({ text, parameters }) => askWritten(client, text, parameters)));
         }
+        written.rows += each.length;
       },
       announce,
       // A new index may take long.
@@ -138,11 +161,12 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     work: (transaction: Transaction) => PromiseOrValue<T>,
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
+      const written = { rows: 0 };
       try {
-        return await inTransaction(lane, work);
+        return await inTransaction(lane, work, written);
       } catch (error) {
         if (!(error instanceof PostgresFault && error.isCollision && tries < mostTries))
-          throw asRefusal(error);
+          throw guard.toWriteRefusal(error, written.rows);
         await delay(Math.random() * 20 * tries);
       }
     }
@@ -153,7 +177,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     let isOver = false;
     // Somebody else may have the connection by then.
     const checkTime = () => {
-      if (isOver) throw new Error('This reading has ended.');
+      if (isOver) throw new Error('This snapshot has ended.');
     };
     const read = async <P, R>(statement: Statement<P, R>, parameters: P): Promise<R[]> => {
       try {
@@ -162,7 +186,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         checkTime();
         return (await ask(client, statement, parameters)).rows;
       } catch (error) {
-        throw asRefusal(error);
+        throw guard.toRefusal(error);
       }
     };
     return {
@@ -172,7 +196,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     };
   }
 
-  function reading(): Reading {
+  function openSnapshot(): Snapshot {
     let begun: Promise<pg.PoolClient> | undefined;
     const begin = async () => {
       const client = await gate.connect(lanes.reading);
@@ -181,7 +205,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     };
     const { all, get, giveBack } = borrowing(() => (begun ??= begin()));
     return {
-      isOfOneMoment: true,
+      isConsistent: true,
       all,
       get,
       end: () => {
@@ -198,20 +222,20 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     };
   }
 
-  async function snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
+  async function snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     try {
       return await withClient(lanes.snapshots, async (client) => {
         send(client, beginLong).catch(() => undefined);
         const { all, get, giveBack } = borrowing(() => Promise.resolve(client));
         try {
-          return await work({ all, get });
+          return await work({ isConsistent: true, all, get, end: giveBack });
         } finally {
           giveBack();
           await send(client, 'commit').catch(() => undefined);
         }
       });
     } catch (error) {
-      throw asRefusal(error);
+      throw guard.toRefusal(error);
     }
   }
 
@@ -220,7 +244,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     try {
       return (await ask(await gate.shared(lanes.shared), statement, parameters)).rows;
     } catch (error) {
-      throw asRefusal(error);
+      throw guard.toRefusal(error);
     }
   }
 
@@ -261,10 +285,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         );
         return work(held);
       }),
-    reading,
+    openSnapshot,
     snapshot,
     moment: async (work) => {
-      const reader = reading();
+      const reader = openSnapshot();
       try {
         return await work(reader);
       } finally {
@@ -284,20 +308,30 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     get hearsOthers() {
       return listener.isHearing;
     },
+    findFault: guard.findFault,
+    writeFailure: guard.writeFailure,
+    reportDamage: guard.reportDamage,
+    reportOutdated: guard.reportOutdated,
+    confirmCurrent: guard.confirmCurrent,
     explain: (error) => toStartError(error, shown),
     close,
   };
 }
 
+/** What a transaction has changed so far. */
+interface Written {
+  rows: number;
+}
+
 /** A statement for each of the parameters, or for as many of them together as can be. */
 function toRequests(statement: Statement, each: readonly unknown[]) {
-  const written = toPostgres(statement);
+  const text = toPostgres(statement);
   const forMany = toPostgresForMany(statement);
-  if (!forMany) return each.map((parameters) => ({ written, parameters }));
+  if (!forMany) return each.map((parameters) => ({ text, parameters }));
   return slices(each, rowsAtOnce).flatMap((some) =>
     some.length === rowsAtOnce
-      ? [{ written: forMany, parameters: some }]
-      : some.map((parameters) => ({ written, parameters })),
+      ? [{ text: forMany, parameters: some }]
+      : some.map((parameters) => ({ text, parameters })),
   );
 }
 

@@ -9,7 +9,9 @@ import type { Database, Reader } from './database.ts';
 import { readStored } from './stored-settings.ts';
 
 export interface ReadinessOptions {
-  readonly database: Reader & Pick<Database, 'findMoved'>;
+  readonly database: Reader & Pick<Database, 'findFault'>;
+  /** Looks again whether a fault that was recorded is over. */
+  readonly recheckFault: () => Promise<void>;
   /** Told when whether it answers turns out to have changed, with the cause if there is one. */
   readonly onChange: (isUp: boolean, cause?: unknown) => void;
   readonly times?: ReadinessTimes;
@@ -25,10 +27,16 @@ const usualTimes: ReadinessTimes = { answerWithinMs: 1_500, holdsForMs: 250 };
 
 export function createReadiness({
   database,
+  recheckFault,
   onChange,
   times = usualTimes,
 }: ReadinessOptions): () => Promise<boolean> {
   let wasUp = true;
+
+  async function answers(): Promise<void> {
+    await readStored(database, 'issuer');
+    if (database.findFault()) await recheckFault();
+  }
 
   async function look(): Promise<boolean> {
     let isUp = true;
@@ -37,7 +45,7 @@ export function createReadiness({
       const { answerWithinMs: ms } = times;
       const isAnswered = await within(
         ms,
-        readStored(database, 'issuer').then(() => true),
+        answers().then(() => true),
         false,
       );
       if (!isAnswered) throw new Error(`There was no answer within ${ms} ms.`);
@@ -48,7 +56,7 @@ export function createReadiness({
     if (isUp !== wasUp) onChange(isUp, cause);
     wasUp = isUp;
     // A file that is gone can still be read, and the operator is told by the database itself.
-    return isUp && database.findMoved?.() === undefined;
+    return isUp && database.findFault() === undefined;
   }
 
   return sharedLook(look, times.holdsForMs);

@@ -1,15 +1,18 @@
 /** What SQLite and the disk below it can say, in words for the operator, and as refusals for clients. */
 
-import { accessSync, constants, statfsSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { basename } from 'node:path';
 import BetterSqlite from 'better-sqlite3';
 import { Refusal } from '../refusal.ts';
 import { StartError } from '../start-error.ts';
+import { reasonOfErrno, summaryOf, type WriteFailureReason } from './write-failure.ts';
 
 /** https://www.sqlite.org/rescode.html */
-const passing = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL)/;
+const passing = /^SQLITE_(BUSY|FULL|READONLY|IOERR|CANTOPEN|NOMEM|PROTOCOL|NOLFS)/;
 const damaged = /^SQLITE_(CORRUPT|NOTADB)/;
 const retryAfterSeconds = 5;
+/** More than SQLite writes at once. */
+const probeBytes = 2 ** 16;
 
 /** Empty if it is nothing that SQLite said. */
 export function codeOf(error: unknown): string {
@@ -21,11 +24,77 @@ export function isDamage(error: unknown): boolean {
 }
 
 /** The machine's trouble is not the request's fault: a full or damaged disk, others that write. */
-export function asRefusal(error: unknown, file: string): unknown {
+export function asRefusal(error: unknown): unknown {
   const code = codeOf(error);
   if (damaged.test(code)) return damagedRefusal(error);
-  if (!passing.test(code)) return error;
-  return new Refusal('UNAVAILABLE', whatIsWrong(code, file), { cause: error, retryAfterSeconds });
+  return passing.test(code) ? unavailable(summaryOf(reasonOfCode(code) ?? 'io_error'), error) : error;
+}
+
+/** Undefined if the write failed for another reason than the database and its disk. */
+export function writeFailureOf(
+  error: unknown,
+  findErrno: () => string | undefined,
+): { readonly reason: WriteFailureReason; readonly said: string; readonly refusal: Refusal } | undefined {
+  const fault = error instanceof Refusal ? error.cause : error;
+  const code = codeOf(fault);
+  if (!passing.test(code)) return undefined;
+  const found = reasonOfCode(code);
+  // SQLite does not pass on what the operating system reported.
+  const isVague = found === undefined || found === 'cannot_open';
+  const reason = (isVague && reasonOfErrno(findErrno())) || (found ?? 'io_error');
+  // The change may turn out to be on the disk after a crash, or not.
+  const isUncertain = reason === 'io_error' && /FSYNC/.test(code);
+  const message = isUncertain
+    ? 'The disk of the database fails. Look before you try again.'
+    : summaryOf(reason);
+  return { reason, said: `${code}: ${(fault as Error).message}.`, refusal: unavailable(message, fault) };
+}
+
+function unavailable(message: string, cause: unknown): Refusal {
+  return new Refusal('UNAVAILABLE', message, { cause, retryAfterSeconds });
+}
+
+function reasonOfCode(code: string): WriteFailureReason | undefined {
+  if (code === 'SQLITE_FULL') return 'disk_full';
+  if (code === 'SQLITE_NOLFS') return 'file_size_limit';
+  if (code.startsWith('SQLITE_READONLY')) return 'read_only';
+  if (code.startsWith('SQLITE_CANTOPEN')) return 'cannot_open';
+  if (/^SQLITE_(IOERR_)?NOMEM/.test(code)) return 'resources';
+  return code.startsWith('SQLITE_IOERR') ? undefined : 'locked';
+}
+
+/** What the operating system reports of a write next to the database; undefined if that succeeds. */
+export function findErrno(file: string): string | undefined {
+  if (hasReachedSizeLimit(file)) return 'EFBIG';
+  const probe = `${file}-probe-${process.pid}`;
+  try {
+    rmSync(probe, { force: true });
+    const descriptor = openSync(probe, 'wx', 0o600);
+    try {
+      const bytes = Buffer.alloc(probeBytes);
+      for (let done = 0; done < probeBytes;) done += writeSync(descriptor, bytes, done);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+      rmSync(probe, { force: true });
+    }
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  }
+}
+
+/** RLIMIT_FSIZE (https://man7.org/linux/man-pages/man5/proc_pid_limits.5.html). A probe from its beginning would not reach it. */
+function hasReachedSizeLimit(file: string): boolean {
+  try {
+    const [, limit] = /^Max file size +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    if (limit === undefined) return false;
+    const sizes = [file, `${file}-wal`].map((each) => statSync(each, { throwIfNoEntry: false })?.size ?? 0);
+    return Math.max(...sizes) + probeBytes > Number(limit);
+  } catch {
+    // Not Linux, or not allowed to look: the probe tells what it can.
+    return false;
+  }
 }
 
 export function damagedRefusal(cause?: unknown): Refusal {
@@ -33,45 +102,14 @@ export function damagedRefusal(cause?: unknown): Refusal {
   return new Refusal('UNAVAILABLE', message, { cause, retryAfterSeconds: 60 });
 }
 
-export function movedRefusal(): Refusal {
-  const message = 'The database cannot be written right now. Try again later.';
+export function movedRefusal(use: 'read' | 'written'): Refusal {
+  const message = `The database cannot be ${use} right now. Try again later.`;
   return new Refusal('UNAVAILABLE', message, { retryAfterSeconds: 60 });
 }
 
 /** To restart is what comes to mind first, and would leave an empty tree, or lose the last copy of one that was deleted. */
 export function movedText(file: string): string {
   return `The file ${file} was moved, deleted or replaced while it was used: nothing is written until it is back. Put it back, and the server goes on by itself. Do not stop or restart it meanwhile: a start makes a new, empty database where there is none, and of a file that was deleted this process has the last copy (docs/durability.md tells how to get it).`;
-}
-
-function whatIsWrong(code: string, file: string): string {
-  if (code === 'SQLITE_FULL') return full;
-  if (code.startsWith('SQLITE_READONLY') || isReadOnly(file)) return 'The disk of the database is read-only.';
-  // The change may turn out to be on the disk after a crash, or not.
-  if (/FSYNC/.test(code)) return 'The disk of the database fails. Look before you try again.';
-  if (code.startsWith('SQLITE_IOERR') && hasNoRoom(file)) return full;
-  return code.startsWith('SQLITE_CANTOPEN')
-    ? 'The database file cannot be opened right now. Try again later.'
-    : 'The database cannot be written right now. Try again later.';
-}
-
-const full = 'The disk of the database is full.';
-
-/** SQLite does not tell why a write failed. */
-function isReadOnly(file: string): boolean {
-  try {
-    accessSync(file, constants.W_OK);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EROFS';
-  }
-}
-
-function hasNoRoom(file: string): boolean {
-  try {
-    return statfsSync(dirname(file)).bavail === 0;
-  } catch {
-    return false;
-  }
 }
 
 /** One line: what is wrong, that it is as it was, and what to do. */
@@ -86,5 +124,8 @@ export function toStartError(error: unknown, file: string): unknown {
   if (!codeOf(fault)) return error;
   const { message } = fault as Error;
   if (isDamage(fault)) return new StartError(damageText(file, message), { cause: error });
-  return new StartError(`The database file ${file} cannot be prepared: ${message}.`, { cause: error });
+  const reason = error instanceof Refusal ? ` ${error.message}` : '';
+  return new StartError(`The database file ${file} cannot be prepared: ${message}.${reason}`, {
+    cause: error,
+  });
 }

@@ -92,7 +92,7 @@ export function createLine(
     try {
       if (await begin()) await runTogether();
     } catch (error) {
-      const refusal = guard.toRefusal(error);
+      const refusal = guard.toWriteRefusal(error);
       waiting.splice(0).forEach(({ fail }) => fail(refusal));
     }
     isServing = false;
@@ -107,7 +107,7 @@ export function createLine(
         onBegin();
         control.begin.run();
         isOpen = true;
-        guard.requireInPlace();
+        guard.requireInPlace('written');
         return true;
       } catch (error) {
         rollBack();
@@ -122,9 +122,11 @@ export function createLine(
   /** Those who have waited for long enough. */
   function giveUp(error: unknown): void {
     const now = performance.now();
-    const refusal = guard.toRefusal(error);
     const late = waiting.filter(({ deadline }) => now > deadline);
+    if (late.length === 0) return;
     waiting = waiting.filter(({ deadline }) => now <= deadline);
+    // Only now: it reports a write failure, and a lock that is held for milliseconds is none.
+    const refusal = guard.toWriteRefusal(error);
     late.forEach(({ fail }) => fail(refusal));
   }
 
@@ -144,7 +146,7 @@ export function createLine(
         if (!isFirst) control.keep.run();
         done.push({ task, tell: () => task.succeed(result) });
       } catch (error) {
-        const refusal = guard.toRefusal(error);
+        const refusal = guard.toWriteRefusal(error);
         if (isFirst || !undoOwn()) {
           rollBack();
           task.fail(refusal);
@@ -177,7 +179,7 @@ export function createLine(
       if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
     } catch (error) {
       rollBack();
-      const refusal = guard.toRefusal(error);
+      const refusal = guard.toWriteRefusal(error);
       done.forEach(({ task }) => task.fail(refusal));
       return;
     }

@@ -141,7 +141,7 @@ describe('an open database', () => {
         await t.define('pragma query_only = off');
       }
     });
-    await assert.rejects(refused, isUnavailable('The disk of the database is read-only.'));
+    await assert.rejects(refused, isUnavailable('The database is read-only right now. Try again later.'));
     assert.deepEqual(await ids(), []);
     await add('a');
     assert.deepEqual(await ids(), ['a']);
@@ -203,11 +203,11 @@ describe('an open database', () => {
       writeFileSync(file + side, '');
       await assert.rejects(add('c'), isUnavailable(moved));
       assert.deepEqual(await ids(), ['a']);
-      assert.equal(database.findMoved!(), told);
+      assert.equal(database.findFault()?.detail, told);
       assert.deepEqual(complaints, [`error: ${told}`]);
       renameSync(`${file}.away`, file + side);
       await add('d');
-      assert.equal(database.findMoved!(), undefined);
+      assert.equal(database.findFault(), undefined);
       assert.deepEqual(complaints, [
         `error: ${told}`,
         `info: The file ${file}${side} is back in its place: changes are written again.`,

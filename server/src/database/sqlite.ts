@@ -11,6 +11,7 @@ import {
   type PromiseOrValue,
   type Reader,
   type ReaderAtOnce,
+  type Snapshot,
   type Transaction,
 } from './database.ts';
 import { watchCommits } from './sqlite-commits.ts';
@@ -31,7 +32,7 @@ const aloneDeadlineMs = 10_000;
 export function openSqlite(path: string, options: DatabaseOptions): Database {
   const { mustExist = false, onStatement, onTimed, tell = () => undefined } = options;
   const file = prepareFile(path, { mustExist });
-  const guard = createGuard(file, tell);
+  const guard = createGuard(file, { tell, onWriteFailure: options.onWriteFailure });
   const surroundings = { onStatement, onTimed, toRefusal: guard.toRefusal };
   const { writer, reader } = connectFirst(file);
   warnIfReadable(file, (text) => tell('warn', text));
@@ -39,7 +40,17 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   const write = statements(writer, surroundings);
   let isAnnounced = false;
   const transaction: Transaction = {
+    isConsistent: true,
     ...write,
+    run: (statement, parameters) => {
+      const changed = write.run(statement, parameters);
+      guard.noteRows(changed);
+      return changed;
+    },
+    runEach: (statement, each) => {
+      write.runEach(statement, each);
+      guard.noteRows(each.length);
+    },
     announce: () => (isAnnounced = true),
     define: (text) => void writer.exec(text),
     tableNames: () =>
@@ -47,18 +58,31 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   };
   const snapshots = snapshotConnections(() => {
     try {
+      // What is at the path now may be another file than the one that is written.
+      guard.requireInPlace('read');
       const connection = connect(file, { readonly: true });
+      try {
+        guard.requireInPlace('read');
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
       return { connection, read: statements(connection, surroundings) };
     } catch (error) {
       throw guard.toRefusal(error);
     }
   });
 
+  const onBegin = () => {
+    commits.letGo();
+    guard.noteBegin();
+  };
   const onCommit = () => {
     if (isAnnounced) commits.tell();
     isAnnounced = false;
+    guard.noteCommit();
   };
-  const line = createLine(writer, guard, { onBegin: () => commits.letGo(), onCommit, onTimed });
+  const line = createLine(writer, guard, { onBegin, onCommit, onTimed });
   const commits = watchCommits(reader, {
     onAnnounced: options.onAnnounced,
     isNeeded: () => line.isOpen || line.waiting > 0,
@@ -86,16 +110,20 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     change: (work, { takesLong = false } = {}) =>
       inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
     alone: (work) => inTransaction(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
-    reading: () => ({ isOfOneMoment: false, ...committed, end: () => undefined }),
+    openSnapshot: snapshots.open,
     snapshot: snapshots.use,
     moment: snapshots.useBriefly,
     watch: (onCommit) => commits.watch(onCommit),
     // There is nothing in between that could fail.
     hearsOthers: true,
-    findMoved: guard.findMoved,
+    findFault: guard.findFault,
+    writeFailure: guard.writeFailure,
+    reportDamage: guard.reportDamage,
+    reportOutdated: guard.reportOutdated,
+    confirmCurrent: guard.confirmCurrent,
     // One that writes and one that reads are always there.
     connections: () => ({
-      open: 2 + snapshots.open,
+      open: 2 + snapshots.opened,
       busy: (line.isOpen ? 1 : 0) + snapshots.busy,
       waiting: line.waiting + snapshots.waiting,
     }),
@@ -133,20 +161,24 @@ function claim(connection: Connection): void {
   connection.pragma('journal_mode = wal');
 }
 
-interface Snapshot {
+interface SnapshotConnection {
   readonly connection: Connection;
   readonly read: ReturnType<typeof statements>;
 }
 
-/** Connections that stay at one moment for the time of some work; more than a few at once wait for each other. */
-function snapshotConnections(open: () => Snapshot) {
-  const opened: Snapshot[] = [];
-  const free: Snapshot[] = [];
+/**
+ * A pool of read connections. Each is inside one read transaction while a snapshot uses it. A snapshot whose reads do not
+ * wait in between uses a connection for microseconds; those that wait are long reads, of which a semaphore bounds the number.
+ */
+function snapshotConnections(connectAnother: () => SnapshotConnection) {
+  const opened: SnapshotConnection[] = [];
+  const free: SnapshotConnection[] = [];
   const places = createPlaces(mostSnapshots);
   return {
-    use: <T>(work: (reader: Reader) => Promise<T>): Promise<T> => places.use(() => atOneMoment(work)),
-    useBriefly: atOneMoment,
-    get open() {
+    open,
+    use: <T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> => places.use(() => useBriefly(work)),
+    useBriefly,
+    get opened() {
       return opened.length;
     },
     get busy() {
@@ -158,21 +190,45 @@ function snapshotConnections(open: () => Snapshot) {
     close: () => opened.forEach(({ connection }) => connection.close()),
   };
 
-  async function atOneMoment<T>(work: (reader: Reader) => Promise<T>): Promise<T> {
-    const used = free.pop() ?? openAnother();
-    used.connection.exec('begin');
+  async function useBriefly<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    const snapshot = open();
     try {
-      return await work(used.read);
+      return await work(snapshot);
     } finally {
-      used.connection.exec('commit');
-      free.push(used);
+      snapshot.end();
     }
   }
 
-  function openAnother(): Snapshot {
-    const snapshot = open();
-    opened.push(snapshot);
-    return snapshot;
+  function open(): Snapshot {
+    let used: SnapshotConnection | undefined;
+    let isOver = false;
+    const begin = (): SnapshotConnection => {
+      // Another answer may use the connection by then, with other rights.
+      if (isOver) throw new Error('This snapshot has ended.');
+      used = free.pop() ?? openAnother();
+      used.connection.exec('begin');
+      return used;
+    };
+    return {
+      isConsistent: true,
+      all: (statement, parameters) => (used ?? begin()).read.all(statement, parameters),
+      get: (statement, parameters) => (used ?? begin()).read.get(statement, parameters),
+      end: () => {
+        isOver = true;
+        if (!used) return;
+        // After damage was met, a commit fails, and would hide what was thrown.
+        if (used.connection.inTransaction) used.connection.exec('rollback');
+        if (free.length < mostSnapshots) free.push(used);
+        else opened.splice(opened.indexOf(used), 1)[0]!.connection.close();
+        used = undefined;
+      },
+    };
+  }
+
+  function openAnother(): SnapshotConnection {
+    const connection = connectAnother();
+    opened.push(connection);
+    return connection;
   }
 }
 

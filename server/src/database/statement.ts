@@ -98,6 +98,26 @@ export function listForEach(name: string, list: ListForEach): Part {
   return { kind: 'list-for-each', name, ...list };
 }
 
+/** A row of such a statement. */
+export interface ListOfEach {
+  readonly place: number;
+  readonly list: string | null;
+}
+
+/** The rows of such a statement with several columns, by the ids of the list parameter. An empty list is not in the map. */
+export function readListsOfEach<Columns extends readonly unknown[], Row>(
+  ids: readonly string[],
+  lists: readonly ListOfEach[],
+  toRow: (columns: Columns) => Row,
+): Map<string, Row[]> {
+  const rows = new Map<string, Row[]>();
+  for (const { place, list: text } of lists) {
+    const columns = JSON.parse(text ?? '[]') as Columns[];
+    if (columns.length > 0) rows.set(ids[place]!, columns.map(toRow));
+  }
+  return rows;
+}
+
 /** The inner part of it, which the dialects have in common: the rows, with their columns as `c0`, `c1` and so on. */
 export function rowsOfEach(part: ListForEach, write: (statement: Statement) => string): string {
   const { table, columns, where, orderBy, limit, passesOver } = part;

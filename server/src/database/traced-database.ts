@@ -4,7 +4,7 @@
  */
 
 import type { SpanWords, Tracer } from '../tracer.ts';
-import type { Database, Reader, ReaderAtOnce, Transaction } from './database.ts';
+import type { Database, Reader, ReaderAtOnce, Snapshot, Transaction } from './database.ts';
 import type { Statement } from './statement.ts';
 
 export type DatabaseSystem = 'sqlite' | 'postgresql';
@@ -19,6 +19,8 @@ export function traceDatabase(database: Database, system: DatabaseSystem, tracer
     get: <P, R>(statement: Statement<P, R>, parameters: P) =>
       tracer.inSpan(wordsOf(statement), () => reader.get(statement, parameters), countRow),
   });
+
+  const traced = (snapshot: Snapshot): Snapshot => ({ ...snapshot, ...reading(snapshot) });
 
   const writing = (transaction: Transaction): Transaction => ({
     ...transaction,
@@ -45,12 +47,9 @@ export function traceDatabase(database: Database, system: DatabaseSystem, tracer
     transaction: (work) => inOne('transaction', () => database.transaction(kept(work, writing))),
     change: (work, options) => inOne('transaction', () => database.change(kept(work, writing), options)),
     alone: (work) => inOne('transaction', () => database.alone(kept(work, writing))),
-    snapshot: (work) => inOne('snapshot', () => database.snapshot(kept(work, reading))),
-    moment: (work) => inOne('snapshot', () => database.moment(kept(work, reading))),
-    reading: () => {
-      const read = database.reading();
-      return { ...read, ...reading(read) };
-    },
+    snapshot: (work) => inOne('snapshot', () => database.snapshot(kept(work, traced))),
+    moment: (work) => inOne('snapshot', () => database.moment(kept(work, traced))),
+    openSnapshot: () => traced(database.openSnapshot()),
     // What others do with a change is no part of making it.
     watch: (onCommit) => database.watch(() => tracer.apart(onCommit)),
     get hearsOthers() {

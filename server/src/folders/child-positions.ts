@@ -1,7 +1,7 @@
 /** Where folders stand among their siblings, in natural order, as the viewer sees them. One statement serves any number. */
 
 import type { Access } from '../access/access.ts';
-import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import { inBatches, maxRowsPerStatement, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { readChildren, restrictionOf, visibleChildCount } from './children.ts';
 import type { Folder, TreeView } from './folders.ts';
@@ -26,6 +26,9 @@ const countBefore = (restricted: boolean) => sql<Parameters, Counted>`
     ${restricted ? sql`and folders.id not in (select value from ${list('hiddenIds')})` : sql``}
   ) as count
   from folders as folder where folder.id in (select value from ${list('ids')})`;
+
+/** To count a row takes a tenth of the time that it takes to read one: the index is enough. */
+const countedPerStatement = 10 * maxRowsPerStatement;
 
 const countAllBefore = countBefore(false);
 const countSeenBefore = countBefore(true);
@@ -53,7 +56,15 @@ export function readPositions(
   const { access, reader } = view;
   const ids = siblings.filter((each) => !isPassage(view, each)).map(({ folder }) => folder.id);
   const statement = restrictionOf(view) === 'none' ? countAllBefore : countSeenBefore;
-  const counted = ids.length === 0 ? [] : reader.all(statement, { ids, hiddenIds: access.hiddenIds });
+  const widest = siblings.reduce((most, { parent }) => Math.max(most, parent.childCount), 1);
+  const size = Math.max(1, Math.floor(countedPerStatement / widest));
+  const count = (some: readonly string[]) =>
+    reader.all(
+      statement,
+      { ids: some, hiddenIds: access.hiddenIds },
+      Math.ceil((some.length * widest * maxRowsPerStatement) / countedPerStatement),
+    );
+  const counted = ids.length === 0 ? [] : inBatches(ids, count, size);
   const passages = new Map(
     siblings.filter((each) => isPassage(view, each)).map(({ parent }) => [parent.id, parent]),
   );

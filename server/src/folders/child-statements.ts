@@ -15,13 +15,17 @@ export type Parameters = Record<string, unknown>;
 /** All but `parentIds` and `limit`. */
 export function parametersOf(
   access: Access,
-  { after, before, skip, order = byName, filter }: Slice,
+  { after, before, from, upTo, skip, order = byName, filter }: Slice,
 ): Parameters {
   return {
     afterKey: after && keyParameter(after, order.field),
     afterId: after?.id,
     beforeKey: before && keyParameter(before, order.field),
     beforeId: before?.id,
+    fromKey: from && keyParameter(from, order.field),
+    fromId: from?.id,
+    upToKey: upTo && keyParameter(upTo, order.field),
+    upToId: upTo?.id,
     skip,
     hiddenIds: access.hiddenIds,
     bareIds: access.bareIds,
@@ -99,9 +103,10 @@ export type Restriction = 'none' | 'hidden' | 'bare';
 /** There are few kinds of slices; each has its statement, made when it is first asked for. */
 export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
   const { after, before, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
-  const { columns = 'all' } = slice;
+  const { columns = 'all', from, upTo } = slice;
+  const direction = isFromEnd ? reverse(order) : order;
   const passesOver = !!slice.skip;
-  const edges = [!!after, !!before, isInclusive, passesOver];
+  const edges = [!!after, !!before, !!from, !!upTo, isInclusive, passesOver];
   const kind = [...edges, isFromEnd, order.field, order.isDescending, !!filter];
   const name = [...kind, columns, restriction].join();
   let statement = statements.get(name);
@@ -114,27 +119,34 @@ export function statementFor(slice: Slice, restriction: Restriction): Statement<
       columns: columnsFor[columns],
       where: sql`parent_id = each.value ${notHidden(restriction)} ${filter ? matches(restriction) : nothing}
         ${after ? beyond(order, 'after', isInclusive, restriction) : nothing}
-        ${before ? beyond(reverse(order), 'before', isInclusive, restriction) : nothing}`,
-      orderBy: orderBy(isFromEnd ? reverse(order) : order, restriction),
+        ${before ? beyond(reverse(order), 'before', isInclusive, restriction) : nothing}
+        ${from ? beyond(direction, 'from', false, restriction) : nothing}
+        ${upTo ? beyond(reverse(direction), 'upTo', true, restriction) : nothing}`,
+      orderBy: orderBy(direction, restriction),
       limit: sql`${'limit'} ${passesOver ? sql`offset ${'skip'}` : nothing}`,
       passesOver,
     })}`;
   }
 }
 
-const countStatements = new Map<Restriction, Statement<Parameters, { parentId: string; count: number }>>();
+const countStatements = new Map<string, Statement<Parameters, { parentId: string; count: number }>>();
 
+/** Of a segment in natural order, or of all. */
 export function countStatement(
   restriction: Restriction,
+  { from, upTo }: Pick<Slice, 'from' | 'upTo'>,
 ): Statement<Parameters, { parentId: string; count: number }> {
-  let statement = countStatements.get(restriction);
+  const name = [restriction, !!from, !!upTo].join();
+  let statement = countStatements.get(name);
   if (!statement) {
     statement = sql<Parameters, { parentId: string; count: number }>`
       select parent_id as "parentId", count(*) as count from folders
       where parent_id in (select value from ${list('parentIds')})
       ${notHidden(restriction)} ${matches(restriction)}
+      ${from ? beyond(byName, 'from', false, restriction) : nothing}
+      ${upTo ? beyond(reverse(byName), 'upTo', true, restriction) : nothing}
       group by parent_id`;
-    countStatements.set(restriction, statement);
+    countStatements.set(name, statement);
   }
   return statement;
 }
@@ -168,7 +180,7 @@ function reverse({ field, isDescending }: FolderOrder): FolderOrder {
 
 function beyond(
   { field, isDescending }: FolderOrder,
-  edge: 'after' | 'before',
+  edge: 'after' | 'before' | 'from' | 'upTo',
   isInclusive: boolean,
   restriction: Restriction,
 ): Statement {

@@ -1,9 +1,10 @@
 /**
  * How many folders are below another, for the viewer. Every folder knows how many are right inside it: those that hold
- * only empty ones are counted without a look into them. Lets others through in between.
+ * only empty ones are counted without a look into them.
  */
 
 import type { AccessLevel } from '../access/access-level.ts';
+import { maxRowsPerStatement } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { visibleChildCount } from './children.ts';
 import type { Folder, TreeView } from './folders.ts';
@@ -28,8 +29,6 @@ interface Holder extends Row {
   readonly accessLevel: AccessLevel;
 }
 
-const atOnce = 512;
-
 const columns = sql`select id, parent_id as "parentId", child_count as "childCount", height from folders`;
 const findHolders = sql<{ ids: readonly string[] }, Row>`
   ${columns} where id in (select value from ${list('ids')})`;
@@ -48,18 +47,45 @@ export async function countDescendants(
     count += sumOf(view, level);
     const further = reached < depth ? level.filter(({ height }) => height > 1) : [];
     level = [];
-    for (let start = 0; start < further.length; start += atOnce) {
-      const parents = further.slice(start, start + atOnce);
-      onRead(sumOf(view, parents));
-      for (const each of await holdersInside(view, parents)) level.push(each);
-      await new Promise(setImmediate);
+    for (const parents of batchesOf(further)) {
+      const inside = await holdersInside(view, parents);
+      // Only where the viewer sees something further down: a height may come from hidden folders.
+      const leadOn = new Set(
+        inside.filter((each) => visibleChildCount(view, each) > 0).map((each) => each.parentId),
+      );
+      onRead(
+        sumOf(
+          view,
+          parents.filter(({ id }) => leadOn.has(id)),
+        ),
+      );
+      for (const each of inside) level.push(each);
     }
   }
   return count;
 }
 
+/** So many that one statement examines no more rows than it may; one by one where a folder has more. */
+function* batchesOf(holders: readonly Holder[]): Generator<Holder[]> {
+  let batch: Holder[] = [];
+  let rows = 0;
+  for (const holder of holders) {
+    if (batch.length > 0 && rows + holder.childCount > maxRowsPerStatement) {
+      yield batch;
+      [batch, rows] = [[], 0];
+    }
+    batch.push(holder);
+    rows += holder.childCount;
+  }
+  if (batch.length > 0) yield batch;
+}
+
 function sumOf(view: TreeView, holders: readonly Holder[]): number {
   return holders.reduce((sum, each) => sum + visibleChildCount(view, each), 0);
+}
+
+function rowsInside(parents: readonly Holder[]): number {
+  return parents.reduce((sum, { childCount }) => sum + childCount, 0);
 }
 
 /** A passage shows only what leads on: that is known by its ids. */
@@ -73,8 +99,9 @@ async function holdersInside(view: TreeView, parents: readonly Holder[]): Promis
     if (only) ids.push(...only);
     else parentIds.push(id);
   }
-  const inside = parentIds.length > 0 ? await reader.all(findHoldersInside, { parentIds }) : [];
-  const shown = ids.length > 0 ? await reader.all(findHolders, { ids }) : [];
+  const inside =
+    parentIds.length > 0 ? await reader.all(findHoldersInside, { parentIds }, rowsInside(parents)) : [];
+  const shown = ids.length > 0 ? await reader.all(findHolders, { ids }, ids.length) : [];
   return [...inside, ...shown]
     .map((row) => ({ ...row, accessLevel: access.levelOf(row.id, levels.get(row.parentId)!) }))
     .filter(({ id, accessLevel }) => access.isVisible(id, accessLevel));

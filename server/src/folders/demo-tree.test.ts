@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, type TestDatabase } from '../../../tests/databases.ts';
-import type { Database, Reader } from '../database/database.ts';
+import type { ConsistentReader, Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
@@ -42,8 +42,7 @@ for (const kind of databaseKinds) {
       await plant();
       const names = (await levelsOf(database)).flat().map(({ name }) => name);
       assert.ok(names.includes('Floor 2') && names.includes('Floor 10'));
-      const root = await readRoot(await viewOf(database));
-      const top = (await childrenOf(database, [root])).map(({ name }) => name);
+      const top = (await levelsOf(database))[0]!.map(({ name }) => name);
       assert.deepEqual(top, top.toSorted());
     });
 
@@ -76,7 +75,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-async function viewOf(reader: Reader): Promise<TreeView> {
+async function viewOf(reader: ConsistentReader): Promise<TreeView> {
   const { rootId } = await Ancestry.begin(reader);
   return viewTree(
     reader,
@@ -84,19 +83,21 @@ async function viewOf(reader: Reader): Promise<TreeView> {
   );
 }
 
-async function childrenOf(reader: Reader, parents: readonly Folder[]): Promise<Folder[]> {
+async function childrenOf(reader: ConsistentReader, parents: readonly Folder[]): Promise<Folder[]> {
   const { byParent } = await readChildren(await viewOf(reader), parents, {}, 10_000);
   return [...byParent.values()].flatMap(({ folders }) => folders);
 }
 
 /** The folders below the root, a list for each level. */
-async function levelsOf(reader: Reader): Promise<Folder[][]> {
-  const levels: Folder[][] = [];
-  let above = [await readRoot(await viewOf(reader))];
-  for (;;) {
-    const level = await childrenOf(reader, above);
-    if (level.length === 0) return levels;
-    levels.push(level);
-    above = level;
-  }
+function levelsOf(database: Database): Promise<Folder[][]> {
+  return database.moment(async (reader) => {
+    const levels: Folder[][] = [];
+    let above = [await readRoot(await viewOf(reader))];
+    for (;;) {
+      const level = await childrenOf(reader, above);
+      if (level.length === 0) return levels;
+      levels.push(level);
+      above = level;
+    }
+  });
 }

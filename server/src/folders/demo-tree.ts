@@ -19,7 +19,7 @@ export async function plantDemoTree(transaction: Transaction, now: number): Prom
   const root = await transaction.get(findEmptyRoot, {});
   if (!root) return;
   const tree = toTree(demoTree);
-  const plan = await planImport({ tree }, { now, most: Infinity });
+  const plan = await planImport({ tree }, { now, most: Infinity, beforeRows: () => undefined });
   await insertRows(
     transaction,
     plan.rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),

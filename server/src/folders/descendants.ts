@@ -67,7 +67,6 @@ export async function readDescendants(
       atOnce = known.length - before < parents.length ? Math.min(atOnce * 2, widestRound) : firstRound;
     }
     known = known.slice(0, wanted);
-    if (known.length > widestRound) await new Promise(setImmediate);
 
     function inside(above: Descendant): Descendant[] {
       const children = byParent.get(above.folder.id)?.folders ?? [];

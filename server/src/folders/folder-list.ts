@@ -33,6 +33,9 @@ export interface Slice {
   readonly skip?: number | undefined;
   /** The places themselves belong to it. */
   readonly isInclusive?: boolean | undefined;
+  /** A segment of it, in the direction in which it is read: what follows the one place, up to and with the other. */
+  readonly from?: Place | undefined;
+  readonly upTo?: Place | undefined;
   readonly order?: FolderOrder | undefined;
   readonly filter?: FolderFilter | undefined;
   /** Everything, unless told; what is not read is not there. Less only in the natural order. */

@@ -6,7 +6,7 @@
 import { accessLevels, type AccessLevel } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { inBatches, whenDone, type ConsistentReader, type PromiseOrValue } from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
@@ -28,15 +28,20 @@ export interface Folder {
 
 export type FolderRow = Omit<Folder, 'accessLevel'>;
 
-/** The tree, with the eyes of somebody. Good for one request, until it changes something. */
+/**
+ * The tree as one viewer may see it at one moment: the rights come from the snapshot or transaction that the folders are
+ * read from. It is of no use once that has ended.
+ */
 export interface TreeView {
-  readonly reader: Reader;
+  readonly reader: ConsistentReader;
   readonly access: Access;
   readonly ancestry: Ancestry;
 }
 
 const { NONE, READ } = accessLevels;
 const deepestPath = 1_000;
+/** They may be long. */
+const textsPerStatement = 500;
 
 export const folderColumns = sql`folders.id, folders.parent_id as "parentId", folders.name, folders.title,
   folders.child_count as "childCount", folders.version, folders.created_at as "createdAt",
@@ -60,7 +65,7 @@ const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; 
   )
   select id, parent_id as "parentId" from walk where depth > 0 order by depth`;
 
-export function viewTree(reader: Reader, access: Access): TreeView {
+export function viewTree(reader: ConsistentReader, access: Access): TreeView {
   return { reader, access, ancestry: new Ancestry(reader, access.rootId) };
 }
 
@@ -107,8 +112,9 @@ export function readFolders(
       const level = visibleLevel(view, id);
       if (level !== undefined) levels.set(id, level);
     }
+    const read = (some: readonly string[]) => view.reader.all(findByIds, { ids: some }, some.length);
     return whenDone(
-      view.reader.all(findByIds, { ids: [...levels.keys()] }),
+      inBatches([...levels.keys()], read),
       (rows) => new Map(rows.map((row) => [row.id, withLevel(row, levels.get(row.id)!)])),
     );
   });
@@ -134,16 +140,19 @@ export function readFolderByPath(
 
 export type LongTexts = Omit<FolderTexts, 'title'>;
 
-const noTexts: LongTexts = { icon: null, description: null, properties: null };
+export const noTexts: LongTexts = { icon: null, description: null, properties: null };
 
-/** What folders say of themselves beside name and title; passages say nothing. */
+/** What folders say of themselves beside name and title; passages say nothing. A folder without a row is left out. */
 export function readTexts(
   { reader }: TreeView,
   folders: readonly Folder[],
 ): PromiseOrValue<ReadonlyMap<string, LongTexts>> {
   const readable = folders.filter(({ accessLevel }) => accessLevel >= READ);
-  return whenDone(reader.all(findTexts, { ids: readable.map(({ id }) => id) }), (rows) => {
-    const texts = new Map(folders.map(({ id }) => [id, noTexts]));
+  const read = (ids: readonly string[]) => reader.all(findTexts, { ids }, ids.length);
+  const ids = readable.map(({ id }) => id);
+  return whenDone(inBatches(ids, read, textsPerStatement), (rows) => {
+    const passages = folders.filter(({ accessLevel }) => accessLevel < READ);
+    const texts = new Map(passages.map(({ id }) => [id, noTexts]));
     for (const { id, ...row } of rows) texts.set(id, row);
     return texts;
   });

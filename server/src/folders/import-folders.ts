@@ -5,15 +5,28 @@
  */
 
 import type { Access } from '../access/access.ts';
-import type { ChangeOptions, Database, Transaction } from '../database/database.ts';
+import type {
+  ChangeOptions,
+  ConsistentReader,
+  Database,
+  PromiseOrValue,
+  Snapshot,
+  Transaction,
+} from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
 import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
 import { checkDepth } from './depth.ts';
 import { insertRow, insertRows, newRow, type NewRow } from './folder-rows.ts';
-import { viewTree, type Folder } from './folders.ts';
-import { planImport, type ImportedPath, type ImportedTree, type ImportPlan } from './import-plan.ts';
+import { viewTree, type Folder, type TreeView } from './folders.ts';
+import {
+  planImport,
+  type ImportedPath,
+  type ImportedTree,
+  type ImportPlan,
+  type PlanOptions,
+} from './import-plan.ts';
 import { purge } from './trash.ts';
 
 export interface FolderImport {
@@ -24,16 +37,15 @@ export interface FolderImport {
   readonly expectedVersion?: number | null | undefined;
 }
 
-export interface ImportOptions {
+export interface ImportOptions extends PlanOptions {
   readonly database: Database;
-  readonly access: Access;
+  /** The rights of the one who imports, in a snapshot. */
+  readonly accessFor: (snapshot: Snapshot) => PromiseOrValue<{ readonly access: Access }>;
   /** Runs the change in its turn, unless the very same has been made meanwhile: then it answers what that came to. */
   readonly change: (
     work: (transaction: Transaction, access: Access) => Promise<Imported>,
     options?: ChangeOptions,
   ) => Promise<Imported>;
-  readonly now: number;
-  readonly most: number;
 }
 
 export interface Imported {
@@ -58,10 +70,15 @@ const unstage = sql<{ id: string }>`
   delete from folders where id = ${'id'} and detached_because = 'import'`;
 
 export async function importFolders(options: ImportOptions, given: FolderImport): Promise<Imported> {
-  const { database, access, change } = options;
+  const { database, accessFor, change } = options;
+  // The rights are checked before the work, the whole plan before it is written, and both again in the last transaction.
+  await database.moment(async (snapshot) =>
+    requireParent(viewTree(snapshot, (await accessFor(snapshot)).access), given),
+  );
   const plan = await planImport(given, options);
-  // Judged at once, before the work, and again when it is done.
-  const { parent } = await checkDestination(database, access, given, plan);
+  const { parent } = await database.moment(async (snapshot) =>
+    checkDestination(snapshot, (await accessFor(snapshot)).access, given, plan),
+  );
   const imported = { parentId: parent.id, count: plan.rows.length };
   if (plan.rows.length > sliceRows) return importStaged(options, given, plan, imported);
   return change(
@@ -141,22 +158,29 @@ export async function finishImport(
 }
 
 async function checkDestination(
-  reader: Database | Transaction,
+  reader: ConsistentReader,
   access: Access,
   given: FolderImport,
   { tops, height }: ImportPlan,
 ): Promise<{ parent: Folder; way: readonly string[] }> {
   const view = viewTree(reader, access);
-  const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
+  const parent = await requireParent(view, given);
   checkDepth(view, parent, height);
-  const taken = await reader.get(findTaken, { parentId: parent.id, names: tops.map(({ name }) => name) });
-  if (taken) {
-    throw nameTaken(
-      taken.name,
-      'To add to a folder that is there, import into it: give its id as `parentId`.',
-    );
+  for (const some of slices(tops)) {
+    const taken = await reader.get(findTaken, { parentId: parent.id, names: some.map(({ name }) => name) });
+    if (taken) {
+      throw nameTaken(
+        taken.name,
+        'To add to a folder that is there, import into it: give its id as `parentId`.',
+      );
+    }
+    await othersFirst();
   }
   return { parent, way: view.ancestry.wayTo(parent.id)! };
+}
+
+function requireParent(view: TreeView, { parentId, expectedVersion }: FolderImport): Promise<Folder> {
+  return writableFolder(view, parentId ?? view.access.rootId, expectedVersion);
 }
 
 function under(parentId: string): (row: NewRow) => NewRow {

@@ -26,7 +26,12 @@ export interface ImportPlan {
   readonly height: number;
 }
 
-const rowsAtOnce = 1_000;
+export interface PlanOptions {
+  readonly now: number;
+  readonly most: number;
+  /** Called before so many entries are checked; a promise is awaited first. */
+  readonly beforeRows: (count: number) => Promise<void> | undefined;
+}
 
 export async function planImport(
   {
@@ -36,7 +41,7 @@ export async function planImport(
     readonly tree?: readonly ImportedTree[] | null | undefined;
     readonly list?: readonly ImportedPath[] | null | undefined;
   },
-  { now, most }: { readonly now: number; readonly most: number },
+  { now, most, beforeRows }: PlanOptions,
 ): Promise<ImportPlan> {
   if (!tree === !paths) throw new Refusal('BAD_INPUT', 'Give `tree` or `list`, one of them.');
   const plan = { rows: [] as NewRow[], tops: [] as NewRow[], height: 0 };
@@ -72,7 +77,8 @@ export async function planImport(
     return row;
   }
 
-  await (tree ? addTree(tree, add) : addPaths(paths!, add, (parent, name) => names.get(parent)?.get(name)));
+  const find = (parent: NewRow | undefined, name: string) => names.get(parent)?.get(name);
+  await (tree ? addTree(tree, add, beforeRows) : addPaths(paths!, add, find, beforeRows));
   for (const row of plan.rows.toReversed()) {
     const parent = parents.get(row);
     if (parent) parent.height = Math.max(parent.height, row.height + 1);
@@ -82,14 +88,19 @@ export async function planImport(
 
 type Add = (parent: NewRow | undefined, name: string, given: GivenTexts, depth: number) => NewRow | undefined;
 
-async function addTree(tree: readonly ImportedTree[], add: Add): Promise<void> {
+async function addTree(
+  tree: readonly ImportedTree[],
+  add: Add,
+  beforeRows: PlanOptions['beforeRows'],
+): Promise<void> {
   const waiting = tree.toReversed().map((node) => ({
     node,
     parent: undefined as NewRow | undefined,
     depth: 1,
     where: '',
   }));
-  for (let done = 0; waiting.length > 0; done++) {
+  while (waiting.length > 0) {
+    await beforeRows(1);
     const { node, parent, depth, where } = waiting.pop()!;
     const path = where === '' ? node.name : `${where}/${node.name}`;
     const row = checked(path, () => add(parent, toFolderName(node.name), node, depth));
@@ -97,7 +108,6 @@ async function addTree(tree: readonly ImportedTree[], add: Add): Promise<void> {
     for (const inner of node.folders?.toReversed() ?? []) {
       waiting.push({ node: inner, parent: row, depth: depth + 1, where: path });
     }
-    if (done % rowsAtOnce === 0) await new Promise(setImmediate);
   }
 }
 
@@ -105,12 +115,17 @@ async function addPaths(
   paths: readonly ImportedPath[],
   add: Add,
   find: (parent: NewRow | undefined, name: string) => NewRow | undefined,
+  beforeRows: PlanOptions['beforeRows'],
 ): Promise<void> {
   // The shorter first: a folder comes before what is inside it, however the list is ordered.
-  const byLength = paths
-    .map((given) => ({ given, names: given.path.replace(/^\/|\/$/g, '').split('/', deepest + 1) }))
-    .toSorted((one, other) => one.names.length - other.names.length);
-  for (const [done, { given, names }] of byLength.entries()) {
+  const byLength: { given: ImportedPath; names: string[] }[][] = [];
+  for (const given of paths) {
+    await beforeRows(1);
+    const names = given.path.replace(/^\/|\/$/g, '').split('/', deepest + 1);
+    (byLength[names.length] ??= []).push({ given, names });
+  }
+  for (const { given, names } of byLength.flatMap((some) => some ?? [])) {
+    await beforeRows(1);
     let parent: NewRow | undefined;
     checked(given.path, () => {
       if (names.length > deepest) throw tooDeep();
@@ -121,7 +136,6 @@ async function addPaths(
         parent = row ?? find(parent, name);
       });
     });
-    if (done % rowsAtOnce === 0) await new Promise(setImmediate);
   }
 }
 

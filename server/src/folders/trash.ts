@@ -7,7 +7,7 @@ import { accessLevels, type AccessLevel } from '../access/access-level.ts';
 import { readAccess } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
-import type { Database, Reader, Transaction } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
@@ -19,7 +19,7 @@ import {
   writableFolder,
 } from './change-folders.ts';
 import { checkDepthWith } from './depth.ts';
-import { isRowId, lastId } from '../database/row-id.ts';
+import { isRowId, lastId, nobodysId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
 import { foldStored } from './folded-text.ts';
 import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
@@ -53,6 +53,8 @@ const { WRITE } = accessLevels;
 const dayMs = 86_400_000;
 const abandonedImportMs = 3_600_000;
 const portion = 200;
+/** Of the deleted folders, for one page. */
+export const maxExamined = 1_000;
 const purgeBatch = 500;
 const mostPerSweep = 10_000;
 
@@ -119,29 +121,45 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
   return deletedAt + trashDays * dayMs;
 }
 
-/** The latest deleted folders that the viewer may restore, after a place. */
+export interface TrashPage {
+  readonly found: readonly TrashedFolder[];
+  /** Where the next page continues; undefined if this is the last one. */
+  readonly next: TrashPlace | undefined;
+}
+
+/** The latest deleted folders that the viewer may restore, after a place. A page examines a bounded number of rows. */
 export async function readTrash(
-  reader: Reader,
-  access: Access,
+  view: TreeView,
   { after, first, keptAfter }: { after: TrashPlace | undefined; first: number; keptAfter: number },
-): Promise<{ found: readonly TrashedFolder[]; isCut: boolean }> {
-  const view = viewTree(reader, access);
+): Promise<TrashPage> {
+  const { reader, access } = view;
   const found: TrashedFolder[] = [];
+  if (!access.writesSomething) return { found, next: undefined };
   let from: TrashPlace = after ?? { deletedAt: Number.MAX_SAFE_INTEGER, id: lastId };
-  for (;;) {
-    const rows = await reader.all(listTrashed, { ...from, limit: portion });
+  for (let examined = 0; examined < maxExamined; examined += portion) {
+    const rows = await reader.all(listTrashed, { ...from, limit: portion }, portion);
     const levels = await levelsOf(view, rows);
     for (const row of rows) {
-      if (row.deletedAt <= keptAfter) return { found, isCut: false };
+      if (row.deletedAt <= keptAfter) return { found, next: undefined };
       if (!levels.get(row.id)!.isWritable) continue;
-      if (found.length === first) return { found, isCut: true };
+      if (found.length === first) return { found, next: found.at(-1) ?? after ?? from };
       found.push(row);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < portion) return { found, isCut: false };
+    if (!last || rows.length < portion) return { found, next: undefined };
     from = last;
-    await new Promise(setImmediate);
   }
+  return cutAt(from, found, after);
+}
+
+/**
+ * The place must not tell the id of a folder that the viewer may not see: the next page begins with everything that was
+ * deleted in the same millisecond. Only where that would be the same page again, it is the last folder's own.
+ */
+function cutAt(last: TrashPlace, found: readonly TrashedFolder[], after: TrashPlace | undefined): TrashPage {
+  const next = { deletedAt: last.deletedAt + 1, id: nobodysId };
+  if (found.at(-1)?.id === last.id || after?.deletedAt === next.deletedAt) return { found, next: last };
+  return { found: found.filter(({ deletedAt }) => deletedAt > last.deletedAt), next };
 }
 
 /** Puts a deleted folder back, with all that was inside. */
@@ -186,15 +204,18 @@ export async function restoreFolder(
   });
 }
 
-/** A folder that was deleted, and the tree as the viewer would see it if it were still there; or as it is, if it is back. */
+/**
+ * A deleted folder, and the tree as the viewer would see it with the rights of today if it were still there; or as it
+ * is, if it was restored.
+ */
 export async function beforeDeletion(
   now: TreeView,
   way: readonly string[],
 ): Promise<{ view: TreeView; folder: Folder }> {
   const { reader, access } = now;
   const id = way.at(-1)!;
-  const folder = await readFolder(now, id);
-  if (folder) return { view: now, folder };
+  const restored = await readFolder(now, id);
+  if (restored) return { view: now, folder: restored };
   const view = viewTree(reader, await readAccess(reader, access.userId, access.isAdministrator, way));
   view.ancestry.noteWay(way);
   return { view, folder: await requireFolder(view, id) };

@@ -7,7 +7,7 @@
 import type { AccessBook, Standing } from '../access/access-book.ts';
 import { hasAccessChanged, hasAccessChangedTwice } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
-import type { Database, PromiseOrValue, Reader } from '../database/database.ts';
+import type { ConsistentReader, Database, PromiseOrValue } from '../database/database.ts';
 import { follow, type Followed, type Follower, type Reach } from '../journal/follow.ts';
 import {
   isKept,
@@ -18,7 +18,6 @@ import {
 } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { Refusal } from '../refusal.ts';
-import type { Turns } from '../turns.ts';
 import {
   effectOf,
   effectsOfAccess,
@@ -27,13 +26,15 @@ import {
   type Effect,
   type FolderChange,
 } from './folder-changes.ts';
+import type { TreeView } from './folders.ts';
 import { WatchedFolder } from './watched-folder.ts';
 
 export interface WatchServices {
   readonly database: Database;
   readonly accessBook: AccessBook;
   readonly feed: JournalFeed;
-  readonly turns: Turns;
+  /** Runs a small piece of work at the viewer's turn. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
 export interface WatchedPlace {
@@ -58,8 +59,8 @@ const mostScannedPerPage = 10_000;
  * towards the page, too.
  */
 export async function readChanges(
-  reader: Reader,
-  { access, place: head }: Standing,
+  { reader, access }: TreeView,
+  head: JournalPlace,
   { after, under }: Partial<WatchedPlace>,
   first: number,
 ): Promise<ChangePage> {
@@ -87,58 +88,74 @@ export async function readChanges(
       place = entry;
     }
     if (entries.length < batch) return { under, changes, place, hasMore: false };
-    await new Promise(setImmediate);
   }
   return { under, changes, place, hasMore: true };
 }
 
 /** Where whoever has no cursor begins. */
-async function beforeOldest(reader: Reader, head: JournalPlace): Promise<JournalPlace> {
+async function beforeOldest(reader: ConsistentReader, head: JournalPlace): Promise<JournalPlace> {
   const oldest = await readOldest(reader);
   return oldest === undefined ? head : { number: oldest - 1, nonce: 0 };
 }
 
-/** What comes after a place; it goes on until it is told to return. */
-export function watchFolders(services: WatchServices, options: WatchOptions): Followed<FolderChange> {
-  return follow((reach) => new FolderWatch(services, options, reach));
+/** Streams the changes after a journal entry, until it is told to return. It starts from the snapshot of `view`. */
+export async function watchFolders(
+  services: WatchServices,
+  { reader, access }: TreeView,
+  options: WatchOptions,
+): Promise<Followed<FolderChange>> {
+  const { after, head, under } = options;
+  const isKnown = await isStillKnown(reader, access, after, head);
+  const place = isKnown ? after : head;
+  const watched = await watchedAt(reader, access, place.number, under);
+  const start = { place, watched, isKnown, standing: { access, place: head } };
+  return follow((reach) => new FolderWatch(services, options, start, reach));
 }
 
 export interface WatchOptions extends WatchedPlace {
-  readonly standing: Standing;
-  /** So many entries it may be behind. */
+  /** The last entry in the snapshot that it starts from. */
+  readonly head: JournalPlace;
+  /** How many entries it may fall behind. */
   readonly maxBacklog: number;
+}
+
+/** Read from the snapshot that the subscription starts from. */
+interface WatchStart {
+  readonly place: JournalPlace;
+  /** All changes after `after` can still be reported. */
+  readonly isKnown: boolean;
+  readonly standing: Standing;
+  readonly watched: WatchedFolder | undefined;
 }
 
 class FolderWatch implements Follower<FolderChange> {
   readonly #services: WatchServices;
   readonly #reach: Reach;
   readonly #under: string | undefined;
-  readonly #after: JournalPlace;
+  readonly #start: WatchStart;
   readonly #maxBacklog: number;
-  /** What the changes that were sent so far were seen with. */
+  /** The rights that the changes sent so far were judged by. */
   #standing: Standing;
   #watched: WatchedFolder | undefined;
   toldUpTo: JournalPlace;
 
-  constructor(services: WatchServices, options: WatchOptions, reach: Reach) {
+  constructor(services: WatchServices, options: WatchOptions, start: WatchStart, reach: Reach) {
     this.#services = services;
     this.#reach = reach;
     this.#under = options.under;
-    this.#after = options.after;
+    this.#start = start;
     this.toldUpTo = options.after;
     this.#maxBacklog = options.maxBacklog;
-    this.#standing = options.standing;
+    this.#standing = start.standing;
+    this.#watched = start.watched;
   }
 
   async *told(): AsyncGenerator<FolderChange, void> {
-    const { feed, turns, database } = this.#services;
+    const { feed, inTurn } = this.#services;
     const { signal } = this.#reach;
-    const { access, place: head } = this.#standing;
     let { timesReplaced } = feed;
-    const isKnown = await turns.take(() => isStillKnown(database, access, this.#after, head));
-    let place: JournalPlace = isKnown ? this.#after : head;
-    this.#watched = await watchedAt(database, access, place.number, this.#under);
-    if (!isKnown) yield resyncAt(place);
+    let { place } = this.#start;
+    if (!this.#start.isKnown) yield resyncAt(place);
     this.toldUpTo = place;
 
     for (;;) {
@@ -150,13 +167,16 @@ class FolderWatch implements Follower<FolderChange> {
       const entries = isLost ? undefined : await feed.read(place.number);
       for (const entry of entries ?? []) {
         const previous = place;
-        const told = await turns.take(() => this.#changesOf(entry, previous));
+        // With rights that still hold, nothing is read: a turn would cost more than the work.
+        const told = this.#isLatest
+          ? placed(entry, previous, this.#effectsOf(entry, []))
+          : await inTurn(() => this.#changesAfterAccess(entry, previous));
         if (told === 'over') return;
         isLost = told === 'lost';
         if (told === 'lost') break;
         for (const change of told) {
           // While the change before was on its way, the viewer may have been disabled.
-          if (!(await this.#accessNow())) return;
+          if (!this.#isLatest && (await this.#atOneMoment(() => true)) === 'over') return;
           yield change;
           if (signal.aborted) return;
         }
@@ -166,78 +186,95 @@ class FolderWatch implements Follower<FolderChange> {
         if (feed.last - place.number > this.#maxBacklog || place.number >= this.#reach.upTo) break;
       }
       if (!entries || isLost) {
-        const latest = await this.#readAccess();
-        if (!latest) return;
+        const latest = await this.#atOneMoment(async (reader, standing) => {
+          this.#watched = await watchedAt(reader, standing.access, standing.place.number, this.#under);
+          return standing;
+        });
+        if (latest === 'over') return;
         this.#standing = latest;
         place = latest.place;
-        this.#watched = await watchedAt(database, latest.access, place.number, this.#under);
         yield resyncAt(place);
         this.toldUpTo = place;
       }
     }
   }
 
-  #accessNow(): PromiseOrValue<Standing | undefined> {
-    const isLatest = this.#services.feed.accessChangedAt <= this.#standing.place.number;
-    return isLatest ? this.#standing : this.#readAccess();
-  }
-
-  /** Undefined when it is over: who can no longer log in hears nothing more, and waits for the connection to end. */
-  async #readAccess(): Promise<Standing | undefined> {
-    const { accessBook, feed } = this.#services;
-    try {
-      return await accessBook.accessOf(this.#standing.access.userId);
-    } catch (error) {
-      if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
-      await feed.waitFor(Infinity, this.#reach.signal);
-      return undefined;
-    }
+  /** No entry that the feed has read since has changed anyone's access. */
+  get #isLatest(): boolean {
+    return this.#services.feed.accessChangedAt <= this.#standing.place.number;
   }
 
   /**
-   * Whether the viewer's access has changed more than once by now, with entries in between that are still to be told:
-   * what they read meanwhile, because of changes told before, may show what was never to be seen with either access.
+   * Runs `work` in a snapshot, with the viewer's rights in it. Resolves with 'over' when the viewer can no longer log in:
+   * nothing more is sent, and the subscription waits for its connection to end.
    */
-  async #isSightLost(before: Standing, latest: Standing, { number }: JournalEntry): Promise<boolean> {
-    if (before === latest || latest.place.number <= number) return false;
-    const accesses = [before.access, latest.access];
-    const stretch = { after: Math.max(before.place.number, number - 1), upTo: latest.place.number };
-    return hasAccessChangedTwice(this.#services.database, accesses, stretch);
+  async #atOneMoment<T>(
+    work: (reader: ConsistentReader, standing: Standing) => PromiseOrValue<T>,
+  ): Promise<T | 'over'> {
+    const { database, accessBook, feed } = this.#services;
+    const { userId } = this.#standing.access;
+    try {
+      return await database.moment(async (snapshot) =>
+        work(snapshot, await accessBook.accessFor(snapshot, userId)),
+      );
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
+      await feed.waitFor(Infinity, this.#reach.signal);
+      return 'over';
+    }
   }
 
   /** First what another access does to what the viewer knows, and then what the entry did. */
-  async #changesOf(
+  #changesAfterAccess(
     entry: JournalEntry,
     previous: JournalPlace,
   ): Promise<readonly FolderChange[] | 'lost' | 'over'> {
-    const before = this.#standing;
-    const latest = await this.#accessNow();
-    if (!latest) return 'over';
-    this.#standing = latest;
-    if (await this.#isSightLost(before, latest, entry)) return 'lost';
-    const change = {
-      before: before.access,
-      after: latest.access,
-      number: previous.number,
-      under: this.#under,
-    };
+    return this.#atOneMoment(async (reader, latest) => {
+      const before = this.#standing;
+      this.#standing = latest;
+      if (await isSightLost(reader, before, latest, entry)) return 'lost';
+      const change = {
+        before: before.access,
+        after: latest.access,
+        number: previous.number,
+        under: this.#under,
+      };
+      return placed(entry, previous, this.#effectsOf(entry, await effectsOfAccess(reader, change)));
+    });
+  }
+
+  #effectsOf(entry: JournalEntry, ofAccess: readonly Effect[]): readonly Effect[] {
+    const { access } = this.#standing;
+    const onWatched = this.#watched?.follow(entry, access);
     const effects: Effect[] = [];
-    const add = (effect: Effect | undefined) => {
-      const isTold = effects.some(
+    for (const effect of [...ofAccess, effectOf(entry, access, this.#under), onWatched]) {
+      const isTwice = effects.some(
         ({ kind, folderId }) => kind === effect?.kind && folderId === effect.folderId,
       );
-      if (effect && !isTold) effects.push(effect);
-    };
-    (await effectsOfAccess(this.#services.database, change)).forEach(add);
-    const onWatched = this.#watched?.follow(entry, latest.access);
-    add(effectOf(entry, latest.access, this.#under));
-    add(onWatched);
-    return placed(entry, previous, effects);
+      if (effect && !isTwice) effects.push(effect);
+    }
+    return effects;
   }
 }
 
+/**
+ * Whether the viewer's access has changed more than once by now, with entries in between that are not yet reported: what
+ * the viewer read meanwhile, because of earlier changes, may show folders that neither access covers.
+ */
+async function isSightLost(
+  reader: ConsistentReader,
+  before: Standing,
+  latest: Standing,
+  { number }: JournalEntry,
+): Promise<boolean> {
+  if (latest.place.number <= number) return false;
+  const accesses = [before.access, latest.access];
+  const stretch = { after: Math.max(before.place.number, number - 1), upTo: latest.place.number };
+  return hasAccessChangedTwice(reader, accesses, stretch);
+}
+
 async function watchedAt(
-  reader: Reader,
+  reader: ConsistentReader,
   { rootId }: Access,
   number: number,
   under: string | undefined,
@@ -247,7 +284,7 @@ async function watchedAt(
 
 /** Whether all that happened to the viewer's folders after an entry can still be told. */
 async function isStillKnown(
-  reader: Reader,
+  reader: ConsistentReader,
   access: Access,
   after: JournalPlace,
   head: JournalPlace,

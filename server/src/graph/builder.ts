@@ -6,14 +6,15 @@ import type { AccessBook } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
-import type { Database, Reading } from '../database/database.ts';
+import type { Database, Snapshot } from '../database/database.ts';
 import type { TreeView } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import type { LoginThrottle } from '../sessions/login-throttle.ts';
-import type { Turns } from '../turns.ts';
+import type { FairTurns } from './fair-turns.ts';
 import type { LongReads } from './long-reads.ts';
 import type { Once } from './once.ts';
+import type { Pace } from './pace.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
 import type { ServerFacts } from './server/server-facts.ts';
@@ -33,22 +34,26 @@ export interface GraphServices {
 
 export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
-  /** All that is read for the answer may take long. */
+  /** For a mutation: aborted when no client waits for it. No further transaction is begun then. */
+  readonly signal: AbortSignal | undefined;
+  /** The document selects a long field: each of its snapshots waits for a permit of `longReads`. */
   readonly isLong: boolean;
   /** For a request with a key: what was done under it is not done again. */
   readonly once: Once | undefined;
   /** Something has been changed and committed: it must not be tried again. */
   isChanged: boolean;
-  /** Reads what the answer shows. A mutation renews it, and what follows from it. */
-  reader: Reading;
-  /** What the viewer may see and do, and the tree as they see it. */
+  /** The snapshot that the answer is read from. A mutation replaces it after its commit, with the three fields below. */
+  reader: Snapshot;
+  /** The viewer's rights in that snapshot, and the tree as they see it there. */
   access: Access;
   view: TreeView;
   /** Where the journal had got to before anything of the answer was read; after a mutation, its entry. */
   place: JournalPlace;
   readonly budget: Budget;
   readonly longReads: LongReads;
-  readonly turns: Turns;
+  /** At which the answer is read and completed. */
+  readonly pace: Pace;
+  readonly fairTurns: FairTurns;
 }
 
 export interface GraphTypes {

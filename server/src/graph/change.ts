@@ -1,14 +1,16 @@
-/** How every mutation changes something, in one transaction and in its turn, and how what takes long is read. */
+/** How every mutation changes something: in one transaction, in its turn. Its answer is read from a later snapshot. */
 
-import type { Latest, Standing } from '../access/access-book.ts';
 import type { Access } from '../access/access.ts';
 import type { ChangeOptions, PromiseOrValue, Transaction } from '../database/database.ts';
-import { viewTree, type TreeView } from '../folders/folders.ts';
+import { viewTree } from '../folders/folders.ts';
 import type { DoneChange } from '../journal/done-changes.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { changeInTurn, readHead, type ChangedBy, type JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { GraphContext } from './builder.ts';
+import { abandoned } from './graph-results.ts';
+import type { ViewerSnapshot } from './long-reads.ts';
+import { pacedSnapshot } from './pace.ts';
 
 /** What is remembered of a change whose request has a key, and how it is told again when that comes again. */
 export interface Memory<T, Kept> {
@@ -45,6 +47,8 @@ export async function change<T, Kept>(
   const result = await changeInTurn(
     database,
     async (transaction, head) => {
+      // Nothing was done yet: the client may have gone while others had their turn.
+      if (context.signal?.aborted) throw abandoned();
       const { access } = await accessBook.accessIn(transaction, viewer.userId, head);
       judge?.(access);
       const known = await once?.find(transaction);
@@ -106,19 +110,33 @@ function recall<T, Kept>(
   return memory.recall(result as Kept, context);
 }
 
-/** What the answer shows is what the viewer may see from now on. Answers with how far that is. */
+/** Opens the snapshot that the answer is read from, with the rights of that moment. Answers with its journal head. */
 async function goOnFrom(context: GraphContext, place: JournalPlace): Promise<JournalHead> {
-  const { access, place: head } = await accessAfter(context);
-  renew(context, { access, place });
-  // Whoever was told that a session has ended does not find it alive.
+  // A client that is told of an ended session must not find it alive. No snapshot is open while this waits.
   const { feed } = context;
   if (feed.last < place.number) await feed.waitFor(place.number - 1, AbortSignal.timeout(mostWaitMs));
+  const { reader: snapshot, access, place: head } = await snapshotAfter(context);
+  const reader = pacedSnapshot(snapshot, context.pace);
+  context.reader = reader;
+  context.access = access;
+  context.view = viewTree(reader, access);
+  context.place = place;
   return head;
 }
 
-async function accessAfter({ accessBook, reader, viewer }: GraphContext): Promise<Latest> {
+async function snapshotAfter({
+  accessBook,
+  reader,
+  viewer,
+  isLong,
+  longReads,
+}: GraphContext): Promise<ViewerSnapshot> {
   try {
-    return await accessBook.accessFor(reader, viewer.userId);
+    if (isLong) {
+      reader.end();
+      return await longReads.open(viewer.userId);
+    }
+    return { reader, ...(await accessBook.accessFor(reader, viewer.userId)) };
   } catch (cause) {
     if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
     const { retryAfterSeconds } = cause.details;
@@ -134,22 +152,11 @@ export function changeBy({ viewer, clock }: GraphContext): ChangedBy {
   return { byUserId: viewer.userId, now: clock.now() };
 }
 
-/** Reads what may take long; beside a change, or in what is told of one, at a moment of its own. */
-export function readLong<T>(context: GraphContext, work: (view: TreeView) => Promise<T>): Promise<T> {
-  if (context.isLong) return work(context.view);
-  return context.longReads.run(context.viewer.userId, (reader, { access }) => work(viewTree(reader, access)));
-}
-
-/** What is read from now on is of a later moment; until then, nothing is kept from others. */
+/** Ends the snapshot of what came before: a change must not wait for its turn with a connection in its hands. */
 export function startReadingAnew(context: GraphContext): void {
+  context.pace.pause();
   context.reader.end();
-  context.reader = context.database.reading();
-}
-
-function renew(context: GraphContext, { access, place }: Standing): void {
-  context.access = access;
-  context.view = viewTree(context.reader, access);
-  context.place = place;
+  context.reader = context.database.openSnapshot();
 }
 
 /** For administrators: asked at once, so that nobody else gets in line, and again when it is one's turn. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildSchema, type GraphQLFormattedError } from 'graphql';
-import { createDocuments } from './documents.ts';
+import { buildSchema, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { createDocuments, type Checked } from './documents.ts';
 import type { Limits } from './price/limits.ts';
 
 const schema = buildSchema(`
@@ -24,7 +24,16 @@ const limits: Limits = {
   keptAnswersMegabytes: 8,
   trashDays: 30,
 };
-const documents = createDocuments(schema, limits);
+const atOnce = { before: () => undefined };
+
+/** Everything is checked in one piece. */
+function checking(checked: GraphQLSchema, given: Limits) {
+  const documents = createDocuments(checked, given);
+  const check = (query: string) => (documents.known(query) ?? documents.check(query, atOnce)) as Checked;
+  return { ...documents, check };
+}
+
+const documents = checking(schema, limits);
 const errorsOf = (query: string) => documents.check(query).errors ?? [];
 const repeat = (count: number, write: (place: number) => string) =>
   Array.from({ length: count }, (_, place) => write(place)).join(' ');
@@ -35,16 +44,49 @@ test('a good query is worked out once', () => {
   assert.equal(documents.check('{folder{name}}').document, first.document);
 });
 
-test('a refused query is not kept', () => {
+test('a refused query is worked out once', () => {
   for (const query of ['{', '{nothing}', `{folder{${repeat(600, (at) => `a${at}: name`)}}}`]) {
     const { errors } = documents.check(query);
     assert.ok(errors);
-    assert.notEqual(documents.check(query).errors, errors);
+    assert.equal(documents.check(query).errors, errors);
   }
 });
 
+test('forgets the oldest refused queries, and keeps the good ones', () => {
+  const some = checking(schema, limits);
+  some.check('{folder{name}}');
+  for (let number = 0; number < 300; number++) some.check(`{nothing${number}}`);
+  assert.equal(some.known('{nothing0}'), undefined);
+  assert.ok(some.known('{nothing299}')?.errors);
+  assert.ok(some.known('{folder{name}}')?.document);
+});
+
+test('works out a long query in steps, and goes on with each only when its turn has come', async () => {
+  const sizes: number[] = [];
+  const turns: (() => void)[] = [];
+  const pace = {
+    before: (size: number) => {
+      sizes.push(size);
+      return new Promise<void>((resolve) => turns.push(resolve));
+    },
+  };
+  const fields = repeat(300, (at) => `a${at}: folder(id: $id){name}`);
+  const query = `query($id: ID){${repeat(1, () => fields)}}`;
+  const long = createDocuments(schema, { ...limits, maxFields: 1_000 });
+  let isDone = false;
+  const checked = Promise.resolve(long.check(query, pace)).finally(() => (isDone = true));
+  for (let step = 0; !isDone; step++) {
+    assert.equal(turns.length, step + 1, 'no step begins before its turn');
+    turns[step]!();
+    await new Promise(setImmediate);
+  }
+  assert.ok((await checked).document);
+  assert.equal(sizes.length, 4, 'parsing, and three groups of rules');
+  assert.ok(sizes.every((size) => size <= limits.maxTokens));
+});
+
 test('a refused query never becomes a good one, nor the other way round', () => {
-  const strict = createDocuments(schema, { ...limits, maxFields: 1 });
+  const strict = checking(schema, { ...limits, maxFields: 1 });
   assert.ok(strict.check('{folder{name}}').errors);
   assert.ok(strict.check('{folder{name}}').errors);
   assert.ok(documents.check('{folder{name}}').document);
@@ -119,7 +161,7 @@ describe('the place of an error', () => {
 });
 
 test('the root of a subscription cannot be left out', () => {
-  const subscriptions = createDocuments(
+  const subscriptions = checking(
     buildSchema('type Query { a: Int } type Subscription { told: Told } type Told { name: String }'),
     limits,
   );

@@ -1,4 +1,7 @@
-/** Queries as parsed, priced and validated documents. Clients repeat their queries: each text is worked out once. */
+/**
+ * Queries as parsed, priced and validated documents. Clients repeat their queries: each text is worked out once. A long
+ * text is worked out in several steps, between which other users are served.
+ */
 
 import {
   getOperationAST,
@@ -9,16 +12,18 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { countComparisons } from './price/comparisons.ts';
 import { coded } from './graph-error.ts';
 import type { Limits } from './price/limits.ts';
 import { parseWithoutText, withLocations } from './locations.ts';
+import type { Pace } from './pace.ts';
 import { checkPrice } from './price/price.ts';
 import { measureSchema } from './price/schema-sizes.ts';
 import { unconditionalSubscriptionRoot } from './subscription-root.ts';
 import { tooExpensive, toFieldPath } from './price/too-expensive.ts';
-import { rulesFor } from './validation-rules.ts';
+import { inGroups, rulesFor } from './validation-rules.ts';
 
 export type Checked = Good | Bad;
 
@@ -37,59 +42,110 @@ interface Bad {
 }
 
 export interface Documents {
-  check(query: string): Checked;
+  /** What was found out about this text earlier, if it is remembered. */
+  known(query: string): Checked | undefined;
+  /** Works a text out, and waits at the user's pace between the steps. */
+  check(query: string, pace: Pick<Pace, 'before'>): PromiseOrValue<Checked>;
 }
 
 const mostDocuments = 2_000;
 /** Of all documents together: a token and its part of the tree take about 300 bytes. */
 const mostTokensKept = 200_000;
+/** A refused text and its errors take some kilobytes. */
+const maxRefused = 200;
+const maxRefusedCharacters = 500_000;
 const mostErrors = 20;
 /** A microsecond each. Honest queries need some hundred. */
 const mostComparisons = 10_000;
+/** A token has at least one character, and a space after it. */
+const charactersPerToken = 2;
+/** A longer document is validated by one group of rules after the other. Its errors are then ordered by group. */
+const maxTokensAtOnce = 1_000;
 
 export function createDocuments(schema: GraphQLSchema, limits: Limits): Documents {
   const sizes = measureSchema(schema);
-  const known = new LRUCache<string, Good>({
+  const good = new LRUCache<string, Good>({
     max: mostDocuments,
     maxSize: mostTokensKept,
     sizeCalculation: ({ document: { tokenCount = 0 } }) => tokenCount + 1,
   });
+  const refused = new LRUCache<string, Bad>({
+    max: maxRefused,
+    maxSize: maxRefusedCharacters,
+    sizeCalculation: (_, query) => query.length + 1,
+  });
 
   return {
-    check(query) {
-      const found = known.get(query);
-      if (found) return found;
-      const checked = checkNew(query);
-      if (checked.document) known.set(query, checked);
-      return checked;
+    known: (query) => good.get(query) ?? refused.get(query),
+    check(query, pace) {
+      const step = <T>(size: number, work: () => T): PromiseOrValue<T> => {
+        const turn = pace.before(size);
+        return turn ? turn.then(work) : work();
+      };
+      return whenDone(checkNew(query, step), (checked) => {
+        if (checked.document) good.set(query, checked);
+        else refused.set(query, checked);
+        return checked;
+      });
     },
   };
 
-  function checkNew(query: string): Checked {
-    try {
-      const document = parseWithin(query, limits);
-      const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
-      const price = checkPrice(schema, sizes, document, { fields, depth, schemaValues });
-      checkComparisons(document);
-      const errors = validateAll(schema, document, query);
-      if (errors.length === 0) return { document, price, timesRun: 0 };
-      const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
-      return { errors: withLocations(shown, query) };
-    } catch (error) {
-      if (error instanceof GraphQLError) return { errors: [coded(error, 'GRAPHQL_PARSE_FAILED')] };
-      const refusal = error instanceof RangeError ? tooDeep(limits) : error;
-      if (!(refusal instanceof Refusal)) throw error;
-      return { errors: [coded(new GraphQLError(refusal.message), 'TOO_EXPENSIVE', refusal.details.facts)] };
-    }
+  function checkNew(query: string, step: Step): PromiseOrValue<Checked> {
+    const atMost = Math.min(limits.maxTokens, Math.ceil(query.length / charactersPerToken));
+    const priced = step(atMost, () =>
+      attempt(limits, () => {
+        const document = parseWithin(query, limits);
+        const { maxFields: fields, maxDepth: depth, maxValues: schemaValues } = limits;
+        const price = checkPrice(schema, sizes, document, { fields, depth, schemaValues });
+        checkComparisons(document);
+        return { document, price, timesRun: 0 };
+      }),
+    );
+    return whenDone(priced, (checked) =>
+      checked.document
+        ? whenDone(validateAll(checked.document, query, step), (errors) => {
+            if (errors.length === 0) return checked;
+            const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
+            return { errors: withLocations(shown, query) };
+          })
+        : checked,
+    );
+  }
+
+  /** The root of a subscription first: the rules of graphql would stumble over a condition there. */
+  function validateAll(
+    document: DocumentNode,
+    query: string,
+    step: Step,
+  ): PromiseOrValue<readonly GraphQLError[]> {
+    const { tokenCount = 0 } = document;
+    const isLong = tokenCount > maxTokensAtOnce;
+    const groups = isLong ? inGroups(rulesFor(query)) : [rulesFor(query)];
+    if (query.includes('subscription')) groups.unshift([unconditionalSubscriptionRoot]);
+    return groups.reduce<PromiseOrValue<readonly GraphQLError[]>>(
+      (found, rules) =>
+        whenDone(found, (errors) =>
+          errors.length > 0
+            ? errors
+            : step(tokenCount, () => validate(schema, document, rules, { maxErrors: mostErrors })),
+        ),
+      [],
+    );
   }
 }
 
-/** The root of a subscription first: the rules of graphql would stumble over a condition there. */
-function validateAll(schema: GraphQLSchema, document: DocumentNode, query: string): readonly GraphQLError[] {
-  const ofRoot = query.includes('subscription')
-    ? validate(schema, document, [unconditionalSubscriptionRoot], { maxErrors: mostErrors })
-    : [];
-  return ofRoot.length > 0 ? ofRoot : validate(schema, document, rulesFor(query), { maxErrors: mostErrors });
+/** Does a part of the work that concerns so many tokens, as soon as it may. */
+type Step = <T>(tokens: number, work: () => T) => PromiseOrValue<T>;
+
+function attempt(limits: Limits, work: () => Good): Checked {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GraphQLError) return { errors: [coded(error, 'GRAPHQL_PARSE_FAILED')] };
+    const refusal = error instanceof RangeError ? tooDeep(limits) : error;
+    if (!(refusal instanceof Refusal)) throw error;
+    return { errors: [coded(new GraphQLError(refusal.message), 'TOO_EXPENSIVE', refusal.details.facts)] };
+  }
 }
 
 function parseWithin(query: string, { maxQueryCharacters, maxTokens }: Limits): DocumentNode {

@@ -85,7 +85,7 @@ test('what a change waits for is nothing that it takes from others', async () =>
 });
 
 test('who has taken much waits until the others have taken some, not as much', async () => {
-  const { order, ask } = asking(createFairTurns({ mostApartMs: 30 }));
+  const { order, ask } = asking(createFairTurns({ maxApartMs: 30 }));
   void ask('first');
   const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => ask(name))).flat();
   await ask('anna', () => {
@@ -98,7 +98,7 @@ test('who has taken much waits until the others have taken some, not as much', a
 });
 
 test('who is new is not before everybody for as long as they have been there', async () => {
-  const { order, ask } = asking(createFairTurns({ mostApartMs: 30 }));
+  const { order, ask } = asking(createFairTurns({ maxApartMs: 30 }));
   const old = Array.from({ length: 40 }, () => ask('anna'));
   await old[19];
   const since = order.length;

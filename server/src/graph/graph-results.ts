@@ -14,6 +14,7 @@ import { inOrderOfFields } from './error-order.ts';
 import { coded } from './graph-error.ts';
 import type { GraphResult } from './graph-stream.ts';
 import { withLocations } from './locations.ts';
+import { writeJson, type Pace } from './pace.ts';
 import { mostVariableLevels } from './variables.ts';
 
 export interface ResultOptions {
@@ -23,17 +24,26 @@ export interface ResultOptions {
   readonly onTrouble: (error: unknown) => void;
 }
 
-export type ToResult = (
-  done: ExecutionResult,
-  query: string,
-  options?: { readonly isChanged: boolean },
-) => GraphResult;
+export interface Results {
+  readonly toResult: (
+    done: ExecutionResult,
+    query: string,
+    options?: { readonly isChanged: boolean },
+  ) => GraphResult;
+  /** The same, with the text written in pieces. */
+  readonly toLongResult: (done: ExecutionResult, query: string, pace: Pace) => Promise<GraphResult>;
+}
 
 /** Of an answer's errors; one for each folder of a list says no more than that. */
 const mostErrors = 100;
 
-export function createResults({ onBug, onTrouble }: ResultOptions): ToResult {
-  return toResult;
+export function createResults({ onBug, onTrouble }: ResultOptions): Results {
+  return { toResult, toLongResult };
+
+  async function toLongResult(done: ExecutionResult, query: string, pace: Pace): Promise<GraphResult> {
+    if (done.errors) return toResult(done, query);
+    return { isExecuted: true, text: `{"data":${await writeJson(done.data, pace)}}` };
+  }
 
   function toResult(
     { data, errors }: ExecutionResult,
@@ -81,11 +91,22 @@ export function troubleIn(errors: readonly GraphQLError[] = []): Refusal | undef
     .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');
 }
 
+/** For work whose receiver is gone: the client has closed its connection, or has stopped the operation. */
+export function abandoned(): Refusal {
+  return new Refusal('UNAVAILABLE', 'The client no longer waits for the response.');
+}
+
 export function cannotStream(): GraphResult {
   const error = new GraphQLError(
     'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',
   );
   return notExecuted([coded(error, 'BAD_INPUT')]);
+}
+
+/** Clients compare the message, and then send the text of the query. */
+export function persistedQueryNotSupported(): GraphResult {
+  const error = new GraphQLError('PersistedQueryNotSupported');
+  return notExecuted([coded(error, 'PERSISTED_QUERY_NOT_SUPPORTED')]);
 }
 
 export function notExecuted(errors: readonly GraphQLFormattedError[]): GraphResult {

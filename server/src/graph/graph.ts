@@ -1,35 +1,43 @@
 /** Runs graph queries for a viewer. Knows nothing of HTTP, tokens or sockets. */
 
-import { createSourceEventStream, execute, OperationTypeNode, type ExecutionArgs } from 'graphql';
+import {
+  createSourceEventStream,
+  execute,
+  OperationTypeNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+} from 'graphql';
 import type { GraphRequest } from '@espalier/contract';
-import { isPromise, whenDone, type PromiseOrValue, type Reading } from '../database/database.ts';
+import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
-import { createTurns } from '../turns.ts';
 import { Budget } from './price/budget.ts';
-import type { Standing } from '../access/access-book.ts';
 import { KnownWays } from '../access/known-ways.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createCompiledQueries, type ReadyPlan } from './compiled/compiled-queries.ts';
-import { createDocuments, operationKind } from './documents.ts';
+import { createDocuments, operationKind, type Checked } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
-import { createFairTurns } from './fair-turns.ts';
+import { createFairTurns, type FairTurns } from './fair-turns.ts';
 import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
 import {
+  abandoned,
   cannotStream,
   createResults,
   nestedTooDeeply,
   notExecuted,
+  persistedQueryNotSupported,
   troubleIn,
   tryExecute,
   tryRequest,
   type ResultOptions,
 } from './graph-results.ts';
-import { createLongReads, takesLong } from './long-reads.ts';
+import { createLongFieldCheck, createLongReads, type ViewerSnapshot } from './long-reads.ts';
 import { Once } from './once.ts';
+import { OnePiece, pacedSnapshot, type Pace } from './pace.ts';
 import { createSchema } from './schema.ts';
 import { KeptTexts } from './tree/kept-texts.ts';
 import { keptTurns, noteOperation, traceFields, tracedAnswers, tracedGraph } from './traced-graph.ts';
@@ -42,15 +50,26 @@ export interface GraphOptions extends GraphServices, ResultOptions {
   readonly onDocument?: ((isKnown: boolean, price: number | undefined) => void) | undefined;
   /** Without it, nothing is traced. */
   readonly tracer?: Tracer | undefined;
+  /** For tests: whose turn it is, and how much work fits between two yields. */
+  readonly fairTurns?: FairTurns | undefined;
 }
 
 export type { GraphResult, GraphStream };
+
+/** Of a request by a viewer who may write nowhere. */
+const maxBytesToRead = 2 ** 20;
+const tooLargeToRead =
+  'A request of more than 1 MiB needs WRITE on a folder. Send several smaller requests instead.';
 
 export interface GraphLimits {
   /** Mutations are refused. */
   readonly queriesOnly?: boolean;
   /** Asked when its turn has come; what is thrown is the answer, and nothing was begun. */
   readonly mayBegin?: (() => void) | undefined;
+  /** Aborted when the client is gone or has stopped the operation. Nothing more is begun then; a begun transaction completes. */
+  readonly signal?: AbortSignal | undefined;
+  /** Computes each response of a subscription when there is room for it. */
+  readonly whenRoom?: (<T>(respond: () => Promise<T>) => Promise<T>) | undefined;
   /** Of the client's: mutations that were done under it are not done again, but answered again. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -64,24 +83,35 @@ export interface Graph {
     viewer: Viewer,
     limits?: GraphLimits,
   ): PromiseOrValue<GraphResult | GraphStream>;
-  /** Does what takes long beside the graph, such as reading a long request, when it is this viewer's turn. */
-  inTurn<T>(viewer: Viewer, work: () => T): Promise<T>;
-  /** Whether a request that can be run is answered with a stream. */
+  /**
+   * Reads a long request at its viewer's turn. Only imports need very long ones: from a viewer who may write nowhere they
+   * are refused unread.
+   */
+  readInTurn<T>(viewer: Viewer, bytes: number, read: () => T): Promise<T>;
+  /** Whether a request that was run is answered with a stream; false if its text has been forgotten. */
   isSubscription(request: GraphRequest): boolean;
   /** Refuses a viewer who can no longer log in. */
   admit(viewer: Viewer): PromiseOrValue<void>;
 }
 
-export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services }: GraphOptions): Graph {
+export function createGraph({
+  onBug,
+  onTrouble,
+  onDocument,
+  tracer,
+  fairTurns: turns = createFairTurns(),
+  ...services
+}: GraphOptions): Graph {
   const schema = createSchema();
   if (tracer) traceFields(schema, tracer);
   const documents = createDocuments(schema, services.limits);
   const compiled = createCompiledQueries(schema);
   const elementFields = new ElementFields();
-  const fairTurns = tracer ? keptTurns(createFairTurns(), tracer) : createFairTurns();
+  const fairTurns = tracer ? keptTurns(turns, tracer) : turns;
+  const takesLong = createLongFieldCheck(schema);
+  const tookLong = new WeakSet<DocumentNode>();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
-  const turns = createTurns();
-  const toResult = createResults({ onBug, onTrouble });
+  const { toResult, toLongResult } = createResults({ onBug, onTrouble });
   const { keptAnswersMegabytes } = services.limits;
   const wholeServices: WholeServices = {
     ...services,
@@ -90,19 +120,23 @@ export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services 
   };
 
   const graph: Graph = {
-    run(request, viewer, limits) {
-      const { operation, refused } = prepare(request, viewer, limits);
-      if (refused) return refused;
-      return operation.kind === OperationTypeNode.SUBSCRIPTION ? cannotStream() : runOnce(operation);
+    run: (request, viewer, limits) =>
+      prepared(request, viewer, limits, (operation) =>
+        operation.kind === OperationTypeNode.SUBSCRIPTION ? cannotStream() : runOnce(operation),
+      ),
+    open: (request, viewer, limits) =>
+      prepared<GraphResult | GraphStream>(request, viewer, limits, (operation) =>
+        operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation),
+      ),
+    async readInTurn({ userId }, bytes, read) {
+      if (bytes > maxBytesToRead) {
+        const { access } = await services.accessBook.accessOf(userId);
+        if (!access.writesSomething) throw new Refusal('TOO_LARGE', tooLargeToRead);
+      }
+      return fairTurns.wait(userId, read);
     },
-    open(request, viewer, limits) {
-      const { operation, refused } = prepare(request, viewer, limits);
-      if (refused) return refused;
-      return operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation);
-    },
-    inTurn: ({ userId }, work) => fairTurns.wait(userId, work),
     isSubscription({ query, operationName }) {
-      const { document } = documents.check(query);
+      const document = documents.known(query)?.document;
       return (
         document !== undefined && operationKind(document, operationName) === OperationTypeNode.SUBSCRIPTION
       );
@@ -111,13 +145,32 @@ export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services 
   };
   return tracer ? tracedGraph(graph, tracer) : graph;
 
+  /** A known text is run at once. A new one is parsed and validated first, in its user's turn. */
+  function prepared<T extends GraphResult | GraphStream>(
+    request: GraphRequest,
+    viewer: Viewer,
+    limits: GraphLimits | undefined,
+    run: (operation: Operation) => PromiseOrValue<T | GraphResult>,
+  ): PromiseOrValue<T | GraphResult> {
+    const { query, extensions } = request;
+    if (query === '' && extensions?.['persistedQuery']) return persistedQueryNotSupported();
+    const known = documents.known(query);
+    const checked =
+      known ??
+      fairTurns.take(viewer.userId, (pace) => documents.check(query, pace), { signal: limits?.signal });
+    return whenDone(checked, (found) => {
+      const { operation, refused } = prepare(found, request, viewer, limits);
+      return refused ?? run(operation);
+    });
+  }
+
   /** All that is judged before anything is run. */
   function prepare(
+    checked: Checked,
     { query, operationName, variables }: GraphRequest,
     viewer: Viewer,
     limits?: GraphLimits,
   ): { operation: Operation; refused?: undefined } | { operation?: undefined; refused: GraphResult } {
-    const checked = documents.check(query);
     if (checked.errors) {
       onDocument?.(false, undefined);
       return { refused: notExecuted(checked.errors) };
@@ -138,31 +191,61 @@ export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services 
 
   function runOnce(operation: Operation): PromiseOrValue<GraphResult> {
     if (operation.kind === OperationTypeNode.MUTATION) return runChange(operation);
-    return takesLong(operation.request.document) ? runLong(operation) : runQuery(operation);
+    return mayTakeLong(operation) ? runLong(operation) : runQuery(operation);
   }
 
   function runQuery(operation: Operation): PromiseOrValue<GraphResult> {
-    return fairTurns.take(operation.viewer.userId, () => {
-      operation.mayBegin?.();
-      const plan = compiled.planFor(operation.request);
-      const whole = plan?.whole(wholeServices, operation.viewer.userId);
-      return whole === undefined ? runByFields(operation, plan) : { isExecuted: true, text: whole };
-    });
+    const { viewer, request, signal } = operation;
+    const answered = fairTurns.take(
+      viewer.userId,
+      () => {
+        begin(operation);
+        const plan = compiled.planFor(request);
+        const whole = plan?.whole(wholeServices, viewer.userId);
+        return whole === undefined ? runByFields(operation, plan) : { isExecuted: true, text: whole };
+      },
+      { signal },
+    );
+    return whenDone(answered, (result) => result ?? runLong(operation));
   }
 
+  /** Null if the answer takes more than one piece. */
   function runByFields(
     { query, viewer, request }: Operation,
     plan: ReadyPlan | undefined,
-  ): PromiseOrValue<GraphResult> {
-    const standing = (reading: Reading) => services.accessBook.accessFor(reading, viewer.userId);
-    const execution = (contextValue: GraphContext) =>
-      whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query));
-    if (!plan) return withContext({ viewer }, standing, execution);
-    const answered = withContext({ viewer }, standing, (context) =>
-      whenDone(plan.answer(context), (text) => (text === null ? null : { isExecuted: true, text })),
+  ): PromiseOrValue<GraphResult | null> {
+    const execution = () =>
+      inOnePiece(viewer, request, {}, (contextValue) => tryExecute({ ...request, contextValue }));
+    const toAnswer = (done: ExecutionResult | null) => done && toResult(done, query);
+    if (!plan) return whenDone(execution(), toAnswer);
+    const planned = inOnePiece(viewer, request, {}, (context) =>
+      whenDone(plan.answer(context), (text) => ({ text })),
     );
-    // Read anew: what was in the plan's way may have ended its reading.
-    return whenDone(answered, (result) => result ?? withContext({ viewer }, standing, execution));
+    // From a new snapshot: what the plan could not handle may have ended its own.
+    return whenDone(planned, (done) => {
+      if (!done) return null;
+      return done.text === null ? whenDone(execution(), toAnswer) : { isExecuted: true, text: done.text };
+    });
+  }
+
+  /** Null if it took more than one piece: then it has to be done again as a long read, as it will be the next time. */
+  function inOnePiece<T>(
+    viewer: Viewer,
+    { document }: Operation['request'],
+    asked: Omit<Asked, 'viewer' | 'pace'>,
+    work: (context: GraphContext) => PromiseOrValue<T>,
+  ): PromiseOrValue<T | null> {
+    const pace = new OnePiece();
+    return whenDone(withContext(openSnapshot(viewer), { ...asked, viewer, pace }, work), (done) => {
+      if (!pace.isExceeded) return done;
+      tookLong.add(document);
+      return null;
+    });
+  }
+
+  /** The document selects a long field, or took more than one piece the last time. */
+  function mayTakeLong({ request: { document } }: Pick<Operation, 'request'>): boolean {
+    return takesLong(document) || tookLong.has(document);
   }
 
   function runChange({
@@ -170,58 +253,99 @@ export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services 
     viewer,
     request,
     mayBegin,
+    signal,
     idempotencyKey,
   }: Operation): PromiseOrValue<GraphResult> {
-    // It reads anew after what it changed, and keeps no reading open until then.
-    const standing = () => services.accessBook.accessOf(viewer.userId);
-    return fairTurns.change(viewer.userId, () => {
-      mayBegin?.();
-      return withContext({ viewer, idempotencyKey }, standing, (contextValue) =>
+    const run = (pace: Pace) => {
+      begin({ mayBegin, signal });
+      // Only refuses early: the change is judged in its transaction, and its answer is read from a later snapshot.
+      const rights = whenDone(services.accessBook.accessOf(viewer.userId), (latest) => ({
+        ...latest,
+        reader: services.database.openSnapshot(),
+      }));
+      const isLong = takesLong(request.document);
+      return withContext(rights, { viewer, idempotencyKey, isLong, pace, signal }, (contextValue) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) =>
           toResult(done, query, { isChanged: contextValue.isChanged }),
         ),
       );
+    };
+    return fairTurns.change(viewer.userId, run, { signal });
+  }
+
+  async function runLong(operation: Operation): Promise<GraphResult> {
+    const { query, request } = operation;
+    return readLong(operation, {}, async (contextValue) => {
+      begin(operation);
+      const done = await tryExecute({ ...request, contextValue });
+      return toLongResult(done, query, contextValue.pace);
     });
   }
 
-  /** Waits for its turn before it takes anything from others, and then reads all of it at one moment. */
-  function runLong({ query, viewer, request, mayBegin }: Operation): Promise<GraphResult> {
-    return longReads.run(viewer.userId, async (reader, standing) => {
-      mayBegin?.();
-      const reading = { ...reader, isOfOneMoment: true, end: () => undefined };
-      const contextValue = { ...contextOf({ viewer }, standing, reading), isLong: true };
-      return toResult(await tryExecute({ ...request, contextValue }), query);
-    });
+  /** Waits for a permit of the user, and for the user's turn between two pieces. */
+  async function readLong<T>(
+    { viewer, request, signal }: Pick<Operation, 'viewer' | 'request' | 'signal'>,
+    asked: Omit<Asked, 'viewer' | 'pace'>,
+    work: (context: GraphContext) => Promise<T>,
+  ): Promise<T> {
+    const opened = await longReads.open(viewer.userId, { signal });
+    const { pace } = opened;
+    const result = await withContext(opened, { ...asked, viewer, isLong: true, pace }, work);
+    if (pace.yields === 0) tookLong.delete(request.document);
+    return result;
   }
 
-  /** What is read for an answer is read together, and done with when the answer is there. */
-  function withContext<T>(
-    asked: Asked,
-    standing: (reading: Reading) => PromiseOrValue<Standing>,
-    work: (context: GraphContext) => PromiseOrValue<T>,
-  ): PromiseOrValue<T> {
-    const reading = services.database.reading();
-    let context: GraphContext | undefined;
-    // A mutation may have begun another one.
-    const end = () => (context?.reader ?? reading).end();
-    try {
-      const result = whenDone(standing(reading), (found) =>
-        work((context = contextOf(asked, found, reading))),
-      );
-      if (isPromise(result)) return result.finally(end);
-      end();
-      return result;
-    } catch (error) {
-      end();
+  /** For an answer that is read at once. */
+  function openSnapshot({ userId }: Viewer): PromiseOrValue<ViewerSnapshot> {
+    const reader = services.database.openSnapshot();
+    const refuse = (error: unknown): never => {
+      reader.end();
       throw error;
+    };
+    try {
+      const found = whenDone(services.accessBook.accessFor(reader, userId), (latest) => ({
+        ...latest,
+        reader,
+      }));
+      return isPromise(found) ? found.catch(refuse) : found;
+    } catch (error) {
+      return refuse(error);
     }
   }
 
-  async function subscribe({ query, viewer, request }: Operation): Promise<GraphResult | GraphStream> {
-    const source = await withContext(
-      { viewer },
-      (reading) => services.accessBook.accessFor(reading, viewer.userId),
-      (contextValue) => tryRequest(() => createSourceEventStream({ ...request, contextValue })),
+  /** Ends the snapshot when the answer is done. */
+  function withContext<T>(
+    opened: PromiseOrValue<ViewerSnapshot>,
+    asked: Asked,
+    work: (context: GraphContext) => PromiseOrValue<T>,
+  ): PromiseOrValue<T> {
+    return whenDone(opened, (snapshot) => {
+      const context = contextOf(asked, snapshot);
+      // A mutation may have replaced it.
+      const end = () => context.reader.end();
+      try {
+        const result = work(context);
+        if (isPromise(result)) return result.finally(end);
+        end();
+        return result;
+      } catch (error) {
+        end();
+        throw error;
+      }
+    });
+  }
+
+  async function subscribe(operation: Operation): Promise<GraphResult | GraphStream> {
+    const { query, viewer, request, signal, whenRoom } = operation;
+    const source = await fairTurns.take(
+      viewer.userId,
+      (pace) => {
+        begin(operation);
+        return withContext(openSnapshot(viewer), { viewer, pace }, (contextValue) =>
+          tryRequest(() => createSourceEventStream({ ...request, contextValue })),
+        );
+      },
+      { signal },
     );
     if (!(Symbol.asyncIterator in source)) {
       const trouble = troubleIn(source.errors);
@@ -232,59 +356,82 @@ export function createGraph({ onBug, onTrouble, onDocument, tracer, ...services 
     const inOwnTrace = tracer ? tracedAnswers(tracer, request) : <T>(answer: () => T) => answer();
     activity.subscriptions++;
     return createGraphStream(source as Followed<Told>, {
-      answer: (told) => inOwnTrace(() => answerTold(told, { query, viewer, request })),
+      answer: (told) => {
+        const respond = () => inOwnTrace(() => answerTold(told, operation));
+        return whenRoom ? whenRoom(respond) : respond();
+      },
       onEnd: () => void activity.subscriptions--,
     });
   }
 
-  /** Each answer has a budget of its own, and is seen with the rights of the moment in which it is read. */
+  /** Each answer has a budget and a snapshot of its own. */
   async function answerTold(
     told: Told,
-    { query, viewer, request }: Pick<Operation, 'query' | 'viewer' | 'request'>,
+    operation: Pick<Operation, 'query' | 'viewer' | 'request' | 'signal'>,
   ): Promise<GraphResult> {
-    const standing = (reading: Reading) =>
-      whenDone(services.accessBook.accessFor(reading, viewer.userId), ({ access }) => ({
-        access,
-        place: told.place,
-      }));
-    const answered = await turns.take(async () =>
-      withContext({ viewer }, standing, (contextValue) =>
-        execute({ ...request, rootValue: told, contextValue }),
-      ),
-    );
-    // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
-    const trouble = troubleIn(answered.errors);
-    if (trouble) throw trouble;
-    return toResult(answered, query);
+    const { query, viewer, request, signal } = operation;
+    const { place } = told;
+    const answer = (contextValue: GraphContext) => {
+      begin({ signal });
+      return execute({ ...request, rootValue: told, contextValue });
+    };
+    const short = mayTakeLong(operation)
+      ? null
+      : await fairTurns.take(viewer.userId, () => inOnePiece(viewer, request, { place }, answer), { signal });
+    if (short) return toTold(short);
+    return readLong(operation, { place }, async (context) => {
+      const done = await answer(context);
+      return toTold(done, context.pace);
+    });
+
+    function toTold(done: ExecutionResult, pace?: Pace): PromiseOrValue<GraphResult> {
+      // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
+      const trouble = troubleIn(done.errors);
+      if (trouble) throw trouble;
+      return pace ? toLongResult(done, query, pace) : toResult(done, query);
+    }
   }
 
   function contextOf(
-    { viewer, idempotencyKey }: Asked,
-    { access, place }: Standing,
-    reader: Reading,
+    { viewer, idempotencyKey, isLong = false, place, pace, signal }: Asked,
+    { reader: snapshot, access, place: head }: ViewerSnapshot,
   ): GraphContext {
     const budget = new Budget(services.limits, elementFields);
+    const reader = pacedSnapshot(snapshot, pace);
     const view = viewTree(reader, access);
     return {
       ...services,
       viewer,
-      isLong: false,
+      signal,
+      isLong,
       once: idempotencyKey === undefined ? undefined : new Once(idempotencyKey, viewer.userId),
       isChanged: false,
       reader,
       access,
       view,
-      place,
+      place: place ?? head,
       budget,
       longReads,
-      turns,
+      pace,
+      fairTurns,
     };
   }
 }
 
+/** Asked when the turn of an operation has come: throws if it is not to be run any more. */
+function begin({ mayBegin, signal }: Pick<GraphLimits, 'mayBegin' | 'signal'>): void {
+  if (signal?.aborted) throw abandoned();
+  mayBegin?.();
+}
+
 /** Who asks, and under which key. */
-interface Asked extends Pick<GraphLimits, 'idempotencyKey'> {
+interface Asked extends Pick<GraphLimits, 'idempotencyKey' | 'signal'> {
   readonly viewer: Viewer;
+  readonly pace: Pace;
+  /** The document selects a field that may take long. */
+  readonly isLong?: boolean;
+  /** The journal entry that a subscription reports; without it, the head of the snapshot. */
+  readonly place?: JournalPlace;
 }
 
 /** What a subscription is told of. */
@@ -293,7 +440,8 @@ interface Told {
 }
 
 /** A request that may be run, once or for each change. */
-interface Operation extends Asked, GraphLimits {
+interface Operation extends GraphLimits {
+  readonly viewer: Viewer;
   readonly kind: OperationTypeNode | undefined;
   readonly query: string;
   readonly request: Omit<ExecutionArgs, 'contextValue'>;

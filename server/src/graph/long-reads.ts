@@ -1,32 +1,49 @@
 /**
- * Reads that may take long: searches, exports, everything below a folder. All of one moment, with the rights of that
- * moment, and only a few at a time for each person, so that nobody's hold up everybody's.
+ * Snapshots for answers that may take long to read: searches, exports, everything below a folder. Each user has a few
+ * permits. The snapshot and its rights are read after the permit is acquired, so no answer waits with old rights.
  */
 
-import { visit, type DocumentNode } from 'graphql';
-import type { AccessBook, Standing } from '../access/access-book.ts';
-import type { Database, Reader } from '../database/database.ts';
+import { TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql';
+import type { AccessBook, Latest } from '../access/access-book.ts';
+import type { Database, Snapshot } from '../database/database.ts';
 import { createPlaces, type Places } from '../places.ts';
-import type { FairTurns } from './fair-turns.ts';
+import type { FairTurns, TurnOptions } from './fair-turns.ts';
+import type { Pace } from './pace.ts';
 
 export interface LongReads {
-  run<T>(userId: string, work: (reader: Reader, standing: Standing) => Promise<T>): Promise<T>;
+  /** Resolves when the user has a permit. Ending the snapshot releases it. */
+  open(userId: string, options?: TurnOptions): Promise<LongSnapshot>;
 }
 
-const mostPerPerson = 2;
+/** Rights and data of one moment: everything that one answer reads comes from here. */
+export interface ViewerSnapshot extends Latest {
+  readonly reader: Snapshot;
+}
 
-/** Whoever asks for one of them has the whole answer read as one that takes long. */
-const longFields = new Set(['search', 'descendants', 'exportFolders']);
-const known = new WeakMap<DocumentNode, boolean>();
+/** It may be held while the answer waits for its next turn. */
+export interface LongSnapshot extends ViewerSnapshot {
+  readonly pace: Pace;
+}
 
-export function takesLong(document: DocumentNode): boolean {
-  let found = known.get(document);
-  if (found === undefined) {
-    found = false;
-    visit(document, { Field: ({ name }) => void (found ||= longFields.has(name.value)) });
-    known.set(document, found);
-  }
-  return found;
+const maxPerUser = 2;
+
+/** Marks a field of the schema as one that may take long. */
+export const longField = { isLong: true } as const;
+
+/** Answers whether a document selects a long field anywhere. Then its whole answer is read as a long one. */
+export function createLongFieldCheck(schema: GraphQLSchema): (document: DocumentNode) => boolean {
+  const known = new WeakMap<DocumentNode, boolean>();
+  return (document) => {
+    let found = known.get(document);
+    if (found === undefined) {
+      found = false;
+      const typeInfo = new TypeInfo(schema);
+      const enterField = () => void (found ||= typeInfo.getFieldDef()?.extensions['isLong'] === true);
+      visit(document, visitWithTypeInfo(typeInfo, { Field: { enter: enterField } }));
+      known.set(document, found);
+    }
+    return found;
+  };
 }
 
 export function createLongReads(
@@ -34,21 +51,38 @@ export function createLongReads(
   accessBook: AccessBook,
   turns: Pick<FairTurns, 'wait'>,
 ): LongReads {
-  const byPerson = new Map<string, Places>();
+  const byUser = new Map<string, Places>();
 
   return {
-    async run(userId, work) {
-      const places = byPerson.get(userId) ?? createPlaces(mostPerPerson);
-      byPerson.set(userId, places);
-      try {
-        return await places.use(() =>
-          turns.wait(userId, () =>
-            database.snapshot(async (reader) => work(reader, await accessBook.accessIn(reader, userId))),
-          ),
-        );
-      } finally {
-        if (places.taken === 0) byPerson.delete(userId);
-      }
+    open(userId, options) {
+      const opened = Promise.withResolvers<LongSnapshot>();
+      run(userId, options, async (snapshot, pace) => {
+        const standing = await accessBook.accessFor(snapshot, userId);
+        const ended = Promise.withResolvers<void>();
+        const end = () => {
+          snapshot.end();
+          ended.resolve();
+        };
+        opened.resolve({ ...standing, reader: { ...snapshot, end }, pace });
+        await ended.promise;
+      }).catch(opened.reject);
+      return opened.promise;
     },
   };
+
+  async function run(
+    userId: string,
+    options: TurnOptions | undefined,
+    work: (snapshot: Snapshot, pace: Pace) => Promise<void>,
+  ): Promise<void> {
+    const permits = byUser.get(userId) ?? createPlaces(maxPerUser);
+    byUser.set(userId, permits);
+    try {
+      await permits.use(() =>
+        turns.wait(userId, (pace) => database.snapshot((snapshot) => work(snapshot, pace)), options),
+      );
+    } finally {
+      if (permits.taken === 0) byUser.delete(userId);
+    }
+  }
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isNonNullType } from 'graphql';
+import {
+  getNullableType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLType,
+} from 'graphql';
 import { createSchema } from './schema.ts';
 
 const schema = createSchema();
@@ -18,5 +27,65 @@ test('every mutation takes one argument, its input', () => {
       ['input'],
       name,
     );
+  }
+});
+
+/** Clients such as Relay and Apollo Client cache objects by `id`. Each of these types has random ids of its own. */
+const typesWithIds = ['Folder', 'Group', 'Session', 'SigningKey', 'User'];
+
+test('only types that own their ids have a field `id`', () => {
+  const types = Object.values(schema.getTypeMap()).filter((type) => isObjectType(type));
+  const withIds = types.filter((type) => 'id' in type.getFields());
+  assert.deepEqual(withIds.map(({ name }) => name).sort(), typesWithIds);
+  for (const type of withIds) assert.equal(String(type.getFields()['id']!.type), 'ID!', type.name);
+});
+
+test('every type that implements Node has ids of its own', () => {
+  const node = schema.getType('Node');
+  assert.ok(isInterfaceType(node));
+  for (const { name } of schema.getPossibleTypes(node)) assert.ok(typesWithIds.includes(name), name);
+});
+
+/** What keeps each list finite that is not in a connection. */
+const boundedLists: Readonly<Record<string, string>> = {
+  'Folder.ancestors': 'The tree is at most 256 levels deep.',
+  'JournalEntry.ancestorIds': 'The tree is at most 256 levels deep.',
+  'JournalEntry.formerAncestorIds': 'The tree is at most 256 levels deep.',
+  'Session.refreshes': 'Holds the latest 20 refreshes.',
+  'TrashPage.items': 'A page: `first` is at most ESPALIER_MAX_PAGE_SIZE, and 50 by default.',
+  'ChangePage.items': 'A page: `first` is at most ESPALIER_MAX_PAGE_SIZE, and 50 by default.',
+  'Query.exportFolders': 'Holds at most ESPALIER_MAX_EXPORT_FOLDERS folders.',
+  'Activity.minutes': 'The argument `minutes` is at most 60.',
+  'ServerInfo.health': 'One entry for each check in the code.',
+  'ServerInfo.settings': 'One entry for each setting in the code.',
+  'ServerInfo.keys': 'Only one key can wait to sign, and a retired key is deleted once no session needs it.',
+  'ImportFoldersInput.tree': 'Holds at most ESPALIER_MAX_IMPORT_FOLDERS folders.',
+  'ImportFoldersInput.list': 'Holds at most ESPALIER_MAX_IMPORT_FOLDERS folders.',
+  'ImportedFolder.folders': 'Holds at most ESPALIER_MAX_IMPORT_FOLDERS folders.',
+  'AddToGroupInput.userIds': 'The request body is at most 32 MiB.',
+  'RemoveFromGroupInput.userIds': 'The request body is at most 32 MiB.',
+  'JournalFilter.kinds': 'The request body is at most 32 MiB.',
+};
+
+test('every list in the schema is in a connection, or something else keeps it finite', () => {
+  const lists = Object.values(schema.getTypeMap()).flatMap((type) => {
+    const hasFields = isObjectType(type) || isInputObjectType(type);
+    if (!hasFields || isIntrospectionType(type)) return [];
+    return Object.values<{ name: string; type: GraphQLType }>(type.getFields())
+      .filter((field) => isListType(getNullableType(field.type)))
+      .map((field) => `${type.name}.${field.name}`);
+  });
+  const unpaged = lists.filter((name) => !/^\w+Connection\.(edges|items)$/.test(name));
+  assert.deepEqual(unpaged.toSorted(), Object.keys(boundedLists).toSorted());
+});
+
+test('every connection takes `first` and `after`', () => {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      if (!String(field.type).replace('!', '').endsWith('Connection')) continue;
+      const names = field.args.map((argument) => argument.name);
+      assert.ok(names.includes('first') && names.includes('after'), `${type.name}.${field.name}`);
+    }
   }
 });

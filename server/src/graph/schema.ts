@@ -2,8 +2,11 @@
 
 import {
   defaultFieldResolver,
+  DirectiveLocation,
+  GraphQLDirective,
   isIntrospectionType,
   isObjectType,
+  specifiedDirectives,
   type GraphQLField,
   type GraphQLFieldMap,
   type GraphQLSchema,
@@ -44,10 +47,10 @@ export function createSchema(): GraphQLSchema {
 
   defineFolderQueries(builder, tree);
   defineFolderMutations(builder, tree);
-  defineMove(builder, tree, people);
+  defineMove(builder, tree, people, { PageInfo });
   defineImport(builder, tree);
   defineTrash(builder, tree, { PageInfo });
-  const grants = defineGrant(builder, tree, people);
+  const grants = defineGrant(builder, tree, people, { PageInfo });
   defineExplainAccess(builder, tree, people, grants);
   defineGrantMutations(builder, tree);
   definePeople(builder, people);
@@ -57,7 +60,10 @@ export function createSchema(): GraphQLSchema {
   defineJournalSubscription(builder, journal);
   defineServer(builder);
 
-  const schema = builder.toSchema({ sortSchema: false });
+  const schema = builder.toSchema({
+    sortSchema: false,
+    directives: specifiedDirectives.map(withoutDraftLocations),
+  });
   const mutations = schema.getMutationType()!.getFields() as GraphQLFieldMap<unknown, GraphContext>;
   Object.values(mutations).forEach(knowWhatBegins);
   for (const type of Object.values(schema.getTypeMap())) {
@@ -65,6 +71,18 @@ export function createSchema(): GraphQLSchema {
       Object.values(type.getFields()).forEach(failWithAPromise);
   }
   return schema;
+}
+
+/**
+ * graphql-js 16.14 and later list the draft location DIRECTIVE_DEFINITION for `@deprecated`. Tools that predate it reject the
+ * introspection result, for example graphql-core 3.2.10 and graphql-js 16.11.
+ */
+function withoutDraftLocations(directive: GraphQLDirective): GraphQLDirective {
+  const { locations, ...config } = directive.toConfig();
+  return new GraphQLDirective({
+    ...config,
+    locations: locations.filter((location) => location !== DirectiveLocation.DIRECTIVE_DEFINITION),
+  });
 }
 
 /**

@@ -74,9 +74,9 @@ export function tracedAnswers(
 /** Who waits for a turn is called by whoever had the one before. */
 export function keptTurns(turns: FairTurns, tracer: Tracer): FairTurns {
   return {
-    take: (userId, work) => turns.take(userId, tracer.keep(work)),
-    change: (userId, work) => turns.change(userId, tracer.keep(work)),
-    wait: (userId, work) => turns.wait(userId, tracer.keep(work)),
+    take: (userId, work, options) => turns.take(userId, tracer.keep(work), options),
+    change: (userId, work, options) => turns.change(userId, tracer.keep(work), options),
+    wait: (userId, work, options) => turns.wait(userId, tracer.keep(work), options),
   };
 }
 

@@ -12,6 +12,7 @@ import {
   NoUndefinedVariablesRule,
   NoUnusedFragmentsRule,
   NoUnusedVariablesRule,
+  OverlappingFieldsCanBeMergedRule,
   PossibleFragmentSpreadsRule,
   SingleFieldSubscriptionsRule,
   specifiedRules,
@@ -65,4 +66,13 @@ export function rulesFor(query: string): readonly ValidationRule[] {
     if (!marks.some((mark) => query.includes(mark))) rules.forEach((rule) => without.add(rule));
   }
   return without.size === 0 ? specifiedRules : specifiedRules.filter((rule) => !without.has(rule));
+}
+
+/** The rules in groups that each take about as long: the traversal with types is a third of it. */
+export function inGroups(rules: readonly ValidationRule[]): (readonly ValidationRule[])[] {
+  const ofVariables: ReadonlySet<ValidationRule> = new Set(marked[0]!.rules);
+  const groups = Map.groupBy(rules, (rule) =>
+    rule === OverlappingFieldsCanBeMergedRule ? 'merging' : ofVariables.has(rule) ? 'variables' : 'rest',
+  );
+  return [...groups.values()];
 }

@@ -85,7 +85,7 @@ function logRefusal(
 function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
   const { endpoint } = request.routeOptions.config;
   const status = statusOf(endpoint, refusal.code);
-  const { allow, retryAfterSeconds, isExpired, checks } = refusal.details;
+  const { allow, retryAfterSeconds, isExpired, checks, reasons } = refusal.details;
   reply.code(status).header('cache-control', 'no-store');
   if (status === 401) reply.header('www-authenticate', challenge(refusal, request));
   if (status === 401 && endpoint?.tellsExpiry && isExpired) reply.header('token-expired', 'true');
@@ -99,7 +99,7 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
   }
   reply
     .header('content-type', problemMediaType)
-    .send(problemText(status, refusal.code, refusal.message, request.id, checks));
+    .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
 }
 
 /** With the request's id if there is a request that is refused. */
@@ -115,7 +115,7 @@ function problemText(
   code: RefusalCode,
   detail: string,
   requestId: string,
-  checks?: Problem['checks'],
+  { checks, reasons }: Pick<Problem, 'checks' | 'reasons'> = {},
 ): string {
   const title = STATUS_CODES[status] ?? '';
   const problem: Problem = {
@@ -126,6 +126,7 @@ function problemText(
     code,
     requestId,
     ...(checks && { checks }),
+    ...(reasons && { reasons }),
   };
   return JSON.stringify(problem);
 }

@@ -32,6 +32,7 @@ import { ReceivedRequest } from './received-request.ts';
 import { answered, requestLog, telling, type TellRequest } from './request-log.ts';
 import { endTrace, traceRequests } from './request-trace.ts';
 import { securedResponse } from './secured-response.ts';
+import { addServiceRoot } from './service-root.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
@@ -45,6 +46,8 @@ export interface AppOptions {
   readonly version: string;
   /** Whether what requests need answers. May be asked as often as anybody likes. */
   readonly isReady: () => Promise<boolean>;
+  /** Why the database cannot be relied on, in words for anyone. */
+  readonly findFault: () => string | undefined;
   /** What there is to say of each thing that this node needs. */
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;
   /** Told of each request when it has been answered. */
@@ -94,6 +97,7 @@ export async function createApp({
   log,
   version,
   isReady,
+  findFault,
   checkHealth,
   onAnswered,
   tracer,
@@ -133,7 +137,7 @@ export async function createApp({
     // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
     logger: false,
     genReqId: nextRequestId,
-    rewriteUrl: ({ url = '/' }) => foldSlashes(pathOf(url)),
+    rewriteUrl: ({ url = '/' }) => withBasePath(foldSlashes(pathOf(url)), basePath),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     keepAliveTimeout: times.keepAliveMs,
     // Only a bound for what slow-bodies.ts would have let pass.
@@ -206,6 +210,7 @@ export async function createApp({
       const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
       addProbes(routes, {
         isReady,
+        findFault,
         isStopping: () => isStopping,
         canSign: () => canSign(keys),
         checkHealth,
@@ -224,6 +229,7 @@ export async function createApp({
         reply.header('content-type', 'application/json; charset=utf-8').send(document),
       );
       refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
+      addServiceRoot(routes, { basePath, hasConsole: typeof consoleFolder === 'string' });
       if (consoleFolder !== undefined) addConsole(routes, { folder: consoleFolder, basePath });
       done();
     },
@@ -259,6 +265,13 @@ function foldSlashes(url: string): string {
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') + url.slice(path.length) : url;
+}
+
+/** The base path matches in any letter case: `/Api/login` is `/api/login`. */
+function withBasePath(url: string, basePath: string): string {
+  const start = url.slice(0, basePath.length);
+  const isOtherCase = start !== basePath && start.toLowerCase() === basePath.toLowerCase();
+  return isOtherCase ? basePath + url.slice(basePath.length) : url;
 }
 
 /** Unique across processes, and cheap: only one of many has to be written anew. */

@@ -11,7 +11,7 @@ import {
   type Encoding,
   type KeptFile,
 } from './console-files.ts';
-import { refuseOtherMethods } from './endpoint-route.ts';
+import { refuseOtherMethods, varyBy } from './endpoint-route.ts';
 import { servePage } from './secured-response.ts';
 
 export interface ConsoleOptions {
@@ -22,6 +22,8 @@ export interface ConsoleOptions {
 }
 
 const address = '/console';
+/** The console's own address below the API root. */
+export const consoleRoot = `${address}/`;
 const methods = ['GET', 'HEAD'];
 const yearSeconds = 31_536_000;
 
@@ -45,12 +47,12 @@ const explorerPolicy = policy("'self' 'unsafe-inline'");
 const isExplorer = (path: string) => /^explorer(?:\/|$)/.test(path);
 
 export function addConsole(app: FastifyInstance, { folder, basePath }: ConsoleOptions): void {
-  const files = folder === null ? undefined : listConsole(folder, `${basePath}${address}/`);
+  const files = folder === null ? undefined : listConsole(folder, basePath + consoleRoot);
 
   app.route({
     url: address,
     method: methods,
-    handler: (_, reply) => reply.redirect(`${basePath}${address}/`, 308),
+    handler: (_, reply) => reply.redirect(basePath + consoleRoot, 308),
   });
   app.route({
     url: `${address}/*`,
@@ -62,6 +64,7 @@ export function addConsole(app: FastifyInstance, { folder, basePath }: ConsoleOp
           'The console has not been built. Build it with npm run build --workspace console, and start the server again.',
         );
       }
+      if (isOtherCase(request.originalUrl, basePath + consoleRoot)) return reply.redirect(request.url, 308);
       return answerFile(files, (request.params as { '*': string })['*'], request, reply);
     },
   });
@@ -79,6 +82,12 @@ function answerFile(
   const file = kept.get(path) ?? (isPage(path) ? page : undefined);
   if (!file) throw nothingHere();
   return answerKept(file, isExplorer(path) ? explorerPolicy : consolePolicy, request, reply);
+}
+
+/** The page compares its own address with the base path letter by letter, and so it is served at one address only. */
+function isOtherCase(url: string, root: string): boolean {
+  const start = url.toLowerCase().indexOf(root.toLowerCase());
+  return start >= 0 && !url.startsWith(root, start);
 }
 
 /** The page knows what to show at each of its addresses; those of files end like files. */
@@ -123,8 +132,7 @@ async function answerAsset(
 }
 
 function describeForm(reply: FastifyReply, encoding: Encoding): void {
-  const vary = reply.getHeader('vary');
-  reply.header('vary', vary === undefined ? 'accept-encoding' : `${String(vary)}, accept-encoding`);
+  varyBy(reply, 'accept-encoding');
   if (encoding !== 'identity') reply.header('content-encoding', encoding);
 }
 

@@ -3,6 +3,7 @@
 import type { Endpoint } from '@espalier/contract';
 import type {
   FastifyInstance,
+  FastifyReply,
   HTTPMethods,
   RouteHandlerMethod,
   RouteOptions,
@@ -44,4 +45,10 @@ export function refuseOtherMethods(
   const others = methods.filter((method) => !allow.includes(method));
   // Before the body is read: it does not matter what it is.
   app.route({ ...route, method: others, onRequest: refuse, handler: refuse });
+}
+
+/** Adds a request header to `Vary`, which may already name others, for example `Origin`. */
+export function varyBy(reply: FastifyReply, header: string): void {
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary === undefined ? header : `${String(vary)}, ${header}`);
 }

@@ -3,16 +3,19 @@
  * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md
  */
 
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { GraphResult, GraphStream } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import { toGraphError } from './answers.ts';
+import { whenOver } from './large-bodies.ts';
 import type { LiveConnection, LiveServices } from './live-connections.ts';
 import { Presence } from './presence.ts';
 import { answered } from './request-log.ts';
 import { endTrace } from './request-trace.ts';
+import type { ConnectionRoom, ResponseSlot } from './response-room.ts';
 
 /** For a client that takes nothing in for so long, nothing is kept. */
 const mostStalledMs = 60_000;
@@ -21,11 +24,19 @@ const completeEvent = 'event: complete\ndata:\n\n';
 /** Also sent first: without a byte of the body, some would not see the head. */
 const comment = ':\n\n';
 
+/** Where the responses of an event stream wait for room. */
+export interface EventRoom {
+  readonly room: ConnectionRoom;
+  readonly slot: ResponseSlot;
+  /** What is kept of the request. */
+  readonly requestBytes: number;
+}
+
 export function answerEvents(
   reply: FastifyReply,
   opened: GraphResult | GraphStream,
   viewer: Viewer,
-  services: LiveServices,
+  services: LiveServices & EventRoom,
 ): FastifyReply {
   reply
     .header('content-type', 'text/event-stream; charset=utf-8')
@@ -33,6 +44,7 @@ export function answerEvents(
     .header('x-accel-buffering', 'no');
   if (!('next' in opened)) return reply.send(nextEvent(opened.text) + completeEvent);
   try {
+    whenOver(reply.raw, services.pressure.keepRequest(viewer.userId, services.requestBytes));
     services.connections.enter(viewer.userId);
   } catch (error) {
     void opened.return();
@@ -41,24 +53,31 @@ export function answerEvents(
   // Not when the last of its events is sent: that may be tomorrow.
   endTrace({ ...answered(reply.request, reply), status: 200 });
   reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
-  return reply.send(new EventStream(opened, viewer, { ...services, requestId: reply.request.id }));
+  const { raw: response, request } = reply;
+  return reply.send(new EventStream(opened, viewer, { ...services, response, requestId: request.id }));
 }
 
 function nextEvent(text: string): string {
   return `event: next\ndata: ${text}\n\n`;
 }
 
+interface EventServices extends LiveServices, EventRoom {
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
 /** Asks for the next answer when what it gave before was taken. */
 class EventStream extends Readable implements LiveConnection {
   readonly #stream: GraphStream;
   readonly #presence: Presence;
-  readonly #services: LiveServices & { requestId: string };
+  readonly #services: EventServices;
   #isPulling = false;
   #last: GraphResult | undefined;
   #isOver = false;
 
-  constructor(stream: GraphStream, viewer: Viewer, services: LiveServices & { requestId: string }) {
-    super();
+  constructor(stream: GraphStream, viewer: Viewer, services: EventServices) {
+    // It holds one event; the response holds those before.
+    super({ highWaterMark: 1 });
     this.#stream = stream;
     this.#presence = new Presence(viewer, services);
     this.#services = services;
@@ -67,6 +86,7 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   look(): void {
+    this.#countUnsent();
     if (this.#presence.isOver) this.#finish(this.#presence.refusal);
   }
 
@@ -90,6 +110,7 @@ class EventStream extends Readable implements LiveConnection {
   }
 
   override _read(): void {
+    this.#countUnsent();
     // A comment in between makes it be called again.
     if (this.#isPulling || this.#isOver) return;
     this.#isPulling = true;
@@ -98,19 +119,30 @@ class EventStream extends Readable implements LiveConnection {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#stop();
+    this.#services.room.setUnsent(0);
     this.#services.connections.remove(this);
     this.#services.connections.leave(this.#presence.viewer.userId);
     done(error);
   }
 
   async #pull(): Promise<void> {
-    const { done, value } = await this.#stream.next();
-    if (this.#isOver) return;
-    if (done) return this.#finish();
-    const event = nextEvent(value.text);
-    this.#isPulling = false;
-    this.#last = value;
-    this.push(event);
+    try {
+      const { done, value } = await this.#stream.next();
+      if (this.#isOver) return;
+      if (done) return this.#finish();
+      const event = nextEvent(value.text);
+      this.#isPulling = false;
+      this.#last = value;
+      this.push(event);
+      this.#countUnsent();
+    } finally {
+      this.#services.slot.release();
+    }
+  }
+
+  #countUnsent(): void {
+    const { room, response } = this.#services;
+    if (!this.destroyed) room.setUnsent(this.readableLength + response.writableLength);
   }
 
   /** What may pass is no end: the client comes back with its last cursor. */

@@ -9,16 +9,19 @@ export function toGraphRequest({
   variables,
   extensions,
 }: Record<string, unknown>): GraphRequest {
-  if (typeof query !== 'string') throw new Refusal('BAD_INPUT', 'The request needs `query`, a string.');
+  const extensionValues = optionalObject(extensions, 'extensions');
+  // A client with automatic persisted queries sends the hash of a query and leaves out its text.
+  const text = isAbsent(query) && extensionValues?.['persistedQuery'] ? '' : query;
+  if (typeof text !== 'string') throw new Refusal('BAD_INPUT', 'The request needs `query`, a string.');
   if (!isAbsent(operationName) && typeof operationName !== 'string') {
     throw new Refusal('BAD_INPUT', '`operationName` must be a string.');
   }
   return {
-    query,
+    query: text,
     // Some clients send an empty name for none.
     operationName: operationName || null,
     variables: optionalObject(variables, 'variables'),
-    extensions: optionalObject(extensions, 'extensions'),
+    extensions: extensionValues,
   };
 }
 

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import { abandoned } from '../graph/graph-results.ts';
 import type { GraphLimits, GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
@@ -25,12 +26,13 @@ import { GraphBodies } from './graph-bodies.ts';
 import { toGraphRequest, toIdempotencyKey } from './graph-request.ts';
 import type { HttpTimes } from './http-times.ts';
 import { bodyOf } from './json-body.ts';
-import { holdAsItComes, isLargeBody } from './large-bodies.ts';
+import { holdAsItComes, isLargeBody, whenOver } from './large-bodies.ts';
 import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
 import type { QuickWay } from './quick-way.ts';
 import { noteUser } from './received-request.ts';
+import { ResponseSlot } from './response-room.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -71,34 +73,36 @@ export function addGraphRoute(
     return viewer;
   };
 
-  const answer = (
-    response: ServerResponse,
-    { userId }: Viewer,
-    result: GraphResult,
-    mediaType: GraphMediaType,
-  ) => {
-    const { length } = result.text;
-    if (length > longAnswer) {
-      limitStall(response, times.stalledAnswerMs);
-      response.once('close', pressure.keep(userId, length));
-    }
-    return toAnswer(result, mediaType);
+  /** Counts an answer until it is sent or its connection is closed. */
+  const keep = (response: ServerResponse, { userId }: Viewer, { text: { length } }: GraphResult) => {
+    if (length <= longAnswer) return;
+    limitStall(response, times.stalledAnswerMs);
+    whenOver(response, pressure.keep(userId, length));
   };
 
   const readRequest = (asked: Asked): PromiseOrValue<GraphRequest> => {
     if (asked.raw.method === 'GET') return toGraphRequest(urlParameters(asked.raw));
     const body = bodyOf(asked);
     if (!body || body.length <= smallBodyBytes) return bodies.read(asked);
-    return graph.inTurn(asked.viewer!, () => bodies.read(asked));
+    return graph.readInTurn(asked.viewer!, body.length, () => {
+      if (asked.raw.socket.destroyed) throw abandoned();
+      return bodies.read(asked);
+    });
   };
 
-  const limitsOf = ({ headers, raw }: Asked, { userId }: Viewer): GraphLimits => ({
+  const limitsOf = (
+    { headers, raw }: Asked,
+    response: ServerResponse,
+    { userId }: Viewer,
+  ): GraphLimits & { signal: AbortSignal } => ({
     queriesOnly: raw.method === 'GET',
     idempotencyKey: raw.method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
     mayBegin: () => {
-      if (raw.socket.destroyed) throw new Refusal('UNAVAILABLE', 'Nobody waits for the answer.');
+      // Of several requests on one connection, only the first response is closed with it.
+      if (raw.socket.destroyed) throw abandoned();
       pressure.checkTurn(userId);
     },
+    signal: whenAbandoned(response),
   });
 
   const run: AnswerTo = (asked, response) => {
@@ -110,24 +114,32 @@ export function addGraphRoute(
       );
     }
     const viewer = asked.viewer!;
-    const limits = limitsOf(asked, viewer);
+    const limits = limitsOf(asked, response, viewer);
     const result = whenDone(readRequest(asked), (given) => graph.run(given, viewer, limits));
-    return whenDone(pressure.count(viewer.userId, result), (done) =>
-      answer(response, viewer, done, mediaType),
-    );
+    return whenDone(pressure.count(viewer.userId, result), (done) => {
+      keep(response, viewer, done);
+      return toAnswer(done, mediaType);
+    });
   };
 
   /** Whoever takes an answer too gets events only from a subscription. */
   const open = (request: FastifyRequest, reply: FastifyReply) => {
     const mediaType = acceptedMediaType(request.headers.accept);
     const viewer = request.viewer!;
-    const limits = limitsOf(request, viewer);
-    const opening = whenDone(readRequest(request), (given) => graph.open(given, viewer, limits));
-    return whenDone(pressure.count(viewer.userId, opening), (opened) =>
-      mediaType && !('next' in opened)
-        ? sendUsually(reply, answer(reply.raw, viewer, opened, mediaType))
-        : answerEvents(reply, opened, viewer, services),
+    const { raw: response } = reply;
+    const limits = limitsOf(request, response, viewer);
+    const room = pressure.connect(viewer.userId);
+    const slot = new ResponseSlot(room, limits.signal);
+    const requestBytes = bodyOf(request)?.length ?? 0;
+    const opening = whenDone(readRequest(request), (given) =>
+      graph.open(given, viewer, { ...limits, whenRoom: slot.compute }),
     );
+    return whenDone(pressure.count(viewer.userId, opening), (opened) => {
+      if (!('next' in opened)) keep(response, viewer, opened);
+      return mediaType && !('next' in opened)
+        ? sendUsually(reply, toAnswer(opened, mediaType))
+        : answerEvents(reply, opened, viewer, { ...services, room, slot, requestBytes });
+    });
   };
 
   const runUsually = usualWay(run);
@@ -177,6 +189,15 @@ function limitStall(response: ServerResponse, stalledMs: number): void {
   response.setTimeout(stalledMs, () => response.destroy());
   // Before Node sets the time until the next request; one that has come already may take long.
   response.prependOnceListener('finish', () => response.setTimeout(0));
+}
+
+/** Aborted when the connection is closed before all of the response was sent. */
+function whenAbandoned(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort('closed');
+  });
+  return controller.signal;
 }
 
 function urlParameters({ url = '' }: IncomingMessage): Record<string, unknown> {

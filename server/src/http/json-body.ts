@@ -10,6 +10,7 @@ import {
 } from '@espalier/contract';
 import { Refusal } from '../refusal.ts';
 import { excessOf, type ValueLimits } from './body-values.ts';
+import { checkNesting } from './deep-bodies.ts';
 import { isUtf8Charset } from './media-types.ts';
 
 /** Of a request, what is read here. */
@@ -31,7 +32,9 @@ export function readBody<Name extends keyof RequestBodies>(
   name: Name,
 ): RequestBodies[Name] {
   requireJson(request);
-  const object = parseJsonObject(bodyOf(request));
+  const body = bodyOf(request);
+  if (body) checkNesting(body);
+  const object = parseJsonObject(body);
   for (const field of bodies[name].required) {
     if (typeof object[field] !== 'string') {
       throw new Refusal('BAD_INPUT', `The body needs the field ${field}, a string.`);
@@ -84,11 +87,16 @@ export function isEmptyBody(request: WithBody): boolean {
 function parseJson(body: Buffer | undefined): unknown {
   if (!body || !isUtf8(body)) throw new Refusal('BAD_INPUT', 'The body must be JSON in UTF-8.');
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(body.toString('utf8', hasByteOrderMark(body) ? 3 : 0));
   } catch {
     // The parser's own message quotes the body, and with it perhaps a password.
     throw new Refusal('BAD_INPUT', 'The body must be JSON.');
   }
+}
+
+/** RFC 8259 §8.1 allows a parser to ignore it. Editors and shells on Windows write it. */
+function hasByteOrderMark(body: Buffer): boolean {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 }
 
 /** JSON is UTF-8 (RFC 8259 §8.1): another charset is another media type. */

@@ -1,5 +1,6 @@
 /** Keeps the bodies that are held in memory at the same time below a bound: those of all people, and of each. */
 
+import type { ServerResponse } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
@@ -24,7 +25,7 @@ export function holdAsItComes(
   let received = 0;
   let held = 0;
   const holds: (() => void)[] = [];
-  reply.raw.once('close', () => holds.forEach((release) => release()));
+  whenOver(reply.raw, () => holds.forEach((release) => release()));
   const counter = new Transform({
     transform(chunk: Buffer, _, done) {
       received += chunk.length;
@@ -44,4 +45,19 @@ export function holdAsItComes(
   counter.on('error', () => undefined);
   payload.on('error', (error) => counter.destroy(error));
   return payload.pipe(counter);
+}
+
+/** Once the response is sent or its connection is closed, which Node does not report to a response that waits behind another. */
+export function whenOver(response: ServerResponse, listener: () => void): void {
+  const { socket } = response.req;
+  if (socket.destroyed) return listener();
+  const isWaiting = response.socket === null;
+  const over = () => {
+    response.off('close', over);
+    socket.off('close', over);
+    listener();
+  };
+  response.once('close', over);
+  // As many as requests may wait on one connection.
+  if (isWaiting) socket.setMaxListeners(0).once('close', over);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { acceptedMediaType, acceptsEventStream } from './media-types.ts';
+import { acceptedMediaType, acceptsEventStream, prefersHtml } from './media-types.ts';
 
 const json = 'application/json';
 const graph = 'application/graphql-response+json';
@@ -119,4 +119,15 @@ test('whatever a client sends, the answer is one of the two media types or none'
       if (answer === graph) assert.ok(accept.includes(graph), 'nobody gets the newer type unasked');
     }),
   );
+});
+
+test('HTML is preferred only if it is named with at least the weight of JSON', () => {
+  const browsers = [
+    'text/html',
+    'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
+    'TEXT/HTML; charset=utf-8, application/json;q=0.5',
+  ];
+  for (const accept of browsers) assert.equal(prefersHtml(accept), true, accept);
+  const programs = [undefined, '', '*/*', 'text/*', json, `${json}, text/html;q=0.9`, 'text/html;q=0'];
+  for (const accept of programs) assert.equal(prefersHtml(accept), false, accept);
 });

@@ -32,6 +32,13 @@ export function acceptsEventStream(accept: string | undefined): boolean {
   return ranges.some(({ name, weight }) => name === eventStream && weight > 0);
 }
 
+/** Browsers name HTML when they open an address. A program that names JSON and prefers it is none. */
+export function prefersHtml(accept = ''): boolean {
+  const ranges = accept.toLowerCase().split(',').map(toRange);
+  const html = ranges.find(({ name }) => name === 'text/html')?.weight ?? 0;
+  return html > 0 && html >= (closest(ranges, 'application/json')?.weight ?? 0);
+}
+
 /** The most specific range that fits decides. */
 function closest(ranges: readonly Range[], mediaType: GraphMediaType): Range | undefined {
   for (const name of [mediaType, 'application/*', '*/*']) {

@@ -6,6 +6,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { isPromise, type PromiseOrValue } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
+import { ConnectionRoom, ResponseQueue } from './response-room.ts';
 
 export interface Load {
   /** Even after the garbage was collected, hardly any memory is left. */
@@ -18,7 +19,10 @@ export interface PressureLimits {
   /** Operations on the graph that were asked for and are not answered: of all people, and of one. */
   readonly operations: number;
   readonly operationsOfOne: number;
-  /** Bodies of requests that are not answered, and answers that are not sent: of all people, and of one. */
+  /**
+   * Bodies of requests that are not answered, and answers that are not sent: of all people, and of one. The same again for
+   * the requests behind open operations of sockets and event streams.
+   */
   readonly bodyBytes: number;
   readonly bodyBytesOfOne: number;
 }
@@ -28,6 +32,12 @@ export const smallBodyBytes = 64 * 1024;
 
 const longestBody = 32 * 2 ** 20;
 
+/** An open subscription takes so much in any case, with a request of up to `freeRequestBytes`. */
+const subscriptionBytes = 2 * 1024;
+const freeRequestBytes = 1024;
+/** A request that is kept takes so many times its own bytes once it is parsed. */
+const parsedFactor = 32;
+
 export function usualLimits(heapBytes: number = getHeapStatistics().heap_size_limit): PressureLimits {
   const bodyBytes = Math.min(8 * longestBody, Math.max(2 * longestBody, heapBytes / 4));
   return { operations: 2_000, operationsOfOne: 1_000, bodyBytes, bodyBytesOfOne: bodyBytes / 2 };
@@ -36,8 +46,11 @@ export function usualLimits(heapBytes: number = getHeapStatistics().heap_size_li
 export class Pressure {
   readonly #load: Load;
   readonly #limits: PressureLimits;
-  readonly #bytesOf = new Shares();
+  readonly #responses = new ResponseQueue((userId, computing) => this.#hasRoomForResponse(userId, computing));
+  readonly #bytesOf = new Shares(() => this.#responses.admitAll());
   readonly #operationsOf = new Shares();
+  /** Estimated bytes of the requests behind open operations. */
+  readonly #requestsOf = new Shares();
 
   constructor(load: Load, limits: PressureLimits = usualLimits()) {
     this.#load = load;
@@ -76,9 +89,38 @@ export class Pressure {
     return this.#bytesOf.take(userId, bytes);
   }
 
-  /** Of an answer that is there: it is kept in any case, until it is sent, and counted if it is long. */
+  /** Counts bytes of an answer that is there: it is kept in any case, until it is sent. */
   keep(userId: string, bytes: number): () => void {
-    return bytes > smallBodyBytes ? this.#bytesOf.take(userId, bytes) : () => undefined;
+    return this.#bytesOf.take(userId, bytes);
+  }
+
+  /** Counts a request that is kept while its operation is open; of a large body, what `hold` does not count. */
+  keepRequest(userId: string, bytes: number): () => void {
+    const { bodyBytes, bodyBytesOfOne } = this.#limits;
+    const taken =
+      subscriptionBytes + parsedFactor * Math.max(0, Math.min(bytes, smallBodyBytes) - freeRequestBytes);
+    if (this.#requestsOf.total + taken > bodyBytes) throw tooMuch('Too many large operations are open.');
+    if (this.#requestsOf.of(userId) + taken > bodyBytesOfOne) {
+      throw tooMuch('You have too many large operations open. Close some of them.');
+    }
+    return this.#requestsOf.take(userId, taken);
+  }
+
+  /** For a connection with subscriptions: their responses wait for room instead of being refused. */
+  connect(userId: string): ConnectionRoom {
+    return new ConnectionRoom(userId, this.#responses, (bytes) => void this.#bytesOf.take(userId, bytes));
+  }
+
+  /**
+   * A user may take as much as is left, so that several users together do not take all of it. One response at a time is
+   * always possible for a user who reads: large responses of others can exceed the limit.
+   */
+  #hasRoomForResponse(userId: string, computing: number): boolean {
+    if (this.#load.isMemoryShort) return false;
+    const { bodyBytes, bodyBytesOfOne } = this.#limits;
+    const taken = this.#bytesOf.of(userId);
+    if (taken === 0 && computing === 0) return true;
+    return taken < Math.min(bodyBytesOfOne, bodyBytes - this.#bytesOf.total);
   }
 
   #requireRoom(userId: string, bytes: number): void {
@@ -94,7 +136,12 @@ export class Pressure {
 /** Of something that there is only so much of, how much each person has taken. */
 class Shares {
   readonly #of = new Map<string, number>();
+  readonly #onLess: () => void;
   total = 0;
+
+  constructor(onLess: () => void = () => undefined) {
+    this.#onLess = onLess;
+  }
 
   of(userId: string): number {
     return this.#of.get(userId) ?? 0;
@@ -111,6 +158,7 @@ class Shares {
     this.total += amount;
     if (share > 0) this.#of.set(userId, share);
     else this.#of.delete(userId);
+    if (amount < 0) this.#onLess();
   }
 }
 

@@ -10,6 +10,7 @@ import { Refusal } from '../refusal.ts';
 import { bearerIn, viewerOf } from './bearer.ts';
 import type { LiveConnection, LiveServices } from './live-connections.ts';
 import { Presence } from './presence.ts';
+import type { ConnectionRoom } from './response-room.ts';
 import {
   readMessage,
   writeMessage,
@@ -44,6 +45,8 @@ export class SocketConnection implements LiveConnection {
   /** The service stops: nothing more is begun. */
   #isEnding = false;
   #presence: Presence | undefined;
+  /** From the acknowledgement on. */
+  #room: ConnectionRoom | undefined;
   /** What the older dialect may send before the acknowledgement. */
   readonly #waiting: ClientMessage[] = [];
 
@@ -51,12 +54,16 @@ export class SocketConnection implements LiveConnection {
     this.#services = services;
     this.#options = options;
     this.#openedAt = services.clock.now();
-    this.#peer = new SocketPeer(options.socket);
+    this.#peer = new SocketPeer(options.socket, {
+      onUnsent: () => this.#room?.setUnsent(this.#peer.unsentBytes),
+      onGone: () => this.#leave(),
+    });
     this.#operations = new SocketOperations({
       graph: services.graph,
       dialect: options.dialect,
       peer: this.#peer,
       pressure: services.pressure,
+      room: () => this.#room!,
       tracer: services.tracer,
       most: options.maxSubscriptions,
       onFailure: (error) => this.#fail(error),
@@ -79,7 +86,7 @@ export class SocketConnection implements LiveConnection {
     }
     if (this.#phase !== 'acknowledged') return;
     const presence = this.#presence!;
-    if (presence.isOver) this.#close('INVALID_AUTH_TOKEN');
+    if (presence.isOver) this.#reject(presence.refusal);
     else if (presence.takeWarning()) this.#warn(presence.viewer);
   }
 
@@ -136,6 +143,8 @@ export class SocketConnection implements LiveConnection {
   #init(payload: Payload): void {
     if (this.#phase !== 'opened') return this.#close('SECOND_INIT');
     this.#phase = 'admitting';
+    // What it sends before the acknowledgement stays with it.
+    if (this.#options.dialect.waitsForAck) this.#peer.hold();
     this.#admit(payload).catch((error: unknown) => this.#refuseInit(error));
   }
 
@@ -148,20 +157,29 @@ export class SocketConnection implements LiveConnection {
     if (this.#phase !== 'admitting') return;
     this.#services.connections.enter(viewer.userId);
     this.#presence = presence;
+    this.#room = this.#services.pressure.connect(viewer.userId);
     this.#phase = 'acknowledged';
+    this.#peer.release();
     this.#send({ type: 'connection_ack' });
     for (const message of this.#waiting.splice(0)) this.#handle(message);
   }
 
   #refuseInit(error: unknown): void {
     if (!(error instanceof Refusal)) return this.#fail(error);
-    const { dialect, requestId } = this.#options;
-    const { initError } = dialect;
+    const { requestId } = this.#options;
     this.#services.log.info({ requestId, code: error.code, detail: error.message }, 'socket refused');
-    if (initError) this.#send({ type: initError, payload: { message: error.message } });
-    // Whoever is not admitted is refused for what they showed.
-    if (error.code === 'UNAVAILABLE') this.#close('UNAVAILABLE', error.message);
-    else this.#close('INVALID_AUTH_TOKEN');
+    this.#reject(error);
+  }
+
+  /** Only the older protocol has a frame for the reason. Its client without `reconnect` never reports a close. */
+  #reject({ code, message }: Refusal): void {
+    const isUnavailable = code === 'UNAVAILABLE';
+    const name = isUnavailable ? code : 'INVALID_AUTH_TOKEN';
+    const { connectionError } = this.#options.dialect;
+    if (connectionError) {
+      this.#send({ type: connectionError, payload: { message, extensions: { code: name } } });
+    }
+    this.#close(name, isUnavailable ? message : undefined);
   }
 
   /** A token in a ping or pong takes the place of the one before it; before there is one, it says nothing. */
@@ -187,14 +205,14 @@ export class SocketConnection implements LiveConnection {
     if (message.kind === 'stop') return this.#operations.stop(id);
     if (this.#isEnding) return;
     const presence = this.#presence!;
-    if (presence.isOver) return this.#close('INVALID_AUTH_TOKEN');
+    if (presence.isOver) return this.#reject(presence.refusal);
     if (this.#operations.has(id)) {
       if (!this.#options.dialect.replacesSameId) {
         return this.#close('ID_IN_USE', `Subscriber for ${id} already exists`);
       }
       this.#operations.stop(id);
     }
-    this.#operations.start(id, message.request, presence.viewer);
+    this.#operations.start(message, presence.viewer);
   }
 
   /** Undefined if no token is shown; one that is not good is refused. */
@@ -210,8 +228,7 @@ export class SocketConnection implements LiveConnection {
   #fail(error: unknown): void {
     const code = error instanceof Refusal ? error.code : 'INTERNAL';
     if (code === 'BAD_INPUT') return this.#close('INVALID_MESSAGE', (error as Refusal).message);
-    if (code === 'INVALID_AUTH_TOKEN') return this.#close(code);
-    if (code === 'UNAVAILABLE') return this.#close(code, (error as Refusal).message);
+    if (code === 'INVALID_AUTH_TOKEN' || code === 'UNAVAILABLE') return this.#reject(error as Refusal);
     this.#services.log.error({ requestId: this.#options.requestId, err: error }, 'a socket failed');
     this.#close('INTERNAL');
   }

@@ -14,7 +14,7 @@ export type Payload = Readonly<Record<string, unknown>> | null;
 /** What a client can say, in either dialect. */
 export type ClientMessage =
   | { readonly kind: 'init' | 'ping' | 'pong'; readonly payload: Payload }
-  | { readonly kind: 'start'; readonly id: string; readonly request: GraphRequest }
+  | { readonly kind: 'start'; readonly id: string; readonly request: GraphRequest; readonly length: number }
   | { readonly kind: 'stop'; readonly id: string }
   | { readonly kind: 'terminate' };
 
@@ -24,8 +24,8 @@ export interface Dialect {
   /** What the message with a result is called. */
   readonly result: string;
   readonly toErrorPayload: (errors: readonly GraphQLFormattedError[]) => unknown;
-  /** What the message is called that refuses an init, if there is one. */
-  readonly initError: string | undefined;
+  /** Type of the message that gives the reason for a rejected token before the close, if there is one. */
+  readonly connectionError: string | undefined;
   /** Operations may be sent before the acknowledgement; they wait for it. */
   readonly waitsForAck: boolean;
   /** An operation under an id in use takes its place. */
@@ -39,7 +39,7 @@ export const transportDialect: Dialect = {
   kinds: { connection_init: 'init', subscribe: 'start', complete: 'stop', ping: 'ping', pong: 'pong' },
   result: 'next',
   toErrorPayload: (errors) => errors,
-  initError: undefined,
+  connectionError: undefined,
   waitsForAck: false,
   replacesSameId: false,
   hasPing: true,
@@ -51,7 +51,7 @@ export const legacyDialect: Dialect = {
   result: 'data',
   // One error as an object; its clients look for the others in `errors`.
   toErrorPayload: (errors) => (errors.length > 1 ? { ...errors[0], errors } : errors[0]),
-  initError: 'connection_error',
+  connectionError: 'connection_error',
   waitsForAck: true,
   replacesSameId: true,
   hasPing: false,
@@ -76,7 +76,12 @@ export function readMessage(text: string, { kinds, protocol }: Dialect): ClientM
     case 'pong':
       return { kind, payload: optionalObject(payload, 'payload') };
     case 'start':
-      return { kind, id: requiredId(id), request: toGraphRequest(optionalObject(payload, 'payload') ?? {}) };
+      return {
+        kind,
+        id: requiredId(id),
+        request: toGraphRequest(optionalObject(payload, 'payload') ?? {}),
+        length: text.length,
+      };
     case 'stop':
       return { kind, id: requiredId(id) };
   }

@@ -6,13 +6,14 @@
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
 import type { PromiseOrValue } from '../database/database.ts';
-import type { Graph, GraphResult, GraphStream } from '../graph/graph.ts';
+import type { Graph, GraphLimits, GraphResult, GraphStream } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
 import { toGraphError } from './answers.ts';
-import { writeMessage, writeResult, type Dialect } from './socket-dialects.ts';
+import { writeMessage, writeResult, type ClientMessage, type Dialect } from './socket-dialects.ts';
 import type { Pressure } from './pressure.ts';
+import { ResponseSlot, type ConnectionRoom } from './response-room.ts';
 import type { SocketPeer } from './socket-peer.ts';
 
 export interface SocketOperationsOptions {
@@ -20,6 +21,8 @@ export interface SocketOperationsOptions {
   readonly dialect: Dialect;
   readonly peer: SocketPeer;
   readonly pressure: Pressure;
+  /** Where the responses of subscriptions wait for room; there is one as soon as operations can be started. */
+  readonly room: () => ConnectionRoom;
   /** Without it, nothing is traced. */
   readonly tracer: Tracer | undefined;
   /** How many may run at a time. */
@@ -30,8 +33,10 @@ export interface SocketOperationsOptions {
 
 interface Operation {
   readonly id: string;
-  readonly userId: string;
   readonly request: GraphRequest;
+  /** Aborted when the operation is stopped. */
+  readonly stopping: AbortController;
+  readonly slot: ResponseSlot;
   stream?: GraphStream;
   /** What was sent of the stream last. */
   last?: GraphResult;
@@ -71,19 +76,32 @@ export class SocketOperations {
     for (const stream of streams) stream.stopAfter(furthest);
   }
 
-  start(id: string, request: GraphRequest, viewer: Viewer): void {
-    const { most } = this.#options;
-    if (this.#running >= most) {
-      const text = `This socket has ${most} open operations, as many as it may. Complete one first, or open another socket.`;
-      void this.#sendErrors(id, [toGraphError(new Refusal('TOO_EXPENSIVE', text))]);
+  start({ id, request, length }: ClientMessage & { kind: 'start' }, viewer: Viewer): void {
+    const { most, pressure, room } = this.#options;
+    let forgetRequest: () => void;
+    try {
+      if (this.#running >= most) {
+        const text = `This socket has ${most} open operations, as many as it may. Complete one first, or open another socket.`;
+        throw new Refusal('TOO_EXPENSIVE', text);
+      }
+      pressure.checkGraph(viewer.userId);
+      forgetRequest = pressure.keepRequest(viewer.userId, length);
+    } catch (error) {
+      this.#refuse(id, request, error);
       return;
     }
-    const operation: Operation = { id, userId: viewer.userId, request, isOver: false };
+    const stopping = new AbortController();
+    const slot = new ResponseSlot(room(), stopping.signal);
+    const operation: Operation = { id, request, stopping, slot, isOver: false };
     this.#open.set(id, operation);
     this.#running++;
     this.#run(operation, viewer)
       .catch((error: unknown) => this.#fail(operation, error))
-      .finally(() => this.#running--);
+      .finally(() => {
+        this.#running--;
+        slot.release();
+        forgetRequest();
+      });
   }
 
   stop(id: string): void {
@@ -97,8 +115,14 @@ export class SocketOperations {
 
   async #run(operation: Operation, viewer: Viewer): Promise<void> {
     const { graph, pressure } = this.#options;
-    const mayBegin = () => pressure.checkTurn(viewer.userId);
-    const opened = await this.#traced(viewer, () => graph.open(operation.request, viewer, { mayBegin }));
+    const { request, stopping, slot } = operation;
+    const limits: GraphLimits = {
+      mayBegin: () => pressure.checkTurn(viewer.userId),
+      signal: stopping.signal,
+      whenRoom: slot.compute,
+    };
+    const opening = this.#traced(viewer, () => graph.open(request, viewer, limits));
+    const opened = await pressure.count(viewer.userId, opening);
     if ('next' in opened) await this.#follow(operation, opened);
     else if (!operation.isOver) await this.#answer(operation, opened);
   }
@@ -125,7 +149,9 @@ export class SocketOperations {
       if (operation.isOver as boolean) return;
       if (done) return this.#complete(operation);
       operation.last = value;
-      await this.#sendResult(operation, value);
+      const sent = this.#sendResult(operation, value);
+      operation.slot.release();
+      await sent;
     }
   }
 
@@ -144,6 +170,14 @@ export class SocketOperations {
     return this.#send({ id: operation.id, type: 'complete' });
   }
 
+  /** Of an operation that was not begun. Its text is not parsed for it: there is too much to do already. */
+  #refuse(id: string, { query }: GraphRequest, error: unknown): void {
+    if (!(error instanceof Refusal)) return this.#options.onFailure(error);
+    // After a close, clients come back with their last cursor; see #isOfConnection.
+    if (error.code === 'UNAVAILABLE' && query.includes('subscription')) this.#options.onFailure(error);
+    else void this.#sendErrors(id, [toGraphError(error)]);
+  }
+
   #fail(operation: Operation, error: unknown): void {
     if (operation.isOver) return;
     this.#end(operation);
@@ -160,6 +194,8 @@ export class SocketOperations {
 
   #end(operation: Operation): void {
     this.#finish(operation);
+    // With a reason: otherwise Node makes an error with a stack, for each of thousands when a user leaves.
+    operation.stopping.abort('stopped');
     operation.stream?.return().catch((error: unknown) => this.#options.onFailure(error));
   }
 
@@ -168,10 +204,9 @@ export class SocketOperations {
     if (this.#open.get(operation.id) === operation) this.#open.delete(operation.id);
   }
 
-  #sendResult({ id, userId }: Operation, { text }: GraphResult): Promise<void> {
-    const { dialect, peer, pressure } = this.#options;
-    const frame = writeResult({ id, type: dialect.result }, text);
-    return peer.send(frame).finally(pressure.keep(userId, frame.length));
+  #sendResult({ id }: Operation, { text }: GraphResult): Promise<void> {
+    const { dialect, peer } = this.#options;
+    return peer.send(writeResult({ id, type: dialect.result }, text));
   }
 
   /** Instead of a result; nothing follows. */

@@ -12,43 +12,81 @@ const mostPendingFrames = 1_000;
 const mostSilentBeats = 3;
 /** Beats for a long answer on a slow line, at most. */
 const mostPatience = 20;
+/** A frame that waits takes so much in addition to its text: buffers, callbacks, the operation's promise. */
+const frameBytes = 1024;
+
+export interface PeerListeners {
+  /** Called whenever `unsentBytes` has changed. */
+  readonly onUnsent: () => void;
+  /** Called when a frame cannot be sent any more; the socket's `close` may come much later. */
+  readonly onGone: () => void;
+}
 
 export class SocketPeer {
   readonly #socket: WebSocket;
+  readonly #listeners: PeerListeners;
   #silentBeats = 0;
+  /** Since a frame left the process, while others wait to. */
+  #stalledBeats = 0;
   #pendingFrames = 0;
+  #unsentBytes = 0;
+  #isHeld = false;
 
   /** The server is made with `autoPong: false`: a peer that pings and does not read is held back like any other. */
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, listeners: PeerListeners) {
     this.#socket = socket;
+    this.#listeners = listeners;
     socket.on('message', () => this.#hear());
     socket.on('pong', () => this.#hear());
     socket.on('ping', (data: Buffer) => {
       this.#hear();
-      socket.pong(data, false, () => this.#onFlushed());
-      this.#onSent();
+      socket.pong(data, false, () => this.#onFlushed(frameBytes));
+      this.#onSent(frameBytes);
     });
+  }
+
+  /** What the process keeps because the peer has not read it. */
+  get unsentBytes(): number {
+    return this.#unsentBytes;
+  }
+
+  /** Reads nothing more from the peer until `release`. */
+  hold(): void {
+    this.#isHeld = true;
+    this.#socket.pause();
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    this.#resume();
   }
 
   /** Resolves when the frame has left the process, or never will. */
   send(frame: string): Promise<void> {
+    // The result and the frame made of it are both kept.
+    const bytes = frameBytes + 2 * frame.length;
     return new Promise((resolve) => {
-      this.#socket.send(frame, () => {
-        this.#onFlushed();
+      this.#socket.send(frame, (error) => {
+        this.#onFlushed(bytes);
+        if (error) this.#listeners.onGone();
         resolve();
       });
-      this.#onSent();
+      this.#onSent(bytes);
     });
   }
 
-  /** Asks for a sign of life. A long frame may take its time on a slow line. */
+  /**
+   * Asks for a sign of life, and closes on a peer that does not read, whatever it sends. A long frame may take its time on a
+   * slow line.
+   */
   beat(): void {
     const patience = Math.min(this.#socket.bufferedAmount / mostBufferedBytes, mostPatience);
-    if (this.#silentBeats >= mostSilentBeats + patience) {
+    if (Math.max(this.#silentBeats, this.#stalledBeats) >= mostSilentBeats + patience) {
       this.#socket.terminate();
       return;
     }
     this.#silentBeats++;
+    if (this.#pendingFrames > 0) this.#stalledBeats++;
     this.#socket.ping();
   }
 
@@ -71,17 +109,25 @@ export class SocketPeer {
     return Math.max(this.#socket.bufferedAmount / mostBufferedBytes, this.#pendingFrames / mostPendingFrames);
   }
 
-  #onSent(): void {
+  #onSent(bytes: number): void {
     this.#pendingFrames++;
+    this.#unsentBytes += bytes;
     const { isPaused, readyState, OPEN } = this.#socket;
     if (!isPaused && readyState === OPEN && this.#load > 1) this.#socket.pause();
+    this.#listeners.onUnsent();
   }
 
-  #onFlushed(): void {
+  #onFlushed(bytes: number): void {
     this.#pendingFrames--;
-    if (!this.#socket.isPaused) return;
+    this.#unsentBytes -= bytes;
+    this.#stalledBeats = 0;
     // While it is paused its pongs are not read: that it takes in something is the sign of life.
-    this.#hear();
-    if (this.#load <= 0.5) this.#socket.resume();
+    if (this.#socket.isPaused) this.#hear();
+    this.#resume();
+    this.#listeners.onUnsent();
+  }
+
+  #resume(): void {
+    if (this.#socket.isPaused && !this.#isHeld && this.#load <= 0.5) this.#socket.resume();
   }
 }

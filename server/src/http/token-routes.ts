@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts';
 import type { IssuedPair, Sessions } from '../sessions/sessions.ts';
 import { optionalBearer, requiredBearer } from './bearer.ts';
 import { clientOf } from './client-of.ts';
+import { refuseDeepBody } from './deep-bodies.ts';
 import { drainBody } from './drain-body.ts';
 import { jsonHead, noHead, usualWay, type Answer, type AnswerTo } from './endpoint-answer.ts';
 import { addEndpoint } from './endpoint-route.ts';
@@ -48,6 +49,7 @@ export function addTokenRoutes(
       admit();
       done();
     },
+    preParsing: refuseDeepBody,
     onSend: counted(activity, { 401: 'failedLogins', 429: 'failedLogins' }),
   });
   quickWayOfClients?.add(app.prefix, endpoints.login, { admit, answerTo: logIn });
@@ -60,7 +62,7 @@ export function addTokenRoutes(
     activity.count('refreshes');
     return pairAnswer(pair);
   };
-  addEndpoint(app, endpoints.refresh, usualWay(refresh));
+  addEndpoint(app, endpoints.refresh, usualWay(refresh), { preParsing: refuseDeepBody });
   quickWayOfClients?.add(app.prefix, endpoints.refresh, { answerTo: refresh });
 
   // Contract §4 rule 1: the AT takes precedence. With one, the body is not even read.
@@ -84,7 +86,10 @@ export function addTokenRoutes(
     return reply.code(endpoints.logout.success.status).send();
   };
 
-  addEndpoint(app, endpoints.logout, logOutByBody, { onRequest: logOutByHeader });
+  addEndpoint(app, endpoints.logout, logOutByBody, {
+    onRequest: logOutByHeader,
+    preParsing: refuseDeepBody,
+  });
 
   const isValid: Answer = { status: endpoints.verify.success.status, head: noHead };
   const verify: AnswerTo = (asked) => {
@@ -92,7 +97,7 @@ export function addTokenRoutes(
     noteUser(asked.raw, userId);
     return isValid;
   };
-  addEndpoint(app, endpoints.verify, usualWay(verify));
+  addEndpoint(app, endpoints.verify, usualWay(verify), { preParsing: refuseDeepBody });
   quickWay?.add(app.prefix, endpoints.verify, { answerTo: verify });
 }
 

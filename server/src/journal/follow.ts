@@ -34,7 +34,8 @@ export class Reach {
   }
 
   stop(): void {
-    this.#stopping.abort();
+    // With a reason: otherwise Node makes an error with a stack.
+    this.#stopping.abort('stopped');
     this.#wake();
   }
 

@@ -150,7 +150,11 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
       }
       const entries = await readEntries(database, after, batchBehind);
       const first = entries[0]?.number;
-      if (first === undefined) return after >= (await readHead(database)).number ? [] : undefined;
+      if (first === undefined) {
+        const head = await readHead(database);
+        // Entries that this node has seen are gone: the database went back, and whoever follows it would ask for ever.
+        return after >= Math.max(head.number, last) ? [] : undefined;
+      }
       return first === after + 1 ? entries : undefined;
     },
     waitFor(after, signal) {

@@ -60,15 +60,6 @@ export function countJournal(reader: Reader, filter: JournalFilter): PromiseOrVa
   return whenDone(reader.get(statementsFor(filter).count, filter), (row) => row!.count);
 }
 
-/** Whether the list begins at or before the number. */
-export function hasJournalDownTo(
-  reader: Reader,
-  filter: JournalFilter,
-  number: number,
-): PromiseOrValue<boolean> {
-  return whenDone(reader.get(statementsFor(filter).downTo, { ...filter, number }), Boolean);
-}
-
 function statementsFor(filter: JournalFilter) {
   return statements.get(names.filter((name) => filter[name] !== undefined).join())!;
 }
@@ -80,8 +71,6 @@ function statementsOf(chosen: readonly Name[]) {
       ${selectEntry} where number < ${'before'} ${fits} order by number desc limit ${'limit'}`,
     count: sql<JournalFilter, { count: number }>`
       select count(*) as count from journal where number > 0 ${fits}`,
-    downTo: sql<JournalFilter & { number: number }, { number: number }>`
-      select number from journal where number >= ${'number'} ${fits} limit 1`,
   };
 }
 

@@ -139,6 +139,14 @@ export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
   return whenDone(reader.get(selectHead, {}), (head) => head!);
 }
 
+/** Whether a new snapshot is as new as what is read before it. Records the answer with the database. */
+export async function checkCurrent(database: Database): Promise<void> {
+  const { number } = await readHead(database);
+  const later = await database.moment(async (reader) => readHead(reader));
+  if (later.number < number) database.reportOutdated();
+  else database.confirmCurrent();
+}
+
 export function readHeadAtOnce(reader: ReaderAtOnce): JournalHead {
   return reader.get(selectHead, {})!;
 }

@@ -27,7 +27,7 @@ export const catalogue = {
   ready: {
     name: 'espalier_ready',
     type: 'gauge',
-    help: '1 if the database answers and, embedded, its file is in its place, else 0. With several workers: whether it is so for all of them.',
+    help: '1 if the database answers, is not known to be damaged or outdated and, embedded, its file is in its place, else 0. With several workers: whether it is so for all of them.',
     together: 'min',
   },
   checks: {
@@ -35,7 +35,8 @@ export const catalogue = {
     type: 'gauge',
     help: '1 if the node has what the check is about, else 0: those of /readyz?verbose (docs/probes.md). Not there while that is not known.',
     labels: {
-      check: '`database`, `migrations`, `signing key`, `bus`, `disk`, and `backup` if some are scheduled',
+      check:
+        '`database`, `migrations`, `writes`, `signing key`, `bus`, `disk`, and `backup` if some are scheduled',
     },
     together: 'min',
   },
@@ -106,6 +107,15 @@ export const catalogue = {
     help: 'What the database took.',
     labels: { kind: '`statement`, or `commit` with its sync' },
     bounds: [0.00001, 0.000025, 0.00005, 0.0001, 0.00025, ...seconds],
+  },
+  writeFailures: {
+    name: 'espalier_write_failures_total',
+    type: 'counter',
+    help: 'Attempts to write to the database that failed because of the database or its disk.',
+    labels: {
+      reason:
+        '`disk_full`, `file_size_limit`, `quota`, `read_only`, `permission`, `io_error`, `cannot_open`, `locked` or `resources`',
+    },
   },
   connections: {
     name: 'espalier_database_connections',

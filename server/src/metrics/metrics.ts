@@ -29,6 +29,8 @@ export interface Watched {
   /** If some are scheduled. */
   readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
   readonly open: { readonly sockets: number; readonly subscriptions: number };
+  /** Why a write can fail. */
+  readonly writeFailureReasons: readonly string[];
   readonly journal: {
     /** The last entry that this node has seen. */
     readonly seen: () => number;
@@ -73,6 +75,7 @@ export class Metrics {
   readonly #prices = this.#histogram('prices');
   readonly #documents = this.#counter('documents');
   readonly #database = this.#histogram('database');
+  readonly #writeFailures = this.#counter('writeFailures');
 
   /** By the addresses of which requests are logins, and refreshes. */
   constructor(paths: { readonly login: string; readonly refresh: string }) {
@@ -110,8 +113,12 @@ export class Metrics {
   readonly timeDatabase = (kind: 'statement' | 'commit', ms: number): void =>
     this.#database.observe({ kind }, ms / 1000);
 
+  readonly countWriteFailure = (reason: string): void => this.#writeFailures.inc({ reason });
+
   /** From now on these are looked at. */
-  watch({ build, isReady, checkHealth, passwords, database, backups, open, journal }: Watched): void {
+  watch(watched: Watched): void {
+    const { build, isReady, checkHealth, passwords, database, backups, open, journal } = watched;
+    for (const reason of watched.writeFailureReasons) this.#writeFailures.inc({ reason }, 0);
     this.#gauge('build', (gauge) => gauge.set({ ...build }, 1));
     this.#gauge('workers', (gauge) => gauge.set(1));
     this.#gauge('hashing', (gauge) => {

@@ -4,7 +4,7 @@
  */
 
 import { StartError } from '../start-error.ts';
-import { openBytes, sealBytes, sealingKey } from './sealed-bytes.ts';
+import { openBytes, sealBytes, sealingKey } from '../sealed-bytes.ts';
 
 export interface StoredKey {
   readonly id: string;

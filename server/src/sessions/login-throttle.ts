@@ -90,9 +90,7 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
 
   function countersOf(guess: Guess): Counter[] {
     if ('sessionId' in guess) return [counter(['session', guess.sessionId], ofGuess)];
-    // What cannot be a name is counted like one.
-    const name = accountNameKey(toAccountName(guess.username) ?? guess.username);
-    const range = addressRange(guess.address);
+    const { name, range } = loginSource(guess);
     return [counter(['login', name, range], ofGuess), counter(['address', range], ofAddress)];
   }
 
@@ -159,6 +157,14 @@ export function createLoginThrottle(options: LoginThrottleOptions): LoginThrottl
     },
     sweep: () => sweepFailures(database, clock.now()),
   };
+}
+
+/** What logins are counted and queued by. A text that cannot be a user name is treated like one. */
+export function loginSource({ username, address }: { username: string; address: string | null }): {
+  name: string;
+  range: string;
+} {
+  return { name: accountNameKey(toAccountName(username) ?? username), range: addressRange(address) };
 }
 
 /** Each failure from the limit on doubles the pause. It ends when they no longer count, at the latest. */

@@ -1,13 +1,13 @@
 /** Ending sessions before their time: their refresh token is useless from then on, and the row says why. */
 
-import type { Transaction } from '../database/database.ts';
+import type { PromiseOrValue, Reader, Transaction } from '../database/database.ts';
 import { nobodysId } from '../database/row-id.ts';
-import { sql } from '../database/statement.ts';
+import { list, sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { longestAuthTokenSeconds } from '../longest-auth-token.ts';
 
 export interface Revocation extends ChangedBy {
-  readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled';
+  readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
   /** What else the journal tells of it. */
   readonly details?: Details;
 }
@@ -38,10 +38,39 @@ const withTokenLeft = sql<Stored & { userId: string; exceptId: string; since: nu
   where user_id = ${'userId'} and id <> ${'exceptId'} and refreshed_at > ${'since'}
     and (revoked_because = 'logout' or revoked_at is null)`;
 
+/** The living sessions of a user without the newest login and the most recently used others. */
+const findExcess = sql<
+  { userId: string; newId: string; now: number; kept: number; limit: number },
+  { id: string }
+>`
+  select id from sessions
+  where user_id = ${'userId'} and id <> ${'newId'} and revoked_at is null and refresh_expires_at > ${'now'}
+  order by refreshed_at desc, created_at desc, id desc limit ${'limit'} offset ${'kept'}`;
+
+const byIds = sql<Stored & { ids: readonly string[] }>`
+  update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}
+  where id in (select value from ${list('ids')}) and revoked_at is null`;
+
 const findOwner = sql<{ id: string }, { userId: string }>`
   select user_id as "userId" from sessions where id = ${'id'}`;
 const findByDigest = sql<{ digest: Uint8Array }, { id: string; userId: string }>`
   select id, user_id as "userId" from sessions where refresh_digest = ${'digest'}`;
+
+const findRevocable = sql<{ id: string }, { id: string }>`
+  select id from sessions where id = ${'id'} and revoked_at is null`;
+const findRevocableByDigest = sql<{ digest: Uint8Array; now: number }, { id: string }>`
+  select id from sessions
+  where refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
+
+/** Whether `revokeById` or `revokeByDigest` may have something to revoke. Takes no lock: the update itself decides. */
+export async function isRevocable(
+  reader: Reader,
+  session: { readonly id: string } | { readonly digest: Uint8Array; readonly now: number },
+): Promise<boolean> {
+  const find = (): PromiseOrValue<object | undefined> =>
+    'id' in session ? reader.get(findRevocable, session) : reader.get(findRevocableByDigest, session);
+  return (await find()) !== undefined;
+}
 
 /** Changes nothing if it has ended already. */
 export async function revokeById(
@@ -79,6 +108,28 @@ export async function revokeSessionsOf(
   const afterwards = await transaction.run(withTokenLeft, { userId, exceptId, because, now, since });
   if (count + afterwards > 0) await recordEnd(transaction, { userId }, revocation, count);
   return count;
+}
+
+/**
+ * Ends the least recently used sessions of a user until at most `max` are left with the one that has just begun. Returns
+ * the ids of the ended sessions. The caller has taken its turn, so two logins cannot count the same sessions.
+ */
+export async function revokeExcess(
+  transaction: Transaction,
+  { userId, newId, max }: { userId: string; newId: string; max: number },
+  now: number,
+): Promise<readonly string[]> {
+  const limit = 2 ** 31 - 1;
+  const excess = await transaction.all(findExcess, { userId, newId, now, kept: max - 1, limit });
+  const ids = excess.map(({ id }) => id);
+  if (ids.length === 0) return ids;
+  const revocation = { because: 'limit', now, byUserId: null } as const;
+  await transaction.run(byIds, { ids, ...revocation });
+  const [sessionId] = ids;
+  await (ids.length === 1
+    ? recordEnd(transaction, { userId, sessionId: sessionId! }, revocation)
+    : recordEnd(transaction, { userId }, revocation, ids.length));
+  return ids;
 }
 
 /** `count` is how many, where it is not about one. */

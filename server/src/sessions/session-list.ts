@@ -2,7 +2,7 @@
 
 import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
-import { list, sql, type Statement } from '../database/statement.ts';
+import { list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
 import type { Client } from './client.ts';
 
 export interface Session extends Client {
@@ -23,14 +23,14 @@ export interface SessionRefresh extends Client {
   readonly replayAgent: string | null;
 }
 
-/** Everybody's sessions, or those of one user. */
-export interface SessionFilter {
-  readonly userId?: string | undefined;
+/** The position of a session in a list. */
+export type SessionPosition = Pick<Session, 'createdAt' | 'id'>;
+
+export interface SessionSlice {
+  readonly after: SessionPosition | undefined;
+  readonly limit: number;
   readonly now: number;
 }
-
-/** The place of a session in a list. */
-export type SessionPlace = Pick<Session, 'createdAt' | 'id'>;
 
 const selectSession = sql`
   select id, user_id as "userId", created_at as "createdAt", refreshed_at as "refreshedAt",
@@ -41,9 +41,6 @@ const isLiving = sql`revoked_at is null and refresh_expires_at > ${'now'}`;
 const findById = sql<{ id: string }, Session>`${selectSession} where id = ${'id'}`;
 const findLiving = sql<{ id: string; now: number }, Session>`
   ${selectSession} where id = ${'id'} and ${isLiving}`;
-const findOfUsers = sql<{ userIds: readonly string[]; now: number }, Session>`
-  ${selectSession} where user_id in (select value from ${list('userIds')}) and ${isLiving}
-  order by created_at desc, id desc`;
 
 /** The latest of each session. */
 const mostRefreshes = 20;
@@ -54,20 +51,37 @@ const findRefreshes = sql<{ sessionIds: readonly string[]; most: number }, Sessi
     select digest from spent_refresh_tokens where session_id = each.value order by spent_at desc limit ${'most'})
   order by session_id, spent_at desc`;
 
-/** The statements of one kind of list; `chosen` says which rows it has. */
-const statementsOf = (chosen: Statement) => ({
-  page: sql<SessionFilter & SessionPlace & { limit: number }, Session>`
-    ${selectSession} where ${chosen} and (created_at, id) < (${'createdAt'}, ${'id'})
-    order by created_at desc, id desc limit ${'limit'}`,
-  count: sql<SessionFilter, { count: number }>`select count(*) as count from sessions where ${chosen}`,
-  downTo: sql<SessionFilter & SessionPlace, { id: string }>`
-    select id from sessions where ${chosen} and (created_at, id) >= (${'createdAt'}, ${'id'}) limit 1`,
-});
+type SliceParameters = SessionPosition & { readonly limit: number; readonly now: number };
 
-const everybodys = statementsOf(isLiving);
-const ofOneUser = statementsOf(sql`user_id = ${'userId'} and ${isLiving}`);
+const follows = sql`${isLiving} and (created_at, id) < (${'createdAt'}, ${'id'})`;
+const newestFirst = sql`created_at desc, id desc`;
+const page = sql<SliceParameters, Session>`
+  ${selectSession} where ${follows} order by ${newestFirst} limit ${'limit'}`;
+const count = sql<{ now: number }, { count: number }>`
+  select count(*) as count from sessions where ${isLiving}`;
+const pageOfEachUser = sql<SliceParameters & { userIds: readonly string[] }, ListOfEach>`
+  ${listForEach('userIds', {
+    table: 'sessions',
+    columns: ['id', 'user_id', 'created_at', 'refreshed_at', 'refresh_expires_at', 'address', 'agent'],
+    where: sql`user_id = each.value and ${follows}`,
+    orderBy: newestFirst,
+    limit: sql`${'limit'}`,
+  })}`;
+const countOfEachUser = sql<{ userIds: readonly string[]; now: number }, { userId: string; count: number }>`
+  select user_id as "userId", count(*) as count from sessions
+  where user_id in (select value from ${list('userIds')}) and ${isLiving} group by user_id`;
 
-const beforeAll: SessionPlace = { createdAt: Number.MAX_SAFE_INTEGER, id: lastId };
+type SessionColumns = [
+  id: string,
+  userId: string,
+  createdAt: number,
+  refreshedAt: number,
+  expiresAt: number,
+  address: string | null,
+  agent: string | null,
+];
+
+const beforeAll: SessionPosition = { createdAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
 /** Living or not. */
 export function readSession(reader: Reader, id: string): PromiseOrValue<Session | undefined> {
@@ -83,13 +97,25 @@ export function readLivingSession(
 }
 
 /** The sessions of each user; a user without any is not in the map. */
-export function readSessionsOf(
+export function listSessionsOf(
+  reader: Reader,
+  userIds: readonly string[],
+  { after = beforeAll, limit, now }: SessionSlice,
+): PromiseOrValue<Map<string, Session[]>> {
+  return whenDone(reader.all(pageOfEachUser, { userIds, ...after, limit, now }), (lists) =>
+    readListsOfEach(userIds, lists, toSession),
+  );
+}
+
+/** How many sessions each user has; a user without any is not in the map. */
+export function countSessionsOf(
   reader: Reader,
   userIds: readonly string[],
   now: number,
-): PromiseOrValue<Map<string, Session[]>> {
-  return whenDone(reader.all(findOfUsers, { userIds, now }), (rows) =>
-    Map.groupBy(rows, ({ userId }) => userId),
+): PromiseOrValue<Map<string, number>> {
+  return whenDone(
+    reader.all(countOfEachUser, { userIds, now }),
+    (rows) => new Map(rows.map(({ userId, count: many }) => [userId, many])),
   );
 }
 
@@ -103,27 +129,18 @@ export function readRefreshesOf(
   );
 }
 
+/** The sessions of all users. */
 export function listSessions(
   reader: Reader,
-  filter: SessionFilter,
-  { after = beforeAll, limit }: { after: SessionPlace | undefined; limit: number },
+  { after = beforeAll, limit, now }: SessionSlice,
 ): PromiseOrValue<Session[]> {
-  return reader.all(statementsFor(filter).page, { ...filter, ...after, limit });
+  return reader.all(page, { ...after, limit, now });
 }
 
-export function countSessions(reader: Reader, filter: SessionFilter): PromiseOrValue<number> {
-  return whenDone(reader.get(statementsFor(filter).count, filter), (row) => row!.count);
+export function countSessions(reader: Reader, now: number): PromiseOrValue<number> {
+  return whenDone(reader.get(count, { now }), (row) => row!.count);
 }
 
-/** Whether the list begins at or before the place. */
-export function hasSessionsDownTo(
-  reader: Reader,
-  filter: SessionFilter,
-  { createdAt, id }: SessionPlace,
-): PromiseOrValue<boolean> {
-  return whenDone(reader.get(statementsFor(filter).downTo, { ...filter, createdAt, id }), Boolean);
-}
-
-function statementsFor({ userId }: SessionFilter) {
-  return userId === undefined ? everybodys : ofOneUser;
+function toSession([id, userId, createdAt, refreshedAt, expiresAt, address, agent]: SessionColumns): Session {
+  return { id, userId, createdAt, refreshedAt, expiresAt, address, agent };
 }

@@ -9,17 +9,24 @@ import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { changeInTurn, takeTurn } from '../journal/journal.ts';
+import { changeInTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccessToken, AccessTokens } from './access-token.ts';
 import type { Client } from './client.ts';
 import type { EndedSessions } from './ended-sessions.ts';
-import type { Forgive, LoginThrottle } from './login-throttle.ts';
+import { loginSource, type Forgive, type LoginThrottle } from './login-throttle.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
-import { revokeByDigest, revokeById } from './revocation.ts';
+import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
 import { pruneSessions } from './prune-sessions.ts';
 import { createReplayNotes } from './replay-notes.ts';
-import { findSpent, recordReplays, recordSpent, sweepSpent, type TokenUse } from './spent-tokens.ts';
+import {
+  findSpent,
+  recordReplays,
+  recordSpent,
+  sweepSpent,
+  type SpentToken,
+  type TokenUse,
+} from './spent-tokens.ts';
 
 export interface IssuedPair extends TokenPair {
   readonly userId: string;
@@ -58,6 +65,8 @@ export interface SessionOptions {
     readonly refreshTokenSeconds: number;
     readonly reuseToleranceSeconds: number;
     readonly refreshRetrySeconds: number;
+    /** 0 sets no limit. */
+    readonly maxSessionsPerUser: number;
   };
 }
 
@@ -74,13 +83,12 @@ interface SessionStart extends Client {
   readonly expiresAt: number;
 }
 
-/** What became of a refresh; without a pair it is refused. */
-interface Outcome {
-  readonly pair?: IssuedPair;
-  /** The token was spent before, a moment ago. */
-  readonly isReplay?: true;
-  /** It was spent long before. */
-  readonly theft?: Theft;
+/** What a refresh token that was spent before leads to. */
+interface Replay {
+  /** The session must be revoked: the token was spent too long ago for a lost reply or a second tab. */
+  readonly isTheft: boolean;
+  /** The pair that the token was exchanged for, while `refreshRetrySeconds` lets a client ask for it again. */
+  readonly successor?: IssuedPair | undefined;
 }
 
 const insertSession = sql<SessionStart>`
@@ -92,6 +100,11 @@ const insertSession = sql<SessionStart>`
 const rotate = sql<Omit<SessionStart, 'userId'> & { next: Uint8Array }>`
   update sessions set refresh_digest = ${'next'}, refreshed_at = ${'now'}, refresh_expires_at = ${'expiresAt'},
     address = ${'address'}, agent = ${'agent'}
+  where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
+
+/** The condition of `rotate`, read without a lock: a token that does not meet it can never be exchanged. */
+const findExchangeable = sql<{ id: string; digest: Uint8Array; now: number }, { id: string }>`
+  select id from sessions
   where id = ${'id'} and refresh_digest = ${'digest'} and revoked_at is null and refresh_expires_at > ${'now'}`;
 
 export function createSessions({
@@ -116,8 +129,10 @@ export function createSessions({
 
   async function logIn(given: { username: string; password: string }, client: Client): Promise<IssuedPair> {
     const guess = { username: given.username, address: client.address };
+    const { name, range } = loginSource(guess);
+    const entry = { key: `address ${range}`, subkey: name };
     const issued = await throttle.attempt(guess, async (forgive) => {
-      const credentials = await checkCredentials(database, passwords, given);
+      const credentials = await checkCredentials(database, passwords, given, entry);
       return credentials && startSession(credentials, client, forgive);
     });
     if (!issued) throw new Refusal('INVALID_CREDENTIALS');
@@ -134,15 +149,22 @@ export function createSessions({
     const refreshToken = newRefreshToken();
     const now = clock.now();
     const digest = digestOf(refreshToken);
-    return database.transaction(async (transaction) => {
+    const max = settings.maxSessionsPerUser;
+    let excess: readonly string[] = [];
+    const start = async (transaction: Transaction): Promise<IssuedPair | undefined> => {
       if (!(await recordLogin(transaction, credentials, now))) return undefined;
       const { userId } = credentials;
       const expiresAt = refreshExpiry(now);
       await transaction.run(insertSession, { id, userId, digest, now, expiresAt, ...client });
+      if (max > 0) excess = await revokeExcess(transaction, { userId, newId: id, max }, now);
       await forgive(transaction);
       // Here, too, no session is made if there is nothing to sign with.
       return issue(userId, id, refreshToken);
-    });
+    };
+    // Ending a session is written to the journal: the turn has to come before every other lock.
+    const issued = await (max > 0 ? changeInTurn(database, start) : database.transaction(start));
+    for (const sessionId of excess) ended.add(sessionId, now);
+    return issued;
   }
 
   async function refresh(old: TokenPair, client: Client): Promise<IssuedPair> {
@@ -150,22 +172,23 @@ export function createSessions({
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
     const useNow = (): TokenUse => ({ digest, now: clock.now(), ...client });
-    // The answer to a replay is a refusal, and yet what it changes is committed: it is returned, not thrown.
-    const { pair, isReplay, theft } = await database.transaction(async (transaction): Promise<Outcome> => {
-      const used = useNow();
-      const exchanged = await exchange(transaction, token, old, used);
-      return exchanged ? { pair: exchanged } : explain(transaction, old, used);
-    });
-    if (theft) {
-      ended.add(theft.sessionId, clock.now());
-      onTheft(theft);
-    }
-    if (isReplay) {
-      replays.add(useNow());
+    // Only a request that can succeed waits for the write lock. The update decides whether it does.
+    const isExchangeable = await database.get(findExchangeable, { id: token.sessionId, ...useNow() });
+    const pair =
+      isExchangeable &&
+      (await database.transaction((transaction) => exchange(transaction, token, old, useNow())));
+    if (pair) return pair;
+    const spent = await findSpent(database, digest);
+    // The time is read after the row: a racing refresh that won a moment ago must not lie in the future.
+    const used = useNow();
+    const replay = spent && judgeReplay(spent, old, used.now);
+    if (spent && replay?.isTheft) await endStolen(spent, used);
+    else if (replay) {
+      replays.add(used);
       onReplay?.();
     }
-    if (!pair) throw new Refusal('INVALID_REFRESH_TOKEN');
-    return pair;
+    if (!replay?.successor) throw new Refusal('INVALID_REFRESH_TOKEN');
+    return replay.successor;
   }
 
   /** The one conditional update: undefined if this pair is not the current one of a living session. */
@@ -190,29 +213,45 @@ export function createSessions({
     return pair;
   }
 
-  /** Why there was no exchange. Only a token on record as spent can be a replay; an unknown one changes nothing. */
-  async function explain(transaction: Transaction, old: TokenPair, used: TokenUse): Promise<Outcome> {
-    const spent = await findSpent(transaction, used.digest);
-    if (!spent || spent.revokedAt !== null) return {};
-    const { now, address, agent } = used;
+  /** Only a token on record as spent can be a replay; an unknown one changes nothing. */
+  function judgeReplay(spent: SpentToken, old: TokenPair, now: number): Replay | undefined {
+    if (spent.revokedAt !== null) return undefined;
+    // Negative if the clock was set back since then, or if another node whose clock is ahead exchanged the token.
     const ageSeconds = (now - spent.spentAt) / 1000;
-    if (spent.successor && ageSeconds <= settings.refreshRetrySeconds) {
-      const successor = openSuccessor(spent.successor, old);
-      const token = successor && accessTokens.read(successor.authToken);
-      if (token) {
-        const leftMs = Math.max(0, token.expiresAt - now);
-        const { userId } = token;
-        const pair = { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId };
-        return { pair, isReplay: true };
-      }
-    }
-    if (ageSeconds <= settings.reuseToleranceSeconds) return { isReplay: true };
-    const { sessionId, userId } = spent;
-    await takeTurn(transaction);
-    await recordReplays(transaction, [{ ...used, times: 1 }]);
-    const details = { address, agent, spentAt: new Date(spent.spentAt).toISOString() };
-    await revokeById(transaction, sessionId, { because: 'replay', now, byUserId: null, details });
-    return { theft: { sessionId, userId, address, agent } };
+    // The real age of a token from the future is unknown. It may be old and stolen, so it gets no successor.
+    const mayRetry = ageSeconds >= 0 && ageSeconds <= settings.refreshRetrySeconds;
+    const successor = mayRetry ? successorOf(spent, old, now) : undefined;
+    // The tolerance also covers nodes whose clocks differ: a client that retries on another node keeps its session.
+    const isTheft = !successor && Math.abs(ageSeconds) > settings.reuseToleranceSeconds;
+    return { isTheft, successor };
+  }
+
+  function successorOf(
+    { successor: sealed }: SpentToken,
+    old: TokenPair,
+    now: number,
+  ): IssuedPair | undefined {
+    const successor = sealed ? openSuccessor(sealed, old) : undefined;
+    const token = successor && accessTokens.read(successor.authToken);
+    if (!token) return undefined;
+    const leftMs = Math.max(0, token.expiresAt - now);
+    return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId: token.userId };
+  }
+
+  /** The client gets a refusal, and yet the revocation is committed. */
+  async function endStolen({ sessionId, userId, spentAt }: SpentToken, used: TokenUse): Promise<void> {
+    const { digest, now, address, agent } = used;
+    const isEndedNow = await changeInTurn(database, async (transaction) => {
+      // Another replay may have ended it, or a logout.
+      if ((await findSpent(transaction, digest))?.revokedAt !== null) return false;
+      await recordReplays(transaction, [{ ...used, times: 1 }]);
+      const details = { address, agent, spentAt: new Date(spentAt).toISOString() };
+      await revokeById(transaction, sessionId, { because: 'replay', now, byUserId: null, details });
+      return true;
+    });
+    if (!isEndedNow) return;
+    ended.add(sessionId, clock.now());
+    onTheft({ sessionId, userId, address, agent });
   }
 
   const isEnded = (token: Omit<AccessToken, 'expiresAt'>) =>
@@ -232,6 +271,7 @@ export function createSessions({
 
   async function logOutByAuthToken(authToken: string): Promise<Pick<AccessToken, 'userId'>> {
     const { sessionId, userId } = authenticate(authToken);
+    if (!(await isRevocable(database, { id: sessionId }))) return { userId };
     await changeInTurn(database, async (transaction) => {
       const revocation = { because: 'logout', now: clock.now(), byUserId: userId } as const;
       await revokeById(transaction, sessionId, revocation);
@@ -241,10 +281,13 @@ export function createSessions({
 
   async function logOutByRefreshToken(refreshToken: string): Promise<void> {
     const digest = digestOf(refreshToken);
-    const revoked = await changeInTurn(database, async (transaction) => {
-      return revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() });
-    });
-    if (!revoked) throw new Refusal('INVALID_REFRESH_TOKEN');
+    // Any client can send an unknown token. Only a known one waits for the write lock; the update decides.
+    const isRevoked =
+      (await isRevocable(database, { digest, now: clock.now() })) &&
+      (await changeInTurn(database, (transaction) =>
+        revokeByDigest(transaction, digest, { because: 'logout', now: clock.now() }),
+      ));
+    if (!isRevoked) throw new Refusal('INVALID_REFRESH_TOKEN');
   }
 
   async function sweep(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The record of refresh tokens that were exchanged: by it a replay is known, and a lost reply repeated. */
 
-import type { Database, PromiseOrValue, Transaction } from '../database/database.ts';
-import { sql } from '../database/statement.ts';
+import type { Database, PromiseOrValue, Reader, Transaction } from '../database/database.ts';
+import { sql, type Statement } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
 import type { Client } from './client.ts';
 
@@ -47,31 +47,31 @@ const find = sql<{ digest: Uint8Array }, SpentToken>`
   select session_id as "sessionId", user_id as "userId", spent_at as "spentAt", sealed_successor as "successor", revoked_at as "revokedAt"
   from spent_refresh_tokens join sessions on sessions.id = session_id where digest = ${'digest'}`;
 
-const anySpentBefore = sql<{ before: number }, { spentAt: number }>`
-  select spent_at as "spentAt" from spent_refresh_tokens where spent_at < ${'before'} limit 1`;
+type Bound = { readonly bound: number };
 
-const forget = sql<{ before: number; batch: number }>`
-  delete from spent_refresh_tokens where digest in (
-    select digest from spent_refresh_tokens where spent_at < ${'before'} limit ${'batch'})`;
+const inBatchesOf = (chosen: Statement, clear: Statement) => ({
+  any: sql<Bound, { digest: Uint8Array }>`select digest from spent_refresh_tokens where ${chosen} limit 1`,
+  clear: sql<Bound & { batch: number }>`
+    ${clear} where digest in (select digest from spent_refresh_tokens where ${chosen} limit ${'batch'})`,
+});
 
-const anySealedBefore = sql<{ before: number }, { spentAt: number }>`
-  select spent_at as "spentAt" from spent_refresh_tokens
-  where spent_at < ${'before'} and sealed_successor is not null limit 1`;
-
-const eraseSealed = sql<{ before: number; batch: number }>`
-  update spent_refresh_tokens set sealed_successor = null where digest in (
-    select digest from spent_refresh_tokens
-    where spent_at < ${'before'} and sealed_successor is not null limit ${'batch'})`;
+const eraseSealed = sql`update spent_refresh_tokens set sealed_successor = null`;
+const forgetBefore = inBatchesOf(sql`spent_at < ${'bound'}`, sql`delete from spent_refresh_tokens`);
+const eraseSealedBefore = inBatchesOf(
+  sql`spent_at < ${'bound'} and sealed_successor is not null`,
+  eraseSealed,
+);
+const eraseSealedAfter = inBatchesOf(
+  sql`spent_at > ${'bound'} and sealed_successor is not null`,
+  eraseSealed,
+);
 
 export async function recordSpent(transaction: Transaction, spent: NewlySpent): Promise<void> {
   await transaction.run(insert, spent);
 }
 
-export function findSpent(
-  transaction: Transaction,
-  digest: Uint8Array,
-): PromiseOrValue<SpentToken | undefined> {
-  return transaction.get(find, { digest });
+export function findSpent(reader: Reader, digest: Uint8Array): PromiseOrValue<SpentToken | undefined> {
+  return reader.get(find, { digest });
 }
 
 export async function recordReplays(transaction: Transaction, replays: readonly Replays[]): Promise<void> {
@@ -80,13 +80,17 @@ export async function recordReplays(transaction: Transaction, replays: readonly 
 
 /** Forgets tokens that are long spent, and erases successors whose time is over; in small batches. */
 export async function sweepSpent(database: Database, now: number, retrySeconds: number): Promise<void> {
-  const inBatches = async (any: typeof anySpentBefore, clear: typeof forget, before: number) => {
-    while (await database.get(any, { before })) {
-      await changeInTurn(database, (transaction) => transaction.run(clear, { before, batch: sweepBatch }), {
+  const inBatches = async ({ any, clear }: typeof forgetBefore, bound: number) => {
+    while (await database.get(any, { bound })) {
+      await changeInTurn(database, (transaction) => transaction.run(clear, { bound, batch: sweepBatch }), {
         takesLong: true,
       });
     }
   };
-  await inBatches(anySpentBefore, forget, now - spentKeptMs);
-  await inBatches(anySealedBefore, eraseSealed, now - retrySeconds * 1000);
+  const retryMs = retrySeconds * 1000;
+  await inBatches(forgetBefore, now - spentKeptMs);
+  await inBatches(eraseSealedBefore, now - retryMs);
+  // After the clock was set back, a successor must not become available again when the clock reaches its time once
+  // more. Up to one window in the future, it may come from a node whose clock is ahead.
+  await inBatches(eraseSealedAfter, now + retryMs);
 }

@@ -49,7 +49,7 @@ export const networkSettings = {
   trustProxy: setting({
     name: 'TRUST_PROXY',
     about:
-      'Which proxies in front may tell the client address (for the log, the sessions and the login throttle) by X-Forwarded-For: none (false), any (true), so many hops, or these addresses.',
+      'Which proxies in front may report the client address (for the log, the sessions and the login throttle) in X-Forwarded-For: none (false), any (true), so many hops, or these addresses. The server warns of true and of ranges wider than /24 (IPv4) or /64 (IPv6).',
     accepts: 'true, false, a number of hops, or a comma-separated list of addresses or CIDR ranges',
     default: 'false',
     parse: trustedProxies,

@@ -37,6 +37,14 @@ export const tokenSettings = {
     default: '0',
     parse: wholeNumber(0, 600),
   }),
+  maxSessionsPerUser: setting({
+    name: 'MAX_SESSIONS_PER_USER',
+    about:
+      'How many sessions one user may have at a time. A login beyond that ends the least recently used session of the user. 0 sets no limit.',
+    accepts: 'a whole number from 0 to 1000000',
+    default: '0',
+    parse: wholeNumber(0, 1_000_000),
+  }),
   issuer: setting({
     name: 'ISSUER',
     about:

@@ -163,9 +163,6 @@ class PlacesOfPrimary implements Places {
     return this.#waiting.size;
   }
 
-  /** Whether the others leave one, only the primary knows. */
-  readonly areFree = false;
-
   get taken(): number {
     return this.#taken;
   }

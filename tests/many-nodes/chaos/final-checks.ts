@@ -127,7 +127,7 @@ async function compareTold(
     .map(({ kind, cursor, folderId }) => ({
       kind: toldAs[kind as keyof typeof toldAs],
       cursor,
-      id: folderId,
+      folderId,
     }));
   const last = expected.at(-1);
   if (last) await follower.followTo(last.cursor);
@@ -143,7 +143,7 @@ async function compareTold(
     return;
   }
   const different = expected.findIndex(
-    ({ kind, id }, place) => told[place]!.kind !== kind || told[place]!.id !== id,
+    ({ kind, folderId }, place) => told[place]!.kind !== kind || told[place]!.folderId !== folderId,
   );
   if (different >= 0) {
     tally.violation(

@@ -29,7 +29,7 @@ const selections: Readonly<Record<string, string>> = {
   createFolder: 'cursor folder{id}',
   updateFolder: 'cursor folder{id version}',
   moveFolder: 'cursor folderCount folder{id}',
-  deleteFolder: 'cursor folderCount id',
+  deleteFolder: 'cursor folderCount folderId',
   restoreFolder: 'cursor folder{id}',
   importFolders: 'cursor folderCount',
 };

@@ -6,7 +6,7 @@ import type { Account, ChaosClient } from './chaos-client.ts';
 export interface Told {
   readonly kind: string;
   readonly cursor: string;
-  readonly id: string | null;
+  readonly folderId: string | null;
 }
 
 export interface FollowerOptions {
@@ -18,7 +18,7 @@ export interface FollowerOptions {
 }
 
 export const subscription = `subscription($after: String, $under: ID){
-  folderChanges(after: $after, under: $under){kind cursor id folder{id name parent{id}}}}`;
+  folderChanges(after: $after, under: $under){kind cursor folderId folder{id name parent{id}}}}`;
 
 const followWithinMs = 30_000;
 /** How long it stays with a node: mostly not long. */

@@ -3,7 +3,7 @@
 import { Follower, type Told } from './follower.ts';
 
 const page = `query($after: String, $under: ID){
-  changes(after: $after, under: $under, first: 40){items{kind cursor id} cursor hasMore}}`;
+  changes(after: $after, under: $under, first: 40){items{kind cursor folderId} cursor hasMore}}`;
 const pauseMs = 200;
 
 export class Poller extends Follower {

@@ -19,16 +19,18 @@ interface ReadGroup {
 }
 interface ReadShelf {
   readonly id: string;
-  readonly access: readonly {
-    readonly level: string;
-    readonly user: { readonly id: string } | null;
-    readonly group: { readonly id: string } | null;
-  }[];
+  readonly access: {
+    readonly items: readonly {
+      readonly level: string;
+      readonly user: { readonly id: string } | null;
+      readonly group: { readonly id: string } | null;
+    }[];
+  };
 }
 
 const lookShare = 0.5;
 const readPeople = `query($id: ID!){groups(first: 1000){items{id name members{items{id}}}}
-  folder(id: $id){folders{items{id access{level user{id} group{id}}}}}}`;
+  folder(id: $id){folders{items{id access{items{level user{id} group{id}}}}}}}`;
 
 export class Steward {
   readonly account: Account;
@@ -140,7 +142,7 @@ export class Steward {
       url,
     );
     const grants = folder.folders.items.flatMap(({ id, access }) =>
-      access.map(({ level, user, group }) => [`${id} ${(user ?? group)!.id}`, level] as const),
+      access.items.map(({ level, user, group }) => [`${id} ${(user ?? group)!.id}`, level] as const),
     );
     return {
       groups: new Map(

@@ -1,11 +1,12 @@
 /** Whether a server answers, is Espalier, and what stands between it and its clients. */
 
 import { connect as connectTls } from 'node:tls';
+import type { ProbeResponse } from '@espalier/contract';
 import type { Clock } from '../../clock.ts';
 import { version } from '../version.ts';
 import { ask, jsonOf, type Answer } from './ask.ts';
 import type { Examined } from './examined.ts';
-import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';
+import { ok, problem, skipped, warning, type Findings } from './finding.ts';
 import { checkSocket } from './socket-check.ts';
 import { ageOf } from './tls-check.ts';
 
@@ -30,7 +31,7 @@ export async function* checkServer({ clock, server, settings }: Examined): Findi
   }
   yield* checkKind(clock, url, alive);
   if ((jsonOf(alive.body) as { status?: string } | undefined)?.status !== 'ok') return;
-  yield await readiness(clock, url);
+  yield* checkReadiness(clock, url);
   if (url.startsWith('https:')) yield* checkCertificate(clock, url, server.isGiven);
   yield* checkTokens(clock, url);
   yield* checkSocket(url, {});
@@ -70,12 +71,20 @@ async function* checkKind(clock: Clock, url: string, alive: Answer): Findings {
   }
 }
 
-async function readiness(clock: Clock, url: string): Promise<Finding> {
-  const { status, body } = await ask(clock, `${url}/readyz`);
-  if (status === 200) return ok('It is ready: its database answers.');
-  const detail =
-    (jsonOf(body) as { detail?: string } | undefined)?.detail ?? `/readyz is answered with ${status}`;
-  return problem(`It is not ready: ${detail.replace(/\.$/, '')}.`, 'Its log says more.');
+async function* checkReadiness(clock: Clock, url: string): Findings {
+  const { status, body } = await ask(clock, `${url}/readyz?verbose`);
+  const found = jsonOf(body) as (Partial<ProbeResponse> & { detail?: string }) | undefined;
+  if (status === 200) yield ok('It is ready: its database answers.');
+  else {
+    const detail = found?.detail ?? `/readyz is answered with ${status}`;
+    yield problem(`It is not ready: ${detail.replace(/\.$/, '')}.`, 'Its log says more.');
+  }
+  if (status === 200 && found?.checks?.['writes'] === 'failed') {
+    yield problem(
+      `Changes and logins fail: ${found.reasons?.['writes'] ?? 'the database cannot be written.'}`,
+      'Its log says more. The check passes again when such a write succeeds, or a minute or two after the cause is gone.',
+    );
+  }
 }
 
 /** As a client sees it, with what stands before the server. */

@@ -4,15 +4,15 @@ import type { Settings } from '../../config.ts';
 import {
   databaseLinkWarning,
   exposureWarning,
-  isLoopbackHost,
   metricsExposureWarning,
   tooManyWorkersWarning,
+  trustedProxyWarning,
   unsealedWarning,
 } from '../settings-warnings.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
 export function checkSettings(settings: Settings, warnings: readonly string[]): Finding[] {
-  const { host, trustProxy, adminPassword, refreshTokenSeconds, accessTokenSeconds } = settings;
+  const { adminPassword, refreshTokenSeconds, accessTokenSeconds } = settings;
   const found = [
     ...warnings,
     exposureWarning(settings),
@@ -20,9 +20,7 @@ export function checkSettings(settings: Settings, warnings: readonly string[]): 
     metricsExposureWarning(settings),
     unsealedWarning(settings),
     tooManyWorkersWarning(settings),
-    trustProxy === true && !isLoopbackHost(host)
-      ? `ESPALIER_TRUST_PROXY is true, and the server listens on ${host}: whoever reaches it there can claim any address. Name the proxies instead.`
-      : undefined,
+    trustedProxyWarning(settings),
     adminPassword !== undefined && [...adminPassword].length < 8
       ? 'ESPALIER_ADMIN_PASSWORD has fewer than 8 characters: easy to guess. It counts at the first start only.'
       : undefined,

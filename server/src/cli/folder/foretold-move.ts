@@ -1,6 +1,7 @@
 /** What a move would do: how many folders, and who gains or loses access. */
 
 import type { Client, FolderDetails } from '@espalier/client';
+import { everyItem, pageInfo, type Page } from '../pages.ts';
 import { shown } from '../shown-text.ts';
 import { count } from '../progress.ts';
 
@@ -12,25 +13,40 @@ export interface Move {
   readonly toPath: string;
 }
 
+interface AccessChange {
+  readonly user: { readonly username: string };
+  readonly before: string;
+  readonly after: string;
+}
+
 interface Foretold {
   readonly from: string;
   readonly to: string;
   readonly folderCount: number;
   /** Null if you may not know. */
-  readonly accessChanges: readonly { user: { username: string }; before: string; after: string }[] | null;
+  readonly accessChanges: readonly AccessChange[] | null;
 }
 
-const mutation = `mutation($input: MoveFolderInput!) {
-  moveFolder(input: $input) { folderCount accessChanges { user { username } before after } } }`;
+const mutation = `mutation($input: MoveFolderInput!, $first: Int, $after: String) {
+  moveFolder(input: $input) { folderCount
+    accessChanges(first: $first, after: $after) { items { user { username } before after } ${pageInfo} } } }`;
+
+interface Answer {
+  readonly moveFolder: { readonly folderCount: number; readonly accessChanges: Page<AccessChange> | null };
+}
 
 export async function foretell(client: Client, { folder, parent, toPath }: Move): Promise<Foretold> {
   const parentId = parent?.id ?? folder.parentId;
   const input = { id: folder.id, parentId, dryRun: true };
-  const { moveFolder } = await client.mutate<
-    { moveFolder: Omit<Foretold, 'from' | 'to'> },
-    { input: typeof input }
-  >(mutation, { input });
-  return { from: folder.path, to: toPath, ...moveFolder };
+  let folderCount = 0;
+  let isKnown = true;
+  const changes = await everyItem<AccessChange>(async (slice) => {
+    const { moveFolder } = await client.mutate<Answer>(mutation, { input, ...slice });
+    ({ folderCount } = moveFolder);
+    isKnown &&= moveFolder.accessChanges !== null;
+    return moveFolder.accessChanges ?? { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
+  });
+  return { from: folder.path, to: toPath, folderCount, accessChanges: isKnown ? changes : null };
 }
 
 export function foretold(

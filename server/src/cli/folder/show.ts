@@ -6,41 +6,32 @@ import { print, printJson, jsonText } from '../output.ts';
 import { shown, shownLines } from '../shown-text.ts';
 import { toMinute } from '../shown-time.ts';
 import { folderWord } from '../references.ts';
+import { grantReader, type GrantDetails } from '../grant/grant-details.ts';
+import { everyItem } from '../pages.ts';
 import { countFolders } from '../progress.ts';
 import { findFolder } from './folder-path.ts';
 
-interface Grant {
-  readonly level: string;
-  readonly grantedAt: string;
-  readonly folder: { readonly id: string; readonly path: string };
-  readonly user: { readonly id: string; readonly username: string } | null;
-  readonly group: { readonly id: string; readonly name: string } | null;
-}
-
-interface Answer {
-  readonly folder: {
-    readonly id: string;
-    readonly name: string;
-    readonly title: string;
-    readonly icon: string | null;
-    readonly description: string | null;
-    readonly properties: Readonly<Record<string, unknown>>;
-    readonly path: string;
-    readonly depth: number;
-    readonly accessLevel: string;
-    readonly version: number;
-    readonly createdAt: string;
-    readonly updatedAt: string;
-    readonly ancestors: readonly { readonly id: string; readonly name: string }[];
-    readonly folders: { readonly totalCount: number };
-    readonly access: readonly Grant[];
-  };
+interface ShownFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly title: string;
+  readonly icon: string | null;
+  readonly description: string | null;
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly path: string;
+  readonly depth: number;
+  readonly accessLevel: string;
+  readonly version: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly ancestors: readonly { readonly id: string; readonly name: string }[];
+  readonly folders: { readonly totalCount: number };
+  readonly access: readonly GrantDetails[];
 }
 
 const query = `query($id: ID!) { folder(id: $id) {
   id name title icon description properties path depth accessLevel version createdAt updatedAt
-  ancestors { id name } folders(first: 1) { totalCount }
-  access(inherited: true) { level grantedAt folder { id path } user { id username } group { id name } } } }`;
+  ancestors { id name } folders(first: 1) { totalCount } } }`;
 
 export const show = command({
   words: [{ ...folderWord, isOptional: true }],
@@ -48,19 +39,23 @@ export const show = command({
   settings: connectionSettings,
   details: 'Without a path, the root.',
   async run({ words, options, flags }) {
-    await withConnection({ flags }, async ({ client, signal }) => {
+    await withConnection({ flags }, async (asking) => {
+      const { client, signal } = asking;
       const { id } = await findFolder(client, words[0]);
-      const { folder } = await client.query<Answer, { id: string }>(query, { id }, { signal });
+      type Answer = { readonly folder: Omit<ShownFolder, 'access'> };
+      const answer = await client.query<Answer, { id: string }>(query, { id }, { signal });
+      const access = await everyItem(grantReader(asking, answer.folder, true));
+      const folder = { ...answer.folder, access };
       await (options.json ? printJson(inJson(folder)) : print(described(folder)));
     });
   },
 });
 
-function inJson({ folders, ...folder }: Answer['folder']) {
+function inJson({ folders, ...folder }: ShownFolder) {
   return { ...folder, childCount: folders.totalCount };
 }
 
-export function described(folder: Answer['folder']): string {
+export function described(folder: ShownFolder): string {
   const rows: [string, string | null][] = [
     ['Path', shown(folder.path)],
     ['Id', folder.id],
@@ -86,7 +81,7 @@ export function described(folder: Answer['folder']): string {
     .join('\n');
 }
 
-function granted({ level, user, group, folder }: Grant): string {
+function granted({ level, user, group, folder }: GrantDetails): string {
   const whom = user ? shown(user.username) : `group ${shown(group?.name ?? '')}`;
   return `${level.padEnd(6)} to ${whom} on ${shown(folder.path)}`;
 }

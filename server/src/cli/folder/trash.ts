@@ -10,7 +10,7 @@ import { childPath } from './folder-path.ts';
 import { itemsOf, pageInfo, type Page } from '../pages.ts';
 
 export interface Trashed {
-  readonly id: string;
+  readonly folderId: string;
   readonly name: string;
   readonly title: string;
   readonly version: number;
@@ -20,7 +20,7 @@ export interface Trashed {
 }
 
 const query = `query($first: Int, $after: String) { trash(first: $first, after: $after) {
-  items { id name title version deletedAt purgedAt formerParent { id path } }
+  items { folderId name title version deletedAt purgedAt formerParent { id path } }
   ${pageInfo} } }`;
 
 export const trash = command({
@@ -50,11 +50,11 @@ function line(id: string, deleted: string, until: string, folder: string): strin
 async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
   let isEmpty = true;
   async function* lines() {
-    for await (const { id, deletedAt, purgedAt, name, formerParent } of trashed) {
+    for await (const { folderId, deletedAt, purgedAt, name, formerParent } of trashed) {
       if (isEmpty) yield line('Id', 'Deleted (UTC)', 'Kept until', 'Folder');
       isEmpty = false;
       const where = formerParent ? childPath(formerParent.path, name) : name;
-      yield line(id, toMinute(deletedAt), toMinute(purgedAt), shown(where));
+      yield line(folderId, toMinute(deletedAt), toMinute(purgedAt), shown(where));
     }
   }
   await printLines(lines());

@@ -12,7 +12,7 @@ import { listTrash } from './trash.ts';
 interface Change {
   readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
   readonly cursor: string;
-  readonly id: string | null;
+  readonly folderId: string | null;
   readonly at: string | null;
   readonly by: { readonly username: string } | null;
   readonly folder: { readonly name: string; readonly path: string } | null;
@@ -21,7 +21,7 @@ interface Change {
 }
 
 const subscription = `subscription($under: ID, $after: String) { folderChanges(under: $under, after: $after) {
-  kind cursor id at by { username } folder { name path } oldParent { path } folderCount } }`;
+  kind cursor folderId at by { username } folder { name path } oldParent { path } folderCount } }`;
 
 /** How many of the trash are looked through for the path of what was deleted. */
 const mostTrash = 100;
@@ -66,18 +66,25 @@ async function* follow(
 }
 
 /** Of what was deleted only the id is told; whoever may restore it finds in the trash where it was. */
-async function pathOfGone(client: Client, { kind, id }: Change, signal: AbortSignal): Promise<string | null> {
+async function pathOfGone(
+  client: Client,
+  { kind, folderId }: Change,
+  signal: AbortSignal,
+): Promise<string | null> {
   if (kind !== 'DELETE') return null;
   let left = mostTrash;
-  for await (const { id: trashed, name, formerParent } of listTrash(client, signal, mostTrash)) {
-    if (trashed === id) return formerParent ? childPath(formerParent.path, name) : name;
+  for await (const { folderId: trashed, name, formerParent } of listTrash(client, signal, mostTrash)) {
+    if (trashed === folderId) return formerParent ? childPath(formerParent.path, name) : name;
     if (--left === 0) return null;
   }
   return null;
 }
 
-function line({ kind, id, at, by, folder, oldParent, folderCount }: Change, path: string | null): string {
-  const what = path !== null ? shown(path) : id !== null ? `id:${id}` : 'read everything anew';
+function line(
+  { kind, folderId, at, by, folder, oldParent, folderCount }: Change,
+  path: string | null,
+): string {
+  const what = path !== null ? shown(path) : folderId !== null ? `id:${folderId}` : 'read everything anew';
   const from =
     kind === 'MOVE' && oldParent && folder ? ` from ${shown(childPath(oldParent.path, folder.name))}` : '';
   const many =

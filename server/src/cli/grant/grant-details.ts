@@ -1,8 +1,10 @@
 /** What commands show of a grant, and whom one is for. */
 
+import { EspalierError } from '@espalier/client';
 import { UsageError } from '../../start-error.ts';
 import type { Option } from '../command.ts';
 import { shown } from '../output.ts';
+import { pageInfo, type Page, type ReadPage } from '../pages.ts';
 import { findGroup, findUser, type Asking, type NamedGroup, type NamedUser } from '../references.ts';
 
 export interface GrantDetails {
@@ -14,6 +16,26 @@ export interface GrantDetails {
 }
 
 export const grantFields = 'level grantedAt folder { id path } user { id username } group { id name }';
+
+const query = `query ($id: ID!, $inherited: Boolean!, $first: Int, $after: String) {
+  folder(id: $id) { access(inherited: $inherited, first: $first, after: $after) {
+    items { ${grantFields} } ${pageInfo}
+  } }
+}`;
+
+/** The grants on a folder, and on those above it if they are inherited. */
+export function grantReader(
+  { client, signal }: Asking,
+  folder: { readonly id: string; readonly path: string },
+  inherited: boolean,
+): ReadPage<GrantDetails> {
+  type Answer = { readonly folder: { readonly access: Page<GrantDetails> } | null };
+  return async (slice) => {
+    const answer = await client.query<Answer>(query, { id: folder.id, inherited, ...slice }, { signal });
+    if (!answer.folder) throw new EspalierError('NOT_FOUND', `The folder ${shown(folder.path)} is gone.`);
+    return answer.folder.access;
+  };
+}
 
 export const subjectOptions = {
   user: { value: 'name', about: 'The user, by name or id:<id>; or' },

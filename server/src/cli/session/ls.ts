@@ -7,7 +7,7 @@ import { print, printJson } from '../output.ts';
 import { everyItem } from '../pages.ts';
 import { findUser, type Asking } from '../references.ts';
 import {
-  ownSessions,
+  ownSessionReader,
   sessionFields,
   sessionReader,
   sessionTable,
@@ -32,7 +32,7 @@ export const listSessions = command({
 });
 
 function own(asking: Asking): Promise<readonly SessionDetails[]> {
-  return ownSessions<SessionDetails>(asking, sessionFields);
+  return everyItem(ownSessionReader<SessionDetails>(asking, sessionFields));
 }
 
 async function ofOthers(asking: Asking, user: string | undefined): Promise<readonly SessionDetails[]> {

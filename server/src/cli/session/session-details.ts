@@ -33,13 +33,15 @@ export const sessionFields =
   'id user { id username } createdAt refreshedAt expiresAt address agent isCurrent';
 export const refreshFields = 'at address agent replays replayedAt replayAddress replayAgent';
 
-export async function ownSessions<Session>(
-  { client, signal }: Asking,
-  fields: string,
-): Promise<readonly Session[]> {
-  const query = `{ viewer { sessions { ${fields} } } }`;
-  const { viewer } = await client.query<{ viewer: { sessions: readonly Session[] } }>(query, {}, { signal });
-  return viewer.sessions;
+/** The sessions of the viewer, the newest login first. */
+export function ownSessionReader<Session>({ client, signal }: Asking, fields: string): ReadPage<Session> {
+  const query = `query ($first: Int, $after: String) {
+    viewer { sessions(first: $first, after: $after) { items { ${fields} } ${pageInfo} } }
+  }`;
+  return async (slice) => {
+    type Answer = { viewer: { sessions: Page<Session> } };
+    return (await client.query<Answer>(query, { ...slice }, { signal })).viewer.sessions;
+  };
 }
 
 /** Of everybody, or of one user; the newest login first. For administrators. */

@@ -4,10 +4,10 @@ import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, shown } from '../output.ts';
-import { pagesOf } from '../pages.ts';
+import { pagesOf, type ReadPage } from '../pages.ts';
 import type { Asking } from '../references.ts';
 import {
-  ownSessions,
+  ownSessionReader,
   refreshFields,
   sessionFacts,
   sessionFields,
@@ -36,17 +36,22 @@ ends the session.`,
 
 /** There is no field for one session: it is looked for among one's own, then among those that administrators see. */
 async function findSession(asking: Asking, id: string): Promise<SessionWithRefreshes> {
-  const isIt = (session: { readonly id: string }) => session.id === id;
-  const own = await ownSessions<SessionWithRefreshes>(asking, fields);
-  let found = own.find(isIt);
-  if (!found && (await isAdministrator(asking))) {
-    for await (const page of pagesOf(sessionReader<SessionWithRefreshes>(asking, fields), { pageSize })) {
-      found = page.find(isIt);
-      if (found) break;
-    }
-  }
+  const own = await findIn(ownSessionReader(asking, fields), id);
+  if (own) return own;
+  const found = (await isAdministrator(asking)) && (await findIn(sessionReader(asking, fields), id));
   if (found) return found;
   throw new EspalierError('NOT_FOUND', `There is no session ${shown(id)} that you may see, or it has ended.`);
+}
+
+async function findIn(
+  read: ReadPage<SessionWithRefreshes>,
+  id: string,
+): Promise<SessionWithRefreshes | undefined> {
+  for await (const page of pagesOf(read, { pageSize })) {
+    const found = page.find((session) => session.id === id);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 async function isAdministrator({ client, signal }: Asking): Promise<boolean> {

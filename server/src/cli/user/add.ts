@@ -4,10 +4,10 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
 import { shown } from '../output.ts';
-import { userFields, type UserDetails } from './user-details.ts';
+import { userFields, withAllGroups, type ReadUser } from './user-details.ts';
 
 interface Payload {
-  readonly createUser: { readonly user: UserDetails };
+  readonly createUser: { readonly user: ReadUser };
 }
 
 const mutation = `mutation ($input: CreateUserInput!) { createUser(input: $input) { user { ${userFields} } } }`;
@@ -23,10 +23,12 @@ export const addUser = command({
   details: `For administrators. Asks for the password twice unless it is given.
 A password has 8 to 128 characters, and is neither the name nor one of the most common ones.`,
   async run({ words: [username], options, flags }) {
-    await withConnection({ flags }, async ({ client, signal }) => {
+    await withConnection({ flags }, async (asking) => {
+      const { client, signal } = asking;
       const { password, generated } = await readNewPassword(options, `Password of ${shown(username!)}`);
       const input = { username, password, isAdministrator: options.administrator };
-      const { user } = (await client.mutate<Payload>(mutation, { input }, { signal })).createUser;
+      const { createUser } = await client.mutate<Payload>(mutation, { input }, { signal });
+      const user = await withAllGroups(asking, createUser.user);
       const role = user.isAdministrator ? ', an administrator' : '';
       const sentence = `Added ${shown(user.username)}${role}.`;
       await tellWithPassword({ isJson: options.json, generated }, user, sentence);

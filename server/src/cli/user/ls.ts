@@ -3,8 +3,8 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { userFields, userTable, type UserDetails } from './user-details.ts';
+import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
+import { userFields, userTable, withAllGroups, type ReadUser, type UserDetails } from './user-details.ts';
 
 const query = `query ($text: String, $first: Int, $after: String) {
   users(text: $text, first: $first, after: $after) { items { ${userFields} } ${pageInfo} }
@@ -15,15 +15,14 @@ export const listUsers = command({
   settings: connectionSettings,
   details: 'For administrators.',
   async run({ options: { text, json: isJson }, flags }) {
-    await withConnection({ flags }, async ({ client, signal }) => {
-      const users = await everyItem(async (slice) => {
-        const answer = await client.query<{ users: Page<UserDetails> }>(
-          query,
-          { text, ...slice },
-          { signal },
-        );
+    await withConnection({ flags }, async (asking) => {
+      const { client, signal } = asking;
+      const read = halving<ReadUser>(async (slice) => {
+        const answer = await client.query<{ users: Page<ReadUser> }>(query, { text, ...slice }, { signal });
         return answer.users;
       });
+      const users: UserDetails[] = [];
+      for await (const user of itemsOf(read)) users.push(await withAllGroups(asking, user));
       await (isJson ? printJson(users) : print(userTable(users)));
     });
   },

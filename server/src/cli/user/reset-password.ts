@@ -62,7 +62,7 @@ async function change(
   { id, username }: User,
   { password, isEnabled }: { readonly password: string; readonly isEnabled: boolean },
 ): Promise<Done> {
-  const passwordHash = await createPasswords().hash(password);
+  const passwordHash = await createPasswords().hash(password, { key: 'reset password' });
   return changeInTurn(database, async (transaction) => {
     const by = { byUserId: null, now: systemClock.now() };
     await setPassword(transaction, { userId: id, passwordHash }, by);

@@ -4,7 +4,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { findUser, userWord } from '../references.ts';
-import { userFacts, userFields, type UserDetails } from './user-details.ts';
+import { userFacts, userFields, withAllGroups, type ReadUser } from './user-details.ts';
 
 const query = `query ($id: ID!) { user(id: $id) { ${userFields} } }`;
 
@@ -17,11 +17,9 @@ export const showUser = command({
   async run({ words: [reference], options, flags }) {
     await withConnection({ flags }, async (asking) => {
       const { id } = await findUser(asking, reference!);
-      const { user } = await asking.client.query<{ user: UserDetails }>(
-        query,
-        { id },
-        { signal: asking.signal },
-      );
+      const { signal } = asking;
+      const answer = await asking.client.query<{ user: ReadUser }>(query, { id }, { signal });
+      const user = await withAllGroups(asking, answer.user);
       await (options.json ? printJson(user) : print(userFacts(user)));
     });
   },

@@ -4,7 +4,7 @@ import { command, json, type Command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, shown } from '../output.ts';
 import { findUser, userWord, type Asking, type NamedUser } from '../references.ts';
-import { userFields, type UserDetails } from './user-details.ts';
+import { userFields, withAllGroups, type ReadUser, type UserDetails } from './user-details.ts';
 
 export interface UserChanges {
   readonly username?: string;
@@ -13,18 +13,19 @@ export interface UserChanges {
 }
 
 interface Payload {
-  readonly updateUser: { readonly user: UserDetails };
+  readonly updateUser: { readonly user: ReadUser };
 }
 
 const mutation = `mutation ($input: UpdateUserInput!) { updateUser(input: $input) { user { ${userFields} } } }`;
 
 export async function updateUser(
-  { client, signal }: Asking,
+  asking: Asking,
   { id }: NamedUser,
   changes: UserChanges,
 ): Promise<UserDetails> {
+  const { client, signal } = asking;
   const { updateUser } = await client.mutate<Payload>(mutation, { input: { id, ...changes } }, { signal });
-  return updateUser.user;
+  return withAllGroups(asking, updateUser.user);
 }
 
 export function userChange(

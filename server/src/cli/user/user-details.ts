@@ -2,6 +2,8 @@
 
 import { facts } from '../facts.ts';
 import { shown, table } from '../output.ts';
+import { everyItem, pageInfo, type Page } from '../pages.ts';
+import type { Asking } from '../references.ts';
 import { toMinute } from '../shown-time.ts';
 
 export interface UserDetails {
@@ -14,7 +16,30 @@ export interface UserDetails {
   readonly groups: readonly { readonly name: string }[];
 }
 
-export const userFields = 'id username isAdministrator isDisabled createdAt lastLoginAt groups { name }';
+type GroupPage = Page<{ readonly name: string }>;
+
+/** A user with the first page of their groups. */
+export type ReadUser = Omit<UserDetails, 'groups'> & { readonly groups: GroupPage };
+
+const groupFields = `items { name } ${pageInfo}`;
+export const userFields = `id username isAdministrator isDisabled createdAt lastLoginAt groups { ${groupFields} }`;
+const groupQuery = `query ($id: ID!, $first: Int, $after: String) {
+  user(id: $id) { groups(first: $first, after: $after) { ${groupFields} } }
+}`;
+
+/** Reads the remaining pages of the groups. */
+export async function withAllGroups(
+  { client, signal }: Asking,
+  { groups: start, ...user }: ReadUser,
+): Promise<UserDetails> {
+  type Answer = { readonly user: { readonly groups: GroupPage } | null };
+  const groups = await everyItem<{ readonly name: string }>(async (slice) => {
+    if (slice.after === null) return start;
+    const answer = await client.query<Answer>(groupQuery, { id: user.id, ...slice }, { signal });
+    return answer.user?.groups ?? { items: [], pageInfo: { hasNextPage: false, endCursor: null } };
+  });
+  return { ...user, groups };
+}
 
 export function userTable(users: readonly UserDetails[]): string {
   const rows = users.map((user) => [

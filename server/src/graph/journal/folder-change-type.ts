@@ -75,9 +75,10 @@ export function defineFolderChange(
           'For `after`: whoever knows this change, and those before it, misses nothing from here on.',
         resolve: ({ change }) => toJournalCursor(change.place),
       }),
-      id: t.id({
+      folderId: t.id({
         nullable: true,
-        description: 'Of the folder; of an import, where to. Null for RESYNC.',
+        description:
+          'The id of the folder; for IMPORT, of the folder that the new folders are in. Null for RESYNC.',
         resolve: ({ change }) => change.folderId,
       }),
       folder: t.field({

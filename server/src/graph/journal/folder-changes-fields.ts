@@ -9,6 +9,8 @@ import {
 } from '../../folders/watch-folders.ts';
 import { fromJournalCursor, toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
+import { longField } from '../long-reads.ts';
+import { inPortions } from '../pace.ts';
 import { pageSize } from '../tree/folder-connection.ts';
 import { toChangeNodes, type ChangeNode } from './folder-change-type.ts';
 
@@ -23,8 +25,8 @@ export function defineFolderChanges(
       items: t.field({
         type: [FolderChange],
         description: 'In the order in which they happened.',
-        resolve: ({ changes, under }, _, { view, budget }, info) =>
-          budget.spend(toChangeNodes(view, changes, under), info),
+        resolve: ({ changes, under }, _, context, info) =>
+          inPortions(context.budget.spend(toChangeNodes(context.view, changes, under), info), context, info),
       }),
       cursor: t.string({
         description: 'For `after`, to go on from here.',
@@ -51,11 +53,11 @@ export function defineFolderChanges(
         under: t.arg.id({ description: 'Only this folder and what is inside.' }),
         first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
       },
+      extensions: longField,
       resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
         const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
-        const { reader, access, place } = context;
-        const from = await toPlace(context, after, under);
-        return readChanges(reader, { access, place }, from, limit);
+        const { view, place } = context;
+        return readChanges(view, place, await toPlace(context, after, under), limit);
       },
     }),
   }));
@@ -78,13 +80,12 @@ export function defineFolderChanges(
         }),
       },
       subscribe: async (_, { after, under }, context) => {
-        const { database, accessBook, feed, turns, limits, access, place } = context;
+        const { database, accessBook, feed, fairTurns, viewer, limits, view, place: head } = context;
         const from = await toPlace(context, after, under);
         const { maxBacklog } = limits;
-        return watchFolders(
-          { database, accessBook, feed, turns },
-          { after: place, ...from, standing: { access, place }, maxBacklog },
-        );
+        const inTurn = async <T>(work: () => Promise<T>) => fairTurns.take(viewer.userId, work);
+        const services = { database, accessBook, feed, inTurn };
+        return watchFolders(services, view, { after: head, ...from, head, maxBacklog });
       },
       resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,
     }),

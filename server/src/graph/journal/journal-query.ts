@@ -5,12 +5,7 @@ import { isRowId, nobodysId } from '../../database/row-id.ts';
 import type { TreeView } from '../../folders/folders.ts';
 import { toJournalCursor } from '../../journal/journal-cursor.ts';
 import { journalKinds, type JournalEntry, type JournalKind } from '../../journal/journal-entry.ts';
-import {
-  countJournal,
-  hasJournalDownTo,
-  listJournal,
-  type JournalFilter,
-} from '../../journal/journal-list.ts';
+import { countJournal, listJournal, type JournalFilter } from '../../journal/journal-list.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
 import { requireAdministrator } from '../change.ts';
@@ -206,7 +201,6 @@ function journalList(reader: Reader, view: TreeView, filter: JournalFilter): Key
       );
     },
     count: () => countJournal(reader, filter),
-    hasUpTo: (key) => hasJournalDownTo(reader, filter, toNumber(key)),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type KeysetConnection,
   type KeysetEdge,
 } from './keyset-connection.ts';
+import { inPortions } from '../pace.ts';
 import type { PageInfoRef } from '../page-info.ts';
 
 export function defineKeysetConnection<Node>(
@@ -30,12 +31,14 @@ export function defineKeysetConnection<Node>(
     fields: (t) => ({
       edges: t.field({
         type: [Edge],
-        resolve: ({ edges }, _, { budget }, info) => whenDone(edges, (all) => budget.spend(all, info)),
+        resolve: ({ edges }, _, context, info) =>
+          whenDone(edges, (all) => inPortions(context.budget.spend(all, info), context, info)),
       }),
       items: t.field({
         type: [nodeRef],
         description: 'The nodes of the edges.',
-        resolve: ({ items }, _, { budget }, info) => whenDone(items, (all) => budget.spend(all, info)),
+        resolve: ({ items }, _, context, info) =>
+          whenDone(items, (all) => inPortions(context.budget.spend(all, info), context, info)),
       }),
       pageInfo: t.field({ type: PageInfo, resolve: (connection) => connection }),
       totalCount: t.int({

@@ -12,8 +12,6 @@ export interface KeysetList<Node> {
   keyOf(node: Node): string;
   read(slice: KeyedSlice): PromiseOrValue<readonly Node[]>;
   count(): PromiseOrValue<number>;
-  /** Whether the list begins at or before the key. */
-  hasUpTo(key: string): PromiseOrValue<boolean>;
 }
 
 export interface KeysetArguments {
@@ -28,6 +26,8 @@ export interface KeysetEdge<Node> {
 
 interface Page<Node> {
   readonly nodes: readonly Node[];
+  /** The first node after the cursor, even if the page has room for none. */
+  readonly start: Node | undefined;
   /** The limit left some out. */
   readonly isCut: boolean;
 }
@@ -67,7 +67,15 @@ export class KeysetConnection<Node> implements PageInfo {
   }
 
   get hasPreviousPage(): PromiseOrValue<boolean> {
-    return this.#after === undefined ? false : this.#list.hasUpTo(this.#after);
+    if (this.#after === undefined) return false;
+    return whenDone(this.#list.read({ after: undefined, limit: 1 }), ([first]) =>
+      first === undefined
+        ? false
+        : whenDone(
+            this.#page(),
+            ({ start }) => start === undefined || this.#list.keyOf(start) !== this.#list.keyOf(first),
+          ),
+    );
   }
 
   get startCursor(): PromiseOrValue<string | null> {
@@ -83,6 +91,7 @@ export class KeysetConnection<Node> implements PageInfo {
     // One more than asked for tells whether there is more.
     this.#read ??= whenDone(this.#list.read({ after: this.#after, limit: first + 1 }), (nodes) => ({
       nodes: nodes.slice(0, first),
+      start: nodes[0],
       isCut: nodes.length > first,
     }));
     return this.#read;

@@ -2,6 +2,7 @@
 
 import { checkPassword } from '../../accounts/accounts.ts';
 import { changePassword, resetPassword } from '../../accounts/change-users.ts';
+import { hashingFor } from '../../accounts/passwords.ts';
 import { requireGoodPassword } from '../../accounts/password-rules.ts';
 import { requireUser } from '../../accounts/users.ts';
 import { Refusal } from '../../refusal.ts';
@@ -79,7 +80,7 @@ async function reset(context: GraphContext, given: { userId: string; password: s
   return unlessDone(context, aNumber, async () => {
     const { username } = await requireUser(database, userId);
     await requireGoodPassword(password, username);
-    const passwordHash = await passwords.hash(password);
+    const passwordHash = await passwords.hash(password, hashingFor(context.viewer));
     return changeAsAdministrator(context, aNumber, async (transaction) => {
       const by = changeBy(context);
       await resetPassword(transaction, { userId, passwordHash }, by);
@@ -99,9 +100,9 @@ async function changeOwn(
   startReadingAnew(context);
   // By session: whoever has stolen one must not keep its user from changing the password in another.
   const endedSessions = await throttle.attempt({ sessionId }, async (forgive) => {
-    const checked = await checkPassword(database, passwords, { userId, password: oldPassword });
+    const checked = await checkPassword(database, passwords, { userId, sessionId, password: oldPassword });
     if (!checked) return undefined;
-    const newHash = await passwords.hash(newPassword);
+    const newHash = await passwords.hash(newPassword, hashingFor(viewer));
     return change(context, aNumber, async (transaction) => {
       const by = changeBy(context);
       if (!(await changePassword(transaction, checked, newHash, by.now))) {

@@ -1,14 +1,8 @@
 /** Users, and sessions, that were read together stay together: what one is asked for is read for all at once. */
 
-import { readGroupsOf, type Group } from '../../accounts/groups.ts';
 import { readUsers, type User } from '../../accounts/users.ts';
 import { whenDone, type PromiseOrValue, type Reader } from '../../database/database.ts';
-import {
-  readRefreshesOf,
-  readSessionsOf,
-  type Session,
-  type SessionRefresh,
-} from '../../sessions/session-list.ts';
+import { readRefreshesOf, type Session, type SessionRefresh } from '../../sessions/session-list.ts';
 
 export class UserNode {
   readonly user: User;
@@ -22,14 +16,10 @@ export class UserNode {
 
 export class UserLevel {
   readonly nodes: readonly UserNode[];
-  readonly #reader: Reader;
   readonly ids: readonly string[];
   readonly #others = new Map<string, unknown>();
-  #groups: PromiseOrValue<Map<string, Group[]>> | undefined;
-  #sessions: PromiseOrValue<Map<string, SessionNode[]>> | undefined;
 
-  constructor(reader: Reader, users: Iterable<User>) {
-    this.#reader = reader;
+  constructor(users: Iterable<User>) {
     this.nodes = Array.from(users, (user) => new UserNode(user, this));
     this.ids = this.nodes.map(({ user }) => user.id);
   }
@@ -38,19 +28,6 @@ export class UserLevel {
   together<T>(name: string, read: () => T): T {
     if (!this.#others.has(name)) this.#others.set(name, read());
     return this.#others.get(name) as T;
-  }
-
-  groupsOf(id: string): PromiseOrValue<readonly Group[]> {
-    this.#groups ??= readGroupsOf(this.#reader, this.ids);
-    return whenDone(this.#groups, (groups) => groups.get(id) ?? []);
-  }
-
-  sessionsOf(id: string, now: number): PromiseOrValue<readonly SessionNode[]> {
-    this.#sessions ??= whenDone(readSessionsOf(this.#reader, this.ids, now), (sessions) => {
-      const { nodes } = new SessionLevel(this.#reader, [...sessions.values()].flat());
-      return Map.groupBy(nodes, ({ session }) => session.userId);
-    });
-    return whenDone(this.#sessions, (sessions) => sessions.get(id) ?? []);
   }
 }
 
@@ -98,14 +75,14 @@ export function readUserNodes(
   ids: readonly string[],
 ): PromiseOrValue<ReadonlyMap<string, UserNode>> {
   return whenDone(readUsers(reader, ids), (users) => {
-    const { nodes } = new UserLevel(reader, users.values());
+    const { nodes } = new UserLevel(users.values());
     return new Map(nodes.map((node) => [node.user.id, node]));
   });
 }
 
 /** A user who was read alone is a level of one. */
-export function levelOfOneUser(reader: Reader, user: User): UserNode {
-  return new UserLevel(reader, [user]).nodes[0]!;
+export function levelOfOneUser(user: User): UserNode {
+  return new UserLevel([user]).nodes[0]!;
 }
 
 export function levelOfOneSession(reader: Reader, session: Session): SessionNode {

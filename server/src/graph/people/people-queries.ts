@@ -9,7 +9,7 @@ import { requireAdministrator } from '../change.ts';
 import { pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection } from '../lists/keyset-connection.ts';
 import { levelOfOneUser } from './people-level.ts';
-import { groupList, sessionList, userList } from './people-lists.ts';
+import { groupList, sessionList, sessionListOf, sessionPages, userList } from './people-lists.ts';
 import type { PeopleTypes } from './people-types.ts';
 
 type Given = string | null | undefined;
@@ -43,9 +43,7 @@ export function definePeopleQueries(
           'A user by id or by name: for administrators and whoever manages a folder; others find only themselves.',
         args: { id: t.arg.id(), username: t.arg.string() },
         resolve: (_, { id, username }, context) =>
-          whenDone(findUser(context, id, username), (user) =>
-            user ? levelOfOneUser(context.reader, user) : null,
-          ),
+          whenDone(findUser(context, id, username), (user) => (user ? levelOfOneUser(user) : null)),
       }),
       groups: t.field({
         type: GroupConnection,
@@ -78,11 +76,13 @@ export function definePeopleQueries(
           userId: t.arg.id({ description: 'Only the sessions of this user; NOT_FOUND if there is none.' }),
           ...page,
         },
-        resolve: async (_, { userId, ...args }, { access, reader, clock }) => {
+        resolve: async (_, { userId, ...args }, { access, reader, clock, budget }, info) => {
           requireAdministrator(access);
-          if (typeof userId === 'string') await requireUser(reader, userId);
-          const filter = { userId: userId ?? undefined, now: clock.now() };
-          return new KeysetConnection(sessionList(reader, filter), args);
+          const now = clock.now();
+          if (typeof userId !== 'string') return new KeysetConnection(sessionList(reader, now), args);
+          await requireUser(reader, userId);
+          const pages = sessionPages(reader, [userId], now);
+          return new KeysetConnection(sessionListOf(userId, pages, { budget, info }), args);
         },
       }),
     };

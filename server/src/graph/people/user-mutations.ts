@@ -2,6 +2,7 @@
 
 import { requireAccountName } from '../../accounts/account-name.ts';
 import { createUser, deleteUser, updateUser, type UserChanges } from '../../accounts/change-users.ts';
+import { hashingFor } from '../../accounts/passwords.ts';
 import { requireGoodPassword } from '../../accounts/password-rules.ts';
 import { requireUser } from '../../accounts/users.ts';
 import type { Transaction } from '../../database/database.ts';
@@ -24,7 +25,7 @@ const usernameDescription =
 
 const aUser: Memory<UserNode, string> = {
   keep: ({ user }) => user.id,
-  recall: async (id, { reader }) => levelOfOneUser(reader, await requireUser(reader, id)),
+  recall: async (id, { reader }) => levelOfOneUser(await requireUser(reader, id)),
 };
 
 export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes, 'User'>): void {
@@ -99,7 +100,7 @@ async function create(
     const username = requireAccountName(given.username, 'user name');
     await requireGoodPassword(given.password, username);
     // Before the transaction: nobody waits in line for a hash.
-    const passwordHash = await context.passwords.hash(given.password);
+    const passwordHash = await context.passwords.hash(given.password, hashingFor(context.viewer));
     const { isAdministrator } = given;
     return changeAsAdministrator(context, aUser, async (transaction) => {
       const id = await createUser(
@@ -107,7 +108,7 @@ async function create(
         { username, passwordHash, isAdministrator },
         changeBy(context),
       );
-      return nodeOf(context, transaction, id);
+      return nodeOf(transaction, id);
     });
   });
 }
@@ -122,11 +123,11 @@ async function update(
     if (changes.isDisabled) {
       await revokeSessionsOf(transaction, { userId: id }, { because: 'disabled', ...by });
     }
-    return nodeOf(context, transaction, id);
+    return nodeOf(transaction, id);
   });
 }
 
 /** As the change left the user; what belongs to the user is read when it is committed. */
-async function nodeOf(context: GraphContext, transaction: Transaction, id: string): Promise<UserNode> {
-  return levelOfOneUser(context.reader, await requireUser(transaction, id));
+async function nodeOf(transaction: Transaction, id: string): Promise<UserNode> {
+  return levelOfOneUser(await requireUser(transaction, id));
 }

@@ -3,16 +3,21 @@
 import type { Access } from '../../access/access.ts';
 import type { Group } from '../../accounts/groups.ts';
 import type { User } from '../../accounts/users.ts';
-import { whenDone } from '../../database/database.ts';
 import { Refusal } from '../../refusal.ts';
 import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
+import { pageDescriptions } from '../lists/keyset-connection-type.ts';
+import { KeysetConnection } from '../lists/keyset-connection.ts';
 import type { SessionNode, UserNode } from './people-level.ts';
+import { groupListOf, groupPages, sessionListOf, sessionPages } from './people-lists.ts';
 
 export const restricted = 'Of others only for administrators: null otherwise, with the error FORBIDDEN.';
 
 export function implementUser(
   UserType: NamedRefOf<UserNode>,
-  types: { readonly Group: ObjectRefOf<Group>; readonly Session: ObjectRefOf<SessionNode> },
+  types: {
+    readonly GroupConnection: ObjectRefOf<KeysetConnection<Group>>;
+    readonly SessionConnection: ObjectRefOf<KeysetConnection<SessionNode>>;
+  },
 ): void {
   UserType.implement({
     description: 'Somebody who can log in.',
@@ -45,25 +50,42 @@ export function implementUser(
         resolve: (node, _, { access }) => detailsOf(node, access).lastLoginAt,
       }),
       groups: t.field({
-        type: [types.Group],
+        type: types.GroupConnection,
         nullable: true,
         description: `The groups that the user is in, in the order of their names. ${restricted}`,
-        resolve: (node, _, { access, budget }, info) => {
+        args: {
+          first: t.arg.int({ description: pageDescriptions.first }),
+          after: t.arg.string({ description: pageDescriptions.after }),
+        },
+        resolve: (node, args, { access, reader, budget }, info) => {
           const { id } = detailsOf(node, access);
-          return whenDone(node.level.groupsOf(id), (groups) => budget.spend(groups, info));
+          const pages = node.level.together('groups', () => groupPages(reader, readableIds(node, access)));
+          return new KeysetConnection(groupListOf(id, pages, { budget, info }), args);
         },
       }),
       sessions: t.field({
-        type: [types.Session],
+        type: types.SessionConnection,
         nullable: true,
         description: `Where the user is logged in, the newest login first. ${restricted}`,
-        resolve: (node, _, { access, budget, clock }, info) => {
+        args: {
+          first: t.arg.int({ description: pageDescriptions.first }),
+          after: t.arg.string({ description: pageDescriptions.after }),
+        },
+        resolve: (node, args, { access, reader, budget, clock }, info) => {
           const { id } = detailsOf(node, access);
-          return whenDone(node.level.sessionsOf(id, clock.now()), (all) => budget.spend(all, info));
+          const pages = node.level.together('sessions', () =>
+            sessionPages(reader, readableIds(node, access), clock.now()),
+          );
+          return new KeysetConnection(sessionListOf(id, pages, { budget, info }), args);
         },
       }),
     }),
   });
+}
+
+/** The users of the level whose details the viewer may read. */
+export function readableIds({ level }: UserNode, access: Access): readonly string[] {
+  return access.isAdministrator ? level.ids : level.ids.filter((id) => id === access.userId);
 }
 
 /** Refuses whoever may see only the name. */

@@ -57,6 +57,11 @@ export class Budget {
     }
   }
 
+  /** How many values each element of a list brings into the answer, without those of lists within it. */
+  valuesOfElement(info: Selected): number {
+    return Math.max(1, this.#elementFields.count(info));
+  }
+
   /** Passes an export on: it has a budget of its own, for its folders and for what is selected of each. */
   spendExport<T>(list: readonly T[], info: Place & Selected): readonly T[] {
     const budget = this.#limits.maxExportFolders * valuesPerExported;

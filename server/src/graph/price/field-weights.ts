@@ -1,16 +1,32 @@
-/** Fields that cost more than a field. Everything else costs one. */
+/** What the fields cost that run a statement, or take arguments. Everything else costs one. */
 
 /** By name, whatever type has them: what they read or compute does not depend on how often they are nested. */
-const weights: Readonly<Record<string, number>> = {
+export const weights: Readonly<Record<string, number>> = {
+  // These read a row, or rows that are read once for a whole level of the tree.
+  folder: 1,
+  folders: 1,
+  node: 1,
+  user: 1,
+  group: 1,
+  viewer: 1,
+  cursor: 1,
   // These read many rows for one value of the answer.
   search: 50,
   changes: 50,
   journal: 50,
   folderChanges: 20,
   exportFolders: 100,
+  trash: 20,
+  users: 5,
+  groups: 5,
+  members: 5,
+  sessions: 5,
+  activity: 5,
   descendants: 5,
   position: 5,
   grants: 5,
+  access: 5,
+  accessChanges: 5,
   refreshes: 10,
   server: 5,
   explainAccess: 20,

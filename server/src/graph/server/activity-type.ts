@@ -45,7 +45,7 @@ export function defineActivity(builder: Builder) {
       }),
       liveSessions: t.int({
         description: 'Sessions that are not over, of the whole server.',
-        resolve: (_, __, { reader, clock }) => countSessions(reader, { now: clock.now() }),
+        resolve: (_, __, { reader, clock }) => countSessions(reader, clock.now()),
       }),
     }),
   });

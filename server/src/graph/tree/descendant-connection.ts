@@ -13,7 +13,6 @@ import {
 } from '../../folders/descendants.ts';
 import { Refusal } from '../../refusal.ts';
 import type { GraphContext } from '../builder.ts';
-import { readLong } from '../change.ts';
 import { FolderEdge, pageSize, type FolderConnection } from './folder-connection.ts';
 import { FolderLevel, type FolderNode } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
@@ -56,9 +55,7 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   get totalCount(): Promise<number> {
     const { depth } = this.#slice;
     const onRead = (count: number) => this.#context.budget.scan(count, this.#info);
-    return (this.#count ??= readLong(this.#context, (view) =>
-      countDescendants(view, this.#top.folder, { depth, onRead }),
-    ));
+    return (this.#count ??= countDescendants(this.#top.level.view, this.#top.folder, { depth, onRead }));
   }
 
   get pageInfo(): PageInfo {
@@ -88,9 +85,8 @@ export class DescendantConnection implements FolderConnection, PageInfo {
 
   async #readPage(): Promise<Descendants> {
     const { budget } = this.#context;
-    const page = await readLong(this.#context, (view) =>
-      readDescendants(view, this.#top.folder, this.#slice, budget.foldersLeft),
-    );
+    const { level, folder } = this.#top;
+    const page = await readDescendants(level.view, folder, this.#slice, budget.foldersLeft);
     if (page.isTooMuch) throw budget.exceeded(this.#info);
     return page;
   }
@@ -98,7 +94,7 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   async #makeEdges(): Promise<FolderEdge[]> {
     const { found } = await this.#read();
     const folders = found.map(({ folder }) => folder);
-    const { nodes } = new FolderLevel(this.#context.view, folders);
+    const { nodes } = new FolderLevel(this.#top.level.view, folders);
     return found.map((each, place) => new FolderEdge(nodes[place]!, each.depth, () => this.#cursorOf(each)));
   }
 

@@ -84,7 +84,7 @@ async function explain(context: GraphContext, userId: string, folderId: string):
     : await sentence(context, user.username, node.folder, grant);
   const passing = isPassage ? ' They may pass through it to something deeper.' : '';
   const reason = because + passing;
-  return { user: levelOfOneUser(reader, user), folder: node, level, grant, isPassage, reason };
+  return { user: levelOfOneUser(user), folder: node, level, grant, isPassage, reason };
 }
 
 async function sentence(

@@ -4,12 +4,12 @@
  * timer or a queue.
  */
 
-import { readGrants } from '../../access/grants.ts';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { positionsPrice, readPositions } from '../../folders/child-positions.ts';
 import { countChildren, readChildren, slicePrice } from '../../folders/children.ts';
 import type { FolderFilter, Slice } from '../../folders/folder-list.ts';
 import {
+  noTexts,
   ancestorIds,
   readFolders,
   readTexts,
@@ -17,7 +17,6 @@ import {
   type LongTexts,
   type TreeView,
 } from '../../folders/folders.ts';
-import { toGrantNodes, type GrantNode } from './grant-nodes.ts';
 
 export class FolderNode {
   readonly folder: Folder;
@@ -76,7 +75,7 @@ export class FolderLevel {
   #texts: ByFolder<LongTexts> | undefined;
   #ancestors: ByFolder<FolderNode> | undefined;
   #positions: ByFolder<number> | undefined;
-  readonly #grants = new Map<string, ByFolder<readonly GrantNode[]>>();
+  readonly #others = new Map<string, unknown>();
 
   constructor(view: TreeView, folders: readonly Folder[]) {
     this.view = view;
@@ -114,7 +113,7 @@ export class FolderLevel {
 
   textsOf({ folder }: FolderNode): PromiseOrValue<LongTexts> {
     this.#texts ??= readTexts(this.view, this.#folders);
-    return whenDone(this.#texts, (texts) => texts.get(folder.id)!);
+    return whenDone(this.#texts, (texts) => texts.get(folder.id) ?? noTexts);
   }
 
   parentOf({ folder }: FolderNode): PromiseOrValue<FolderNode | null> {
@@ -142,15 +141,18 @@ export class FolderLevel {
     );
   }
 
-  /** The grants on the folders of this level, or on their ancestors, too. */
-  grants(inherited: boolean): ByFolder<readonly GrantNode[]> {
-    return remembered(this.#grants, String(inherited), async () => {
-      const above = inherited ? await this.#readAncestors() : new Map<string, FolderNode>();
-      const ids = [...this.#folders.map(({ id }) => id), ...above.keys()];
-      const { reader } = this.view;
-      const nodes = await toGrantNodes(reader, await readGrants(reader, ids));
-      return Map.groupBy(nodes, ({ grant }) => grant.folderId);
-    });
+  /** The folders of this level, and all above them. */
+  withAncestors(): ByFolder<FolderNode> {
+    return whenDone(
+      this.#readAncestors(),
+      (above) => new Map([...above, ...this.nodes.map((node): [string, FolderNode] => [node.id, node])]),
+    );
+  }
+
+  /** What others read for all of the level: once for each name. */
+  together<T>(name: string, read: () => T): T {
+    if (!this.#others.has(name)) this.#others.set(name, read());
+    return this.#others.get(name) as T;
   }
 
   /** Asked by every folder of the level: only the first time does any work. */

@@ -1,17 +1,16 @@
 /** Changing the tree. Each mutation answers with the changed folder as the viewer sees it then. */
 
-import type { GraphQLResolveInfo } from 'graphql';
-import type { PromiseOrValue } from '../../database/database.ts';
 import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/count-descendants.ts';
-import { readFolder, viewTree, type Folder, type TreeView } from '../../folders/folders.ts';
+import type { Folder, TreeView } from '../../folders/folders.ts';
 import { beforeDeletion } from '../../folders/trash.ts';
-import type { Builder, GraphContext } from '../builder.ts';
-import { change, readLong, type Memory } from '../change.ts';
+import type { Builder } from '../builder.ts';
+import { change, type Memory } from '../change.ts';
+import { longField } from '../long-reads.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { aboutGivenTexts as about } from './about-given-texts.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { aFolder } from './folder-queries.ts';
+import { aFolder, folderNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =
@@ -19,31 +18,23 @@ export const expectedVersion =
 
 const isTakenAway = 'Null or "" takes it away';
 
-/** A folder in the tree as somebody sees it. */
-interface Seen {
-  readonly view: TreeView;
-  readonly folder: Folder;
-}
-
 /** A folder that is gone. */
 interface Deleted {
-  /** From the root to where it was. */
+  /** The ids of its ancestors when it was deleted, and its own. */
   readonly way: readonly string[];
-  /** With what the viewer could see when it went. */
-  readonly seenBefore: (now: TreeView) => PromiseOrValue<Seen>;
-  /** Counted once, however often it is asked for. */
+  /** Counted once, however often it is selected. */
   count?: Promise<number>;
 }
 
 /** As the change left it: what others have changed of it since comes after its cursor. */
 const aChangedFolder: Memory<Folder, string> = {
   ...aFolder,
-  renew: async (changed, { view }) => (await readFolder(view, changed.id)) ?? changed,
+  renew: (changed, { view }) => folderNow(view, changed),
 };
 
 const aDeletion: Memory<Deleted, readonly string[]> = {
   keep: ({ way }) => way,
-  recall: (way) => ({ way, seenBefore: (now) => beforeDeletion(now, way) }),
+  recall: (way) => ({ way }),
 };
 
 export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
@@ -124,11 +115,15 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
 
   const DeletePayload = builder.objectRef<Deleted>('DeleteFolderPayload').implement({
     fields: (t) => ({
-      id: t.id({ description: 'For `restoreFolder`.', resolve: ({ way }) => way.at(-1)! }),
+      folderId: t.id({
+        description: 'The id that the folder had, for `restoreFolder`.',
+        resolve: ({ way }) => way.at(-1)!,
+      }),
       folderCount: t.int({
         description: 'How many folders you saw going: the folder itself and all that was inside.',
-        resolve: (deleted, _, context, info) =>
-          (deleted.count ??= countFolders(context, info, deleted.seenBefore)),
+        extensions: longField,
+        resolve: (deleted, _, { view, budget }, info) =>
+          (deleted.count ??= countDeleted(view, deleted.way, (count) => budget.scan(count, info))),
       }),
       cursor: t.string(changeCursor),
     }),
@@ -161,23 +156,20 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
         const deletion = { id, isRecursive: recursive, expectedVersion: version };
         const now = context.clock.now();
         return change(context, aDeletion, async (transaction, access): Promise<Deleted> => {
-          const { folder, way } = await deleteFolder(transaction, access, deletion, now);
-          return { way, seenBefore: ({ reader }) => ({ view: viewTree(reader, access), folder }) };
+          const { way } = await deleteFolder(transaction, access, deletion, now);
+          return { way };
         });
       },
     }),
   );
 }
 
-/** A folder and all that is inside it, as far as it is seen. */
-export function countFolders(
-  context: GraphContext,
-  info: GraphQLResolveInfo,
-  find: (now: TreeView) => PromiseOrValue<Seen>,
+/** By the rights that the viewer has now. Refused with NOT_FOUND if the viewer could not see the folder any more. */
+async function countDeleted(
+  now: TreeView,
+  way: readonly string[],
+  onRead: (count: number) => void,
 ): Promise<number> {
-  const onRead = (count: number) => context.budget.scan(count, info);
-  return readLong(context, async (now) => {
-    const { view, folder } = await find(now);
-    return 1 + (await countDescendants(view, folder, { onRead }));
-  });
+  const { view, folder } = await beforeDeletion(now, way);
+  return 1 + (await countDescendants(view, folder, { onRead }));
 }

@@ -1,5 +1,6 @@
 /** Finding folders: by id, by path, by search, and all below one as an export. */
 
+import { accessLevels } from '../../access/access-level.ts';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { exportFolders, type ExportedFolder } from '../../folders/export-folders.ts';
 import {
@@ -7,12 +8,15 @@ import {
   readFolderByPath,
   readRoot,
   requireFolder,
+  withLevel,
   type Folder,
   type TreeView,
 } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { readLong, type Memory } from '../change.ts';
+import type { Memory } from '../change.ts';
+import { longField } from '../long-reads.ts';
+import { inPortions } from '../pace.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
 import type { PlanExtensions } from '../compiled/plan.ts';
@@ -72,16 +76,17 @@ export function defineFolderQueries(
     search: t.field({
       type: Connection,
       description:
-        'Folders whose name or title holds the text, without regard to case and accents: first those that are the text, then those that begin with it, then those with a word that does. Texts of fewer than three characters find beginnings only.',
+        'Folders whose name or title holds the text, without regard to case and accents: first those that are the text, then those that begin with it, then those with a word that does. Texts of fewer than three characters find beginnings only. A page examines a bounded number of folders that you may not see: it can hold fewer folders than `first`, or none, while `hasNextPage` is true. Then continue with `endCursor`; `totalCount` counts the matches found so far.',
       args: {
         text: t.arg.string({ required: true }),
         under: t.arg.id({ description: 'Only what is inside this folder.' }),
         first: t.arg.int({ description: 'At most so many; 50 unless told.' }),
         after: t.arg.string({ description: 'Only what follows this cursor.' }),
       },
+      extensions: longField,
       resolve: async (_, args, context, info) => {
         if (typeof args.under === 'string') await requireFolder(context.view, args.under);
-        return new SearchConnection(args, context, info);
+        return SearchConnection.open(args, context, info);
       },
     }),
     exportFolders: t.field({
@@ -92,13 +97,13 @@ export function defineFolderQueries(
         id: t.arg.id({ description: 'The folder; without it, the root.' }),
         depth: t.arg.int({ description: 'Only so many levels; 1 is the sub-folders.' }),
       },
+      extensions: longField,
       resolve: async (_, { id, depth }, context, info) => {
-        const options = { depth: toDepth(depth), most: context.limits.maxExportFolders };
-        const exported = await readLong(context, async (view) => {
-          const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
-          return exportFolders(view, top, options);
-        });
-        return context.budget.spendExport(exported, info);
+        const { view, limits, budget, database } = context;
+        const reportDamage = (finding: string) => database.reportDamage(finding);
+        const options = { depth: toDepth(depth), most: limits.maxExportFolders, reportDamage };
+        const top = typeof id === 'string' ? await requireFolder(view, id) : await readRoot(view);
+        return inPortions(budget.spendExport(await exportFolders(view, top, options), info), context, info);
       },
     }),
   }));
@@ -115,9 +120,17 @@ export const aFolder: Memory<Folder, string> = {
   recall: (id, { view }) => requireFolder(view, id),
 };
 
-/** A folder that was just changed, as the viewer sees it now; as it was then, if somebody has taken it away since. */
+/** A folder that was just changed, as the viewer may see it in the snapshot of the answer. */
 export async function nodeNow({ view }: GraphContext, changed: Folder): Promise<FolderNode> {
-  return levelOfOne(view, (await readFolder(view, changed.id)) ?? changed);
+  return levelOfOne(view, await folderNow(view, changed));
+}
+
+/**
+ * The folder may have been deleted, or hidden from the viewer, between the commit and the snapshot. The answer then shows
+ * its name, which the viewer knows, and nothing that needs a right.
+ */
+export async function folderNow(view: TreeView, changed: Folder): Promise<Folder> {
+  return (await readFolder(view, changed.id)) ?? withLevel(changed, accessLevels.NONE);
 }
 
 function findFolder(

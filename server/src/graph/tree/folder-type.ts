@@ -3,11 +3,13 @@
 import { whenDone } from '../../database/database.ts';
 import type { Builder } from '../builder.ts';
 import type { PlanExtensions } from '../compiled/plan.ts';
+import { longField } from '../long-reads.ts';
 import { DescendantConnection } from './descendant-connection.ts';
 import { ChildConnection, type FolderConnection, type FolderEdge } from './folder-connection.ts';
 import { defineFolderInputs, toFilter } from './folder-inputs.ts';
 import type { FolderNode } from './folder-level.ts';
 import { planListText } from './list-text.ts';
+import { inPortions } from '../pace.ts';
 import type { PageInfoRef } from '../page-info.ts';
 
 export type FolderTypes = ReturnType<typeof defineFolder>;
@@ -123,6 +125,7 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
           first: t.arg.int({ description: 'At most so many.' }),
           after: t.arg.string({ description: 'Only what follows this cursor.' }),
         },
+        extensions: longField,
         resolve: (node, args, context, info) => new DescendantConnection(node, args, context, info),
       }),
       accessLevel: t.field({
@@ -148,13 +151,17 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
     fields: (t) => ({
       edges: t.field({
         type: [Edge],
-        resolve: ({ edges }, _, { budget }, info) => whenDone(edges, (all) => budget.spend(all, info)),
+        resolve: ({ edges }, _, context, info) =>
+          whenDone(edges, (all) => inPortions(context.budget.spend(all, info), context, info)),
       }),
       items: t.field({
         type: [Folder],
         description: 'The nodes of the edges.',
-        resolve: ({ edges }, _, { budget }, info) =>
-          whenDone(edges, (all) => budget.spend(all, info).map(({ node }) => node)),
+        resolve: ({ edges }, _, context, info) =>
+          whenDone(edges, (all) => {
+            const nodes = context.budget.spend(all, info).map(({ node }) => node);
+            return inPortions(nodes, context, info);
+          }),
       }),
       pageInfo: t.field({ type: PageInfo, resolve: ({ pageInfo }) => pageInfo }),
       totalCount: t.int({

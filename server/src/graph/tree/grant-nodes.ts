@@ -2,7 +2,7 @@
 
 import type { Grant } from '../../access/grants.ts';
 import { readGroups, type Group } from '../../accounts/groups.ts';
-import type { Reader } from '../../database/database.ts';
+import { whenDone, type PromiseOrValue, type Reader } from '../../database/database.ts';
 import { readUserNodes, type UserNode } from '../people/people-level.ts';
 
 export interface GrantNode {
@@ -12,15 +12,17 @@ export interface GrantNode {
   readonly group: Group | null;
 }
 
-export async function toGrantNodes(reader: Reader, grants: readonly Grant[]): Promise<GrantNode[]> {
+export function toGrantNodes(reader: Reader, grants: readonly Grant[]): PromiseOrValue<GrantNode[]> {
   const idsOf = (kind: Grant['subject']['kind']) => [
     ...new Set(grants.filter(({ subject }) => subject.kind === kind).map(({ subject }) => subject.id)),
   ];
-  const users = await readUserNodes(reader, idsOf('user'));
-  const groups = await readGroups(reader, idsOf('group'));
-  return grants.map((grant) => ({
-    grant,
-    user: users.get(grant.subject.id) ?? null,
-    group: groups.get(grant.subject.id) ?? null,
-  }));
+  return whenDone(readUserNodes(reader, idsOf('user')), (users) =>
+    whenDone(readGroups(reader, idsOf('group')), (groups) =>
+      grants.map((grant) => ({
+        grant,
+        user: users.get(grant.subject.id) ?? null,
+        group: groups.get(grant.subject.id) ?? null,
+      })),
+    ),
+  );
 }

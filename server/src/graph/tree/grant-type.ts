@@ -1,29 +1,24 @@
 /** The graph's type Grant, and the grants on a folder. */
 
-import type { GraphQLResolveInfo } from 'graphql';
-import { accessLevels } from '../../access/access-level.ts';
-import type { Grant } from '../../access/grants.ts';
-import type { Builder, GraphContext } from '../builder.ts';
+import { whenDone } from '../../database/database.ts';
+import type { Builder } from '../builder.ts';
 import { requireAdministrator } from '../change.ts';
+import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
+import { KeysetConnection } from '../lists/keyset-connection.ts';
+import type { PageInfoRef } from '../page-info.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
-import { detailsOf, restricted } from '../people/user-type.ts';
-import type { FolderNode } from './folder-level.ts';
+import { detailsOf, readableIds, restricted } from '../people/user-type.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { nodeById } from './folder-queries.ts';
-import type { GrantNode } from './grant-nodes.ts';
-import { readPlacedGrants, type PlacedGrant } from './grants-to.ts';
+import { accessList, grantListTo, pagesTo, type GrantOnFolder } from './grant-lists.ts';
 
 export type GrantTypes = ReturnType<typeof defineGrant>;
-
-interface GrantOnFolder extends GrantNode {
-  /** Where that is known already. */
-  readonly folder?: FolderNode;
-}
 
 export function defineGrant(
   builder: Builder,
   { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
   { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
+  { PageInfo }: { readonly PageInfo: PageInfoRef },
 ) {
   const GrantType = builder.objectRef<GrantOnFolder>('Grant').implement({
     description:
@@ -50,73 +45,68 @@ export function defineGrant(
     }),
   });
 
+  const GrantConnection = defineKeysetConnection(builder, { PageInfo, Node: GrantType, plural: 'grants' });
+
   builder.objectField(Folder, 'access', (t) =>
     t.field({
-      type: [GrantType],
+      type: GrantConnection,
       description:
-        'The grants on this folder: all of them if you manage it, otherwise those to you and your groups.',
+        'The grants on this folder, the newest first: all of them if you manage it, otherwise those to you and your groups.',
       args: {
         inherited: t.arg.boolean({
           required: true,
           defaultValue: false,
-          description: 'Those on its ancestors, too, the nearest first.',
+          description: 'Also those on its ancestors, the nearest folder first.',
         }),
+        first: t.arg.int({ description: pageDescriptions.first }),
+        after: t.arg.string({ description: pageDescriptions.after }),
       },
-      resolve: async (node, { inherited }, { access, budget }, info) => {
-        const above = inherited ? await node.ancestors : [];
-        const grants = await node.level.grants(inherited);
-        const shown = [node, ...above.toReversed()].flatMap((folder) => {
-          const isShown = ({ subject }: Grant) =>
-            folder.folder.accessLevel >= accessLevels.MANAGE || access.subjectIds.has(subject.id);
-          return (grants.get(folder.id) ?? [])
-            .filter(({ grant }) => isShown(grant))
-            .map((each) => ({ ...each, folder }));
-        });
-        return budget.spend(shown, info);
-      },
+      resolve: (node, { inherited, ...page }, context, info) =>
+        whenDone(
+          accessList(node, inherited, context, { budget: context.budget, info }),
+          (list) => new KeysetConnection(list, page),
+        ),
     }),
   );
 
   builder.objectField(User, 'grants', (t) =>
     t.field({
-      type: [GrantType],
+      type: GrantConnection,
       nullable: true,
-      description: `What was granted to the user themself, not to groups, in the order of the tree; on folders that you see. ${restricted}`,
-      resolve: async (node, _, context, info) => {
-        const { id } = detailsOf(node, context.access);
-        // Of others, nobody else is told.
-        const ids = context.access.isAdministrator ? node.level.ids : [id];
-        const placed = await node.level.together('grants', () => grantsTo(context, ids, info));
-        const own = (placed.get(id) ?? []).map((each) => ({ ...each, user: node, group: null }));
-        return context.budget.spend(own, info);
+      description: `The grants to the user, without those to groups, on folders that you see; the newest first. ${restricted}`,
+      args: {
+        first: t.arg.int({ description: pageDescriptions.first }),
+        after: t.arg.string({ description: pageDescriptions.after }),
+      },
+      resolve: (node, page, context, info) => {
+        const { access, view, budget } = context;
+        const { id } = detailsOf(node, access);
+        const pages = node.level.together('grants', () => pagesTo(view, readableIds(node, access)));
+        const list = grantListTo({ id, user: node, group: null }, pages, context, { budget, info });
+        return new KeysetConnection(list, page);
       },
     }),
   );
 
   builder.objectField(Group, 'grants', (t) =>
     t.field({
-      type: [GrantType],
+      type: GrantConnection,
       nullable: true,
       description:
-        'What was granted to the group, in the order of the tree. Only for administrators: null otherwise, with the error FORBIDDEN.',
-      resolve: async (group, _, context, info) => {
-        requireAdministrator(context.access);
-        const placed = await grantsTo(context, [group.id], info);
-        const own = (placed.get(group.id) ?? []).map((each) => ({ ...each, user: null, group }));
-        return context.budget.spend(own, info);
+        'The grants to the group, the newest first. Only for administrators: null otherwise, with the error FORBIDDEN.',
+      args: {
+        first: t.arg.int({ description: pageDescriptions.first }),
+        after: t.arg.string({ description: pageDescriptions.after }),
+      },
+      resolve: (group, page, context, info) => {
+        const { access, view, budget } = context;
+        requireAdministrator(access);
+        const { id } = group;
+        const list = grantListTo({ id, user: null, group }, pagesTo(view, [id]), context, { budget, info });
+        return new KeysetConnection(list, page);
       },
     }),
   );
 
   return { Grant: GrantType };
-}
-
-async function grantsTo(
-  { view, budget }: GraphContext,
-  subjectIds: readonly string[],
-  info: GraphQLResolveInfo,
-): Promise<ReadonlyMap<string, readonly PlacedGrant[]>> {
-  const placed = await readPlacedGrants(view, subjectIds, budget.foldersLeft);
-  if (!placed) throw budget.exceeded(info);
-  return placed;
 }

@@ -85,10 +85,11 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
           importFolders(
             {
               database: context.database,
-              access: context.access,
+              accessFor: (snapshot) => context.accessBook.accessFor(snapshot, context.viewer.userId),
               change: (work, options) => change(context, anImport, work, options),
               now: context.clock.now(),
               most: context.limits.maxImportFolders,
+              beforeRows: (count) => context.pace.before(count),
             },
             input,
           ),

@@ -4,7 +4,7 @@
  * the resolvers; so is everything that is refused.
  */
 
-import { whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { maxRowsPerStatement, whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { readChildTexts, showEverything, type ListText } from '../../folders/child-texts.ts';
 import { joined, type FolderText, type FolderValue } from '../../folders/folder-text.ts';
 import type { GraphContext } from '../builder.ts';
@@ -53,6 +53,7 @@ export function planListText(list: PlannedField): MakeText | undefined {
     const lengths = folders.map(({ childCount }) => Math.min(childCount, limit));
     const total = lengths.reduce((sum, length) => sum + length, 0);
     if (total > budget.foldersLeft) throw budget.exceeded(list.info);
+    if (total > maxRowsPerStatement) return undefined;
     for (const { field, each } of parts) if (each) budget.spendFolders(total, field.info);
     return whenDone(readChildTexts(view, folders, { limit, columns }), (found) =>
       folders.map((folder) => {

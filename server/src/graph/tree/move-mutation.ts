@@ -4,17 +4,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { accessLevels } from '../../access/access-level.ts';
 import type { Access } from '../../access/access.ts';
 import { compareAccess, type AccessDifference } from '../../access/grants.ts';
-import { readUsers } from '../../accounts/users.ts';
+import { readUsers, userKey, type User } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
 import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-folders.ts';
+import { countDescendants } from '../../folders/count-descendants.ts';
 import { viewTree, requireFolder, type Folder as FolderRow, type TreeView } from '../../folders/folders.ts';
 import type { Builder } from '../builder.ts';
 import { change, type Memory } from '../change.ts';
+import { longField } from '../long-reads.ts';
+import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
+import { KeysetConnection, type KeysetList } from '../lists/keyset-connection.ts';
+import type { PageInfoRef } from '../page-info.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
 import type { FolderNode } from './folder-level.ts';
-import { countFolders, expectedVersion } from './folder-mutations.ts';
+import { expectedVersion } from './folder-mutations.ts';
 import { nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
@@ -29,21 +34,17 @@ interface Moved {
   readonly isDryRun: boolean;
   /** Counted once, however often it is asked for. */
   count?: Promise<number>;
-  /** Undefined if they lead elsewhere by now. */
-  readonly ways: Ways | undefined;
+  readonly ways: Ways;
 }
 
 interface DoneMove {
   readonly folder: FolderRow;
-  readonly ways: Ways | undefined;
+  readonly ways: Ways;
 }
 
 const aMove: Memory<DoneMove, { id: string; ways: Ways }> = {
-  keep: ({ folder, ways }) => ({ id: folder.id, ways: ways! }),
-  recall: async ({ id, ways }, { view }) => ({
-    folder: await requireFolder(view, id),
-    ways: (await areStill(view, ways)) ? ways : undefined,
-  }),
+  keep: ({ folder, ways }) => ({ id: folder.id, ways }),
+  recall: async ({ id, ways }, { view }) => ({ folder: await requireFolder(view, id), ways }),
 };
 
 type AccessChange = AccessDifference & { readonly user: UserNode };
@@ -54,6 +55,7 @@ export function defineMove(
   builder: Builder,
   { Folder, AccessLevel }: Pick<FolderTypes, 'Folder' | 'AccessLevel'>,
   { User }: Pick<PeopleTypes, 'User'>,
+  { PageInfo }: { readonly PageInfo: PageInfoRef },
 ): void {
   const AccessChange = builder.objectRef<AccessChange>('AccessChange').implement({
     description: 'Somebody whose level on a folder a move changes.',
@@ -64,23 +66,34 @@ export function defineMove(
     }),
   });
 
+  const AccessChangeConnection = defineKeysetConnection(builder, {
+    PageInfo,
+    Node: AccessChange,
+    plural: 'access changes',
+  });
+
   const MovePayload = builder.objectRef<Moved>('MoveFolderPayload').implement({
     fields: (t) => ({
       folder: t.field({ type: Folder, resolve: ({ node }) => node }),
       isDryRun: t.exposeBoolean('isDryRun', { description: 'Nothing was moved.' }),
       folderCount: t.int({
         description: 'How many folders you see moving: the folder itself and all that is inside.',
-        resolve: (moved, _, context, info) =>
-          (moved.count ??= countFolders(context, info, (view) => ({ view, folder: moved.node.folder }))),
+        extensions: longField,
+        resolve: (moved, _, { budget }, info) =>
+          (moved.count ??= countMoved(moved.node, (count) => budget.scan(count, info))),
       }),
       accessChanges: t.field({
-        type: [AccessChange],
+        type: AccessChangeConnection,
         nullable: true,
         description:
-          'Who gains or loses access by the move, administrators aside. Null unless you manage the folder and both places.',
-        resolve: async ({ ways }, _, { access, reader, budget }, info) =>
-          ways && managesAll(access, ways)
-            ? budget.spend(await accessChanges(reader, ways.before, ways.after), info)
+          'Who gains or loses access by the move, in the order of user names; administrators are left out. Null unless you manage the folder and both parents. To read further pages, repeat the dry run with `after`.',
+        args: {
+          first: t.arg.int({ description: pageDescriptions.first }),
+          after: t.arg.string({ description: pageDescriptions.after }),
+        },
+        resolve: async ({ ways, isDryRun }, page, { access, reader, view }) =>
+          managesAll(access, ways) && (await areStill(view, ways, isDryRun))
+            ? new KeysetConnection(accessChangeList(reader, ways), page)
             : null,
       }),
       cursor: t.string(changeCursor),
@@ -133,11 +146,15 @@ function waysOf({ folder, to, view }: CheckedMove): Ways {
   return { before, after: [...view.ancestry.wayTo(to.id)!, folder.id] };
 }
 
-/** What was on them may be elsewhere, where the viewer does not see who has access. */
-async function areStill(view: TreeView, { before, after }: Ways): Promise<boolean> {
-  const ways = [before.slice(0, -1), after.slice(0, -1), after];
+/** Since the move, a folder on them may have been moved to where the viewer may not see who has access. */
+async function areStill(view: TreeView, { before, after }: Ways, isDryRun: boolean): Promise<boolean> {
+  const ways = [before.slice(0, -1), after.slice(0, -1), isDryRun ? before : after];
   await view.ancestry.load(ways.map((way) => way.at(-1)!));
   return ways.every((way) => isDeepStrictEqual(view.ancestry.wayTo(way.at(-1)!), way));
+}
+
+async function countMoved({ folder, level }: FolderNode, onRead: (count: number) => void): Promise<number> {
+  return 1 + (await countDescendants(level.view, folder, { onRead }));
 }
 
 /** What is moved, from where and to where. */
@@ -146,17 +163,39 @@ function managesAll(access: Access, { before, after }: Ways): boolean {
   return ways.every((way) => access.levelAlong(way) >= MANAGE);
 }
 
-/** In the order of the user names. */
-async function accessChanges(
+/** In the order of user names. A move concerns few users or all of them, so all differences are found at once. */
+function accessChangeList(reader: Reader, { before, after }: Ways): KeysetList<AccessChange> {
+  let read: Promise<readonly (AccessDifference & { readonly account: User })[]> | undefined;
+  const all = () => (read ??= findAccessChanges(reader, before, after));
+  return {
+    name: `access changes ${before.join()} ${after.join()}`,
+    keyOf: ({ user }) => userKey(user.user),
+    async read(slice) {
+      const { after: key, limit } = slice;
+      const chosen = (await all())
+        .filter(({ account }) => key === undefined || userKey(account) > key)
+        .slice(0, limit);
+      const { nodes } = new UserLevel(chosen.map(({ account }) => account));
+      return chosen.map((difference, index) => ({ ...difference, user: nodes[index]! }));
+    },
+    count: async () => (await all()).length,
+  };
+}
+
+async function findAccessChanges(
   reader: Reader,
-  wayBefore: readonly string[],
-  wayAfter: readonly string[],
-): Promise<AccessChange[]> {
-  const differences = new Map(
-    (await compareAccess(reader, wayBefore, wayAfter)).map((each) => [each.userId, each]),
+  before: readonly string[],
+  after: readonly string[],
+): Promise<readonly (AccessDifference & { readonly account: User })[]> {
+  const differences = await compareAccess(reader, before, after);
+  const users = await readUsers(
+    reader,
+    differences.map(({ userId }) => userId),
   );
-  const users = await readUsers(reader, [...differences.keys()]);
-  return new UserLevel(reader, users.values()).nodes
-    .map((user) => ({ user, ...differences.get(user.user.id)! }))
-    .toSorted((one, other) => (one.user.user.username < other.user.user.username ? -1 : 1));
+  return differences
+    .flatMap((difference) => {
+      const account = users.get(difference.userId);
+      return account ? [{ ...difference, account }] : [];
+    })
+    .toSorted((one, other) => (userKey(one.account) < userKey(other.account) ? -1 : 1));
 }

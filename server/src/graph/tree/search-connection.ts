@@ -1,10 +1,15 @@
 /** The folders that a search finds, the best first. */
 
 import type { GraphQLResolveInfo } from 'graphql';
-import { fromCursor, toCursor } from '../../folders/cursor.ts';
-import { searchFolders, toSearchText, type SearchResult, type SearchSlice } from '../../folders/search.ts';
+import { readSearchCursor } from '../../folders/search-cursor.ts';
+import {
+  searchFolders,
+  searchList,
+  toSearchText,
+  type SearchResult,
+  type SearchSlice,
+} from '../../folders/search.ts';
 import type { GraphContext } from '../builder.ts';
-import { readLong } from '../change.ts';
 import { FolderEdge, pageSize, type FolderConnection } from './folder-connection.ts';
 import { FolderLevel } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
@@ -20,24 +25,31 @@ const defaultPage = 50;
 
 export class SearchConnection implements FolderConnection, PageInfo {
   readonly #context: GraphContext;
-  readonly #list: string;
   readonly #slice: SearchSlice;
   readonly #info: GraphQLResolveInfo;
   #result: Promise<SearchResult> | undefined;
   #edges: Promise<readonly FolderEdge[]> | undefined;
 
-  constructor(given: SearchArguments, context: GraphContext, info: GraphQLResolveInfo) {
+  /** Refuses bad arguments before anything is read: one error, whichever fields are selected. */
+  static async open(
+    args: SearchArguments,
+    context: GraphContext,
+    info: GraphQLResolveInfo,
+  ): Promise<SearchConnection> {
+    const text = toSearchText(args.text);
+    const underId = args.under ?? undefined;
+    const first = pageSize(args, context.budget, info).limit ?? defaultPage;
+    const after =
+      typeof args.after === 'string'
+        ? await readSearchCursor(context.view.reader, searchList(text, underId), args.after, 'after')
+        : undefined;
+    return new SearchConnection({ text, underId, first, after }, context, info);
+  }
+
+  private constructor(slice: SearchSlice, context: GraphContext, info: GraphQLResolveInfo) {
+    this.#slice = slice;
     this.#context = context;
     this.#info = info;
-    const { under, after } = given;
-    const text = toSearchText(given.text);
-    this.#list = `search ${under ?? ''} ${text}`;
-    this.#slice = {
-      text,
-      underId: under ?? undefined,
-      first: pageSize(given, context.budget, info).limit ?? defaultPage,
-      after: typeof after === 'string' ? fromCursor(this.#list, after, 'after') : undefined,
-    };
   }
 
   get edges(): Promise<readonly FolderEdge[]> {
@@ -57,11 +69,11 @@ export class SearchConnection implements FolderConnection, PageInfo {
   }
 
   get endCursor(): Promise<string | null> {
-    return this.edges.then((edges) => edges.at(-1)?.cursor ?? null);
+    return this.#read().then(({ endCursor }) => endCursor());
   }
 
   get hasNextPage(): Promise<boolean> {
-    return this.#read().then(({ isCut }) => isCut);
+    return this.#read().then(({ hasNextPage }) => hasNextPage);
   }
 
   /** A cursor comes from a page before. */
@@ -74,14 +86,15 @@ export class SearchConnection implements FolderConnection, PageInfo {
   }
 
   async #search(): Promise<SearchResult> {
-    const onRead = (count: number) => this.#context.budget.scan(count, this.#info);
-    return readLong(this.#context, (view) => searchFolders(view, this.#slice, onRead));
+    // One at a time: the sum that a refusal names must not depend on how the matches were read.
+    const charge = () => this.#context.budget.scan(1, this.#info);
+    return searchFolders(this.#context.view, this.#slice, charge);
   }
 
   async #makeEdges(): Promise<FolderEdge[]> {
     const { found } = await this.#read();
     const folders = found.map(({ folder }) => folder);
     const { nodes } = new FolderLevel(this.#context.view, folders);
-    return found.map(({ place }, at) => new FolderEdge(nodes[at]!, null, () => toCursor(this.#list, place)));
+    return found.map(({ cursor }, index) => new FolderEdge(nodes[index]!, null, cursor));
   }
 }

@@ -2,14 +2,24 @@
 
 import { fromCursor, timeKey, timeKeyBytes, timeOfKey, toCursor } from '../../folders/cursor.ts';
 import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
-import { keptSince, purgeTime, readTrash, restoreFolder, type TrashedFolder } from '../../folders/trash.ts';
+import {
+  keptSince,
+  maxExamined,
+  purgeTime,
+  readTrash,
+  restoreFolder,
+  type TrashedFolder,
+  type TrashPlace,
+} from '../../folders/trash.ts';
 import type { Builder } from '../builder.ts';
 import { change } from '../change.ts';
+import { longField } from '../long-reads.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { pageSize } from './folder-connection.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import { aFolder, nodeNow } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
+import { inPortions } from '../pace.ts';
 import type { PageInfo, PageInfoRef } from '../page-info.ts';
 
 interface TrashPage {
@@ -28,7 +38,7 @@ export function defineTrash(
   const Trashed = builder.objectRef<TrashedFolder>('TrashedFolder').implement({
     description: 'A deleted folder, with all that was inside.',
     fields: (t) => ({
-      id: t.exposeID('id', { description: 'For `restoreFolder`.' }),
+      folderId: t.exposeID('id', { description: 'The id that the folder had, for `restoreFolder`.' }),
       name: t.exposeString('name'),
       title: t.string({ resolve: ({ title, name }) => title ?? name }),
       version: t.exposeInt('version'),
@@ -54,7 +64,8 @@ export function defineTrash(
     fields: (t) => ({
       items: t.field({
         type: [Trashed],
-        resolve: ({ items }, _, { budget }, info) => budget.spend(items, info),
+        resolve: ({ items }, _, context, info) =>
+          inPortions(context.budget.spend(items, info), context, info),
       }),
       pageInfo: t.field({ type: PageInfo, resolve: ({ pageInfo }) => pageInfo }),
     }),
@@ -63,27 +74,28 @@ export function defineTrash(
   builder.queryField('trash', (t) =>
     t.field({
       type: Page,
-      description: 'The deleted folders that you may restore, the latest first.',
+      description:
+        'The deleted folders that you may restore, the latest first. A page can hold fewer than `first`, or none, although `hasNextPage` is true: continue after its `endCursor`.',
       args: {
         first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
         after: t.arg.string({ description: 'Only what follows this cursor.' }),
       },
-      resolve: async (_, args, { reader, access, budget, clock, limits }, info): Promise<TrashPage> => {
+      extensions: longField,
+      resolve: async (_, args, { view, budget, clock, limits }, info): Promise<TrashPage> => {
         const first = pageSize(args, budget, info).limit ?? defaultPage;
         const after = typeof args.after === 'string' ? toPlace(args.after) : undefined;
         const keptAfter = keptSince(clock.now(), limits.trashDays);
-        const { found, isCut } = await readTrash(reader, access, { after, first, keptAfter });
-        const cursorAt = (place: number) => {
-          const trashed = found.at(place);
-          return trashed ? cursorOf(trashed) : null;
-        };
+        // The same for every page: how many deleted folders the viewer may not see does not show.
+        budget.scan(maxExamined, info);
+        const { found, next } = await readTrash(view, { after, first, keptAfter });
+        const last = next ?? found.at(-1);
         return {
           items: found,
           pageInfo: {
-            hasNextPage: isCut,
+            hasNextPage: next !== undefined,
             hasPreviousPage: after !== undefined,
-            startCursor: cursorAt(0),
-            endCursor: cursorAt(-1),
+            startCursor: found[0] ? cursorOf(found[0]) : null,
+            endCursor: last ? cursorOf(last) : null,
           },
         };
       },
@@ -130,7 +142,7 @@ export function defineTrash(
   );
 }
 
-function cursorOf({ id, deletedAt }: TrashedFolder): string {
+function cursorOf({ id, deletedAt }: TrashPlace): string {
   return toCursor(list, { id, key: timeKey(deletedAt) });
 }
 

@@ -32,8 +32,8 @@ export interface WholeServices extends Pick<GraphServices, 'database' | 'accessB
 /** Of the plans, to tell their texts apart. */
 let lastNumber = 0;
 
-/** How many folders a list may have, by how deeply lists are nested: ten thousand and some in all. */
-const mostInList: readonly number[] = [0, 1_000, 100, 20];
+/** How many folders a list may have, by how deeply lists are nested: no more than one piece of work in all. */
+const mostInList: readonly number[] = [0, 1_000, 40, 11];
 /** SQLite bounds how many texts are put together by one expression. */
 const mostFields = 100;
 /** After one that was too long, so many are not tried. */

@@ -1,0 +1,46 @@
+/** The groups that a user is in. */
+
+import { useEveryPage } from './use-every-page.ts';
+import type { About } from './use-graph.ts';
+import type { Page } from './use-pages.ts';
+
+export interface GroupName {
+  readonly id: string;
+  readonly name: string;
+}
+
+const groupsDocument = /* GraphQL */ `
+  query GroupsOfUser($id: ID!, $first: Int, $after: String) {
+    user(id: $id) {
+      groups(first: $first, after: $after) {
+        items {
+          id
+          name
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`;
+
+interface GroupsAnswer {
+  readonly user: { readonly groups: Omit<Page<GroupName>, 'totalCount'> | null } | null;
+}
+
+export function aboutUserGroups(userId: string): About {
+  return ['people', 'userGroups', userId];
+}
+
+/** For administrators, and for users about themselves. */
+export function useUserGroups(userId: string, options?: { readonly isEnabled: boolean }) {
+  return useEveryPage<GroupsAnswer, GroupName>(
+    aboutUserGroups(userId),
+    groupsDocument,
+    { id: userId },
+    ({ user }) => user && user.groups,
+    options,
+  );
+}

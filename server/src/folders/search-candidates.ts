@@ -1,0 +1,199 @@
+/**
+ * The folders that a search examines, in batches. For a viewer who sees few folders these are the visible ones, so that
+ * hidden folders cost nothing. For everyone else an index selects the folders whose name or title may match.
+ */
+
+import { accessLevels } from '../access/access-level.ts';
+import { nobodysId } from '../database/row-id.ts';
+import { list, possibleMatches, sql, type Statement } from '../database/statement.ts';
+import { visibleLevel, type TreeView } from './folders.ts';
+import type { Position, Section } from './search-cursor.ts';
+
+export interface Candidate {
+  readonly id: string;
+  readonly sortKey: Uint8Array;
+  readonly foldedName: string;
+  readonly foldedTitle: string | null;
+  /** An earlier batch of the same search had this folder. */
+  readonly isRepeated?: boolean;
+}
+
+export interface Batch {
+  readonly candidates: readonly Candidate[];
+  /** Where the next batch starts; undefined if this is the last one. */
+  readonly end: Position | undefined;
+}
+
+const { READ } = accessLevels;
+export const batchSize = 500;
+/** A viewer who sees no more than this has all visible folders examined instead of the index. */
+const maxVisible = 1_000;
+/** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
+export const minInsideLength = 3;
+
+const candidateColumns = sql`folders.id, folders.sort_key as "sortKey", folders.folded_name as "foldedName",
+  folders.folded_title as "foldedTitle"`;
+
+type VisibleCandidate = Candidate & { readonly parentId: string | null };
+
+// `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the lists.
+const findVisible = sql<
+  {
+    closedIds: readonly string[];
+    openIds: readonly string[];
+    accessIds: readonly string[];
+    limit: number;
+  },
+  VisibleCandidate
+>`
+  with recursive visible (id, parent_id, sort_key, folded_name, folded_title) as (
+    select id, parent_id, sort_key, folded_name, folded_title from folders
+    where id in (select value from ${list('openIds')})
+    union all
+    select folders.id, folders.parent_id, folders.sort_key, folders.folded_name, folders.folded_title
+    from visible cross join folders
+    where folders.parent_id = visible.id and folders.id not in (select value from ${list('accessIds')})
+  )
+  select ${candidateColumns}, folders.parent_id as "parentId" from folders
+  where id in (select value from ${list('closedIds')})
+  union all
+  select * from (select id, sort_key as "sortKey", folded_name as "foldedName", folded_title as "foldedTitle",
+    parent_id as "parentId" from visible limit ${'limit'}) as open`;
+
+const findInside = sql<{ text: string; after: number; limit: number }, Candidate & { number: number }>`
+  select ${candidateColumns}, folders.number
+  from ${possibleMatches({ text: 'text', after: 'after', limit: 'limit' })}
+  cross join folders where folders.number = possible.number order by folders.number`;
+
+interface Range {
+  readonly from: string;
+  readonly fromId: string;
+  readonly to: string;
+  readonly toId: string;
+  readonly limit: number;
+}
+
+const findByName = sql<Range, Candidate>`
+  select ${candidateColumns} from folders
+  where (folded_name, id) > (${'from'}, ${'fromId'}) and (folded_name, id) <= (${'to'}, ${'toId'})
+  order by folded_name, id limit ${'limit'}`;
+const findByTitle = sql<Range, Candidate>`
+  select ${candidateColumns} from folders
+  where folded_title is not null and (folded_title, id) > (${'from'}, ${'fromId'})
+    and (folded_title, id) <= (${'to'}, ${'toId'})
+  order by folded_title, id limit ${'limit'}`;
+
+/** Yields each folder that may match; the caller compares the texts and checks the viewer's access. */
+export async function* readCandidates(
+  view: TreeView,
+  text: string,
+  section: Section,
+  underId: string | undefined,
+): AsyncGenerator<Batch> {
+  const isWhole = section.start === undefined && section.end === undefined;
+  const visible = isWhole ? await readVisible(view, underId) : undefined;
+  if (visible) yield { candidates: visible, end: undefined };
+  else if ([...text].length >= minInsideLength) yield* readInside(view, text, section);
+  else yield* readBeginnings(view, text, section);
+}
+
+/** All folders that the viewer sees; undefined if there are too many. Its cost does not depend on hidden folders. */
+async function readVisible(
+  view: TreeView,
+  underId: string | undefined,
+): Promise<readonly Candidate[] | undefined> {
+  const { access, ancestry, reader } = view;
+  if (access.isAdministrator) return undefined;
+  const accessIds = [...access.remarkableIds];
+  if (accessIds.length > maxVisible) return undefined;
+  const topIds = new Set(underId === undefined ? accessIds : [underId, ...accessIds]);
+  await ancestry.load([...topIds]);
+  const openIds: string[] = [];
+  const closedIds: string[] = [];
+  for (const id of topIds) {
+    const level = visibleLevel(view, id);
+    if (level === undefined || (underId && id !== underId && !isInside(view, id, underId))) continue;
+    (level >= READ ? openIds : closedIds).push(id);
+  }
+  const parameters = { closedIds, openIds, accessIds: [...topIds], limit: maxVisible + 1 };
+  const rows = await reader.all(findVisible, parameters);
+  if (rows.length > maxVisible) return undefined;
+  for (const { id, parentId } of rows) ancestry.note(id, parentId);
+  return rows;
+}
+
+export function isInside({ ancestry }: TreeView, id: string, underId: string): boolean {
+  return id !== underId && (ancestry.wayTo(id)?.includes(underId) ?? false);
+}
+
+async function* readInside({ reader }: TreeView, text: string, section: Section): AsyncGenerator<Batch> {
+  const last = section.end?.[0] === 'number' ? section.end[1] : Infinity;
+  for (let after = section.start?.[0] === 'number' ? section.start[1] : 0; ;) {
+    const rows = await reader.all(findInside, { text, after, limit: batchSize });
+    const candidates = rows.filter(({ number }) => number <= last);
+    const isLast = rows.length < batchSize || candidates.length < rows.length;
+    after = rows.at(-1)?.number ?? after;
+    yield { candidates, end: isLast ? undefined : ['number', after] };
+    if (isLast) return;
+  }
+}
+
+/** Names first, then titles. */
+async function* readBeginnings(view: TreeView, text: string, section: Section): AsyncGenerator<Batch> {
+  const { start, end } = section;
+  if (start?.[0] !== 'title') {
+    const isLast = end?.[0] === 'name';
+    const batches = readRange(view, text, section, { by: 'name', find: findByName, isLast });
+    for await (const batch of batches) yield batch;
+    if (isLast) return;
+  }
+  for await (const batch of readRange(view, text, section, {
+    by: 'title',
+    find: findByTitle,
+    isLast: true,
+  })) {
+    const isRepeated = ({ foldedName }: Candidate) => foldedName.startsWith(text);
+    yield {
+      ...batch,
+      candidates: batch.candidates.map((each) => ({ ...each, isRepeated: isRepeated(each) })),
+    };
+  }
+}
+
+interface RangeOptions {
+  readonly by: 'name' | 'title';
+  readonly find: Statement<Range, Candidate>;
+  readonly isLast: boolean;
+}
+
+async function* readRange(
+  { reader }: TreeView,
+  text: string,
+  { start, end }: Section,
+  { by, find, isLast }: RangeOptions,
+): AsyncGenerator<Batch> {
+  let [, from, fromId] = start?.[0] === by ? start : [by, text, nobodysId];
+  const [, to, toId] = end?.[0] === by ? end : [by, endOfBeginnings(text), nobodysId];
+  for (;;) {
+    const candidates = await reader.all(find, { from, fromId, to, toId, limit: batchSize });
+    const last = candidates.at(-1);
+    const isDone = !last || candidates.length < batchSize;
+    if (last) {
+      from = by === 'name' ? last.foldedName : last.foldedTitle!;
+      fromId = last.id;
+    }
+    yield {
+      candidates,
+      end: isDone && isLast ? undefined : isDone ? ['title', text, nobodysId] : [by, from, fromId],
+    };
+    if (isDone) return;
+  }
+}
+
+/** The first text, in the order of code points, that comes after all that begin with this one. */
+function endOfBeginnings(text: string): string {
+  const letters = [...text];
+  const last = letters.pop()!.codePointAt(0)!;
+  if (last === 0x10ffff) return `${text}\u{10ffff}`;
+  return letters.join('') + String.fromCodePoint(last === 0xd7ff ? 0xe000 : last + 1);
+}

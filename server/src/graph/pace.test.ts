@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Snapshot } from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { createFairTurns } from './fair-turns.ts';
+import { inPortions, maxRowsPerPiece, OnePiece, pacedSnapshot, writeJson, type Pace } from './pace.ts';
+import type { Budget } from './price/budget.ts';
+
+/** Counts what is done between two yields, which end a piece. */
+class Counter implements Pace {
+  yields = 0;
+  pendingReads = 0;
+  #rows = 0;
+  largest = 0;
+
+  before(rows: number): Promise<void> | undefined {
+    if (this.#rows === 0 || this.#rows + rows <= maxRowsPerPiece) {
+      this.add(rows);
+      return undefined;
+    }
+    this.#rows = 0;
+    this.yields++;
+    this.add(rows);
+    return Promise.resolve();
+  }
+
+  add(rows: number): void {
+    this.#rows += rows;
+    this.largest = Math.max(this.largest, this.#rows);
+  }
+
+  pause(): void {}
+  restart(): void {}
+}
+
+const statement = sql<object, { id: number }>`select 1`;
+
+function snapshotOf(rows: number, onRead: () => void = () => undefined): Snapshot {
+  return {
+    isConsistent: true,
+    all: () => {
+      onRead();
+      return Array.from({ length: rows }, () => ({})) as never[];
+    },
+    get: () => undefined,
+    end: () => undefined,
+  };
+}
+
+describe('a paced snapshot', () => {
+  test('reads at once as long as the piece is not over', () => {
+    const reader = pacedSnapshot(snapshotOf(1), new OnePiece());
+    assert.equal((reader.all(statement, {}) as unknown[]).length, 1);
+  });
+
+  test('waits before the statement that would make the piece too large', async () => {
+    const counter = new Counter();
+    let statements = 0;
+    const reader = pacedSnapshot(
+      snapshotOf(0, () => void statements++),
+      counter,
+    );
+    void reader.all(statement, {}, 1_500);
+    const second = reader.all(statement, {}, 1_500);
+    assert.equal(statements, 1, 'the second statement has not run');
+    await second;
+    assert.equal(statements, 2);
+    assert.equal(counter.largest, 1_500);
+  });
+
+  test('counts rows that were not known before', () => {
+    const pace = new OnePiece();
+    const reader = pacedSnapshot(snapshotOf(maxRowsPerPiece), pace);
+    void reader.all(statement, {});
+    assert.throws(() => reader.all(statement, {}));
+    assert.ok(pace.isExceeded);
+  });
+});
+
+test('an answer of one piece reads nothing more once it is over', () => {
+  let statements = 0;
+  const pace = new OnePiece();
+  const reader = pacedSnapshot(
+    snapshotOf(0, () => void statements++),
+    pace,
+  );
+  assert.throws(() => reader.all(statement, {}, maxRowsPerPiece + 1));
+  assert.throws(() => reader.all(statement, {}, 1));
+  assert.equal(statements, 0);
+});
+
+describe('a long list', () => {
+  const info = {} as GraphQLResolveInfo;
+  const budgetOf = (values: number) => ({ valuesOfElement: () => values }) as unknown as Budget;
+
+  test('is completed in portions of no more values than a piece may have', async () => {
+    const counter = new Counter();
+    const list = Array.from({ length: 1_000 }, (_, place) => place);
+    const portions = inPortions(list, { pace: counter, budget: budgetOf(10) }, info);
+    const atOnce = portions.filter((each) => typeof each === 'number');
+    assert.equal(atOnce.length, 200);
+    assert.deepEqual(await Promise.all(portions.map(async (each) => each)), list);
+    assert.ok(counter.largest <= maxRowsPerPiece, String(counter.largest));
+    assert.equal(counter.yields, 4);
+  });
+
+  test('of a few elements is handed on as it is', () => {
+    const context = { pace: new OnePiece(), budget: budgetOf(10) };
+    assert.deepEqual(inPortions([1, 2, 3], context, info), [1, 2, 3]);
+  });
+});
+
+test('a large text is what JSON.stringify writes, in pieces', async () => {
+  const leaf = (number: number) => ({ id: number, name: `"${number}"`, none: null, list: [] });
+  const value = {
+    empty: {},
+    folder: { items: Array.from({ length: 3_000 }, (_, number) => leaf(number)), total: 3_000 },
+    nested: Array.from({ length: 60 }, () => Array.from({ length: 60 }, (_, number) => leaf(number))),
+  };
+  const counter = new Counter();
+  assert.equal(await writeJson(value, counter), JSON.stringify(value));
+  assert.ok(counter.yields > 10);
+  assert.ok(counter.largest <= maxRowsPerPiece, String(counter.largest));
+});
+
+describe('the turns of long work', () => {
+  /** Each round of the event loop is one step of the test. */
+  function stepwise(options = {}) {
+    const due: (() => void)[] = [];
+    let ms = 0;
+    const turns = createFairTurns({
+      afterOthers: (resume) => void due.push(resume),
+      now: () => ms,
+      maxRows: 10,
+      ...options,
+    });
+    const step = async () => {
+      due.shift()?.();
+      for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+    };
+    return { turns, step, spend: (more: number) => void (ms += more) };
+  }
+
+  /** Examines ten rows in each of so many steps. */
+  const work = (order: string[], name: string, steps: number) => async (pace: Pace) => {
+    for (let step = 0; step < steps; step++) {
+      await pace.before(10);
+      order.push(name);
+    }
+  };
+
+  test('let another user begin between two pieces', async () => {
+    const { turns, step, spend } = stepwise();
+    const order: string[] = [];
+    const spending = async (pace: Pace) => {
+      for (let piece = 0; piece < 5; piece++) {
+        await pace.before(10);
+        order.push('anna');
+        spend(5);
+      }
+    };
+    const long = turns.wait('anna', spending);
+    for (let round = 0; order.length < 2; round++) await step();
+    const short = turns.take('bert', () => void order.push('bert'));
+    for (let round = 0; order.length < 6; round++) await step();
+    await Promise.all([long, short]);
+    assert.ok(order.indexOf('bert') <= 3, order.join());
+  });
+
+  test('end when the receiver is gone', async () => {
+    const { turns, step } = stepwise();
+    const order: string[] = [];
+    const gone = new AbortController();
+    const long = turns.wait('anna', work(order, 'anna', 5), { signal: gone.signal });
+    const failed = assert.rejects(long, /The client no longer waits/);
+    for (let round = 0; order.length < 2; round++) await step();
+    gone.abort();
+    for (let round = 0; round < 20; round++) await step();
+    await failed;
+    assert.equal(order.length, 2);
+    const never = turns.wait('anna', () => void order.push('never'), { signal: gone.signal });
+    const refused = assert.rejects(never, /The client no longer waits/);
+    for (let round = 0; round < 20; round++) await step();
+    await refused;
+    assert.equal(order.length, 2);
+  });
+
+  test('are begun by one user only so many at a time, and by others all the same', async () => {
+    const { turns, step } = stepwise({ maxRunning: 2 });
+    const begun: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const hold = (name: string) => turns.take(name, () => (begun.push(name), gate.promise));
+    const all = ['anna', 'anna', 'anna', 'anna', 'bert'].map(hold);
+    for (let round = 0; round < 20; round++) await step();
+    assert.deepEqual(begun, ['anna', 'anna', 'bert']);
+    gate.resolve();
+    for (let round = 0; round < 20; round++) await step();
+    await Promise.all(all.map(async (each) => each));
+    assert.equal(begun.length, 5);
+  });
+});

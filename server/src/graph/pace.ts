@@ -1,0 +1,165 @@
+/**
+ * The work of one answer in pieces, so that no user has to wait long for another: how many rows are examined and values
+ * completed between two yields is bounded. An answer that fits into one piece is made without waiting. One that does not
+ * is made once more, with a permit of its user, and waits for the user's turn between its pieces.
+ */
+
+import type { GraphQLResolveInfo } from 'graphql';
+import { isPromise, maxRowsPerStatement, type PromiseOrValue, type Snapshot } from '../database/database.ts';
+import type { Budget } from './price/budget.ts';
+
+/** Divides the work of one operation into pieces. */
+export interface Pace {
+  /**
+   * Called before a step that examines so many rows, or completes so many values. Undefined if the step belongs to the
+   * current piece; otherwise resolves at the user's next turn, and the step is the first of the next piece.
+   */
+  before(rows: number): Promise<void> | undefined;
+  /** Called after a step that took more than was known before. */
+  add(rows: number): void;
+  /** Called before a wait for something else than a turn, for example for the answer of a database: it is not charged. */
+  pause(): void;
+  /** Called after such a wait. */
+  restart(): void;
+  /** How many pieces have ended. */
+  readonly yields: number;
+  /** How many reads wait for a turn. */
+  pendingReads: number;
+}
+
+/** How many rows one piece may examine, and values it may complete. Each takes about a microsecond. */
+export const maxRowsPerPiece = maxRowsPerStatement;
+export const maxPieceMs = 5;
+/** Thrown where an answer turns out to take more than one piece. Its output is discarded. */
+class MoreThanOnePiece extends Error {}
+
+/**
+ * For an answer that must not wait: it holds a connection that is not counted. Only rows count, not time: on a busy
+ * machine a short answer takes long, and to make it again would take longer.
+ */
+export class OnePiece implements Pace {
+  readonly yields = 0;
+  pendingReads = 0;
+  #rows = 0;
+  /** Nothing more is read then. */
+  isExceeded = false;
+
+  before(rows: number): undefined {
+    this.isExceeded ||= this.#rows + rows > maxRowsPerPiece;
+    if (this.isExceeded) throw new MoreThanOnePiece();
+    this.#rows += rows;
+  }
+
+  add(rows: number): void {
+    this.#rows += rows;
+  }
+
+  pause(): void {}
+
+  restart(): void {}
+}
+
+/** Reads at a pace: before each statement it may be another user's turn. */
+export function pacedSnapshot(snapshot: Snapshot, pace: Pace): Snapshot {
+  const atPace = <T>(
+    rows: number,
+    read: () => PromiseOrValue<T>,
+    count: (found: T) => number,
+  ): PromiseOrValue<T> => {
+    const turn = pace.before(rows);
+    if (!turn) return run();
+    pace.pendingReads++;
+    return turn.then(run).finally(() => void pace.pendingReads--);
+
+    function run(): PromiseOrValue<T> {
+      const found = read();
+      if (!isPromise(found)) return counted(found);
+      pace.pause();
+      return found.then((later) => {
+        pace.restart();
+        return counted(later);
+      });
+    }
+
+    function counted(found: T): T {
+      const more = count(found) - rows;
+      if (more > 0) pace.add(more);
+      return found;
+    }
+  };
+  return {
+    isConsistent: true,
+    all: (statement, parameters, rows = 1) =>
+      atPace(
+        rows,
+        () => snapshot.all(statement, parameters),
+        ({ length }) => length,
+      ),
+    get: (statement, parameters, rows = 1) =>
+      atPace(
+        rows,
+        () => snapshot.get(statement, parameters),
+        () => 1,
+      ),
+    end: () => snapshot.end(),
+  };
+}
+
+/** A list for graphql-js, which completes all elements that are there in one go: those of a long list come later. */
+export function inPortions<T>(
+  list: readonly T[],
+  { pace, budget }: { readonly pace: Pace; readonly budget: Budget },
+  info: GraphQLResolveInfo,
+): readonly PromiseOrValue<T>[] {
+  if (list.length === 0) return list;
+  const values = budget.valuesOfElement(info);
+  const size = Math.max(1, Math.floor(maxRowsPerPiece / values));
+  const portions: PromiseOrValue<T>[] = [];
+  let previous: Promise<void> | undefined;
+  for (let start = 0; start < list.length; start += size) {
+    const end = Math.min(start + size, list.length);
+    const count = (end - start) * values;
+    const turn = previous ? previous.then(() => afterReads(pace, count)) : pace.before(count);
+    previous = turn;
+    for (let place = start; place < end; place++) {
+      const element = list[place]!;
+      portions.push(turn ? turn.then(() => element) : element);
+    }
+  }
+  return portions;
+}
+
+/** What elements have in common is read once: those that wait for it would all be completed in the same piece. */
+async function afterReads(pace: Pace, count: number): Promise<void> {
+  await pace.before(count);
+  while (pace.pendingReads > 0) await pace.before(maxRowsPerPiece);
+}
+
+/** The text of a large value, written in pieces. */
+export async function writeJson(value: unknown, pace: Pace): Promise<string> {
+  const values = countValues(value, maxRowsPerPiece + 1);
+  if (values <= maxRowsPerPiece) {
+    await pace.before(values);
+    return JSON.stringify(value);
+  }
+  const inner: string[] = [];
+  if (Array.isArray(value)) {
+    for (const element of value) inner.push(await writeJson(element, pace));
+    return `[${inner.join()}]`;
+  }
+  for (const [name, each] of Object.entries(value as object)) {
+    inner.push(`${JSON.stringify(name)}:${await writeJson(each, pace)}`);
+  }
+  return `{${inner.join()}}`;
+}
+
+/** Stops counting at `enough`. */
+function countValues(value: unknown, enough: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const name in value) {
+    count += countValues((value as Record<string, unknown>)[name], enough - count);
+    if (count >= enough) break;
+  }
+  return count;
+}

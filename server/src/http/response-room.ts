@@ -1,0 +1,171 @@
+/**
+ * Room for the responses of subscriptions. A response is computed only when its connection and its user have room for it.
+ * Until then the subscription waits and falls behind: nothing is queued per event, and nothing is dropped.
+ */
+
+import { abandoned } from '../graph/graph-results.ts';
+
+/** Per connection: beyond it, the client has to read before another response is computed. */
+const maxUnsentBytes = 2 ** 20;
+/** At the same time: each response can exceed the limits by its own size. The others wait here, without a turn. */
+const maxComputingPerConnection = 1;
+const maxComputingPerUser = 2;
+/** How soon to try again when only time brings more room, for example after a shortage of memory. */
+const retryMs = 250;
+
+/** The connections that wait for room, by user. Users do not wait for each other. */
+export class ResponseQueue {
+  readonly #hasRoom: (userId: string, computing: number) => boolean;
+  /** Connections whose next response could be computed if their user had room, in the order in which they came. */
+  readonly #waiting = new Map<string, Set<ConnectionRoom>>();
+  readonly #computing = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `computing` responses of the user are being computed already. */
+  constructor(hasRoom: (userId: string, computing: number) => boolean) {
+    this.#hasRoom = hasRoom;
+  }
+
+  /** Called when a connection has something to compute and is able to send it. */
+  offer(connection: ConnectionRoom): void {
+    if (!connection.isReady) return;
+    const { userId } = connection;
+    const connections = this.#waiting.get(userId) ?? new Set();
+    this.#waiting.set(userId, connections.add(connection));
+    this.#admit(userId, connections);
+    this.#retryLater();
+  }
+
+  /** Called whenever there may be more room for any user. */
+  admitAll(): void {
+    for (const [userId, connections] of this.#waiting) this.#admit(userId, connections);
+  }
+
+  release(userId: string): void {
+    const count = this.#computing.get(userId)! - 1;
+    if (count > 0) this.#computing.set(userId, count);
+    else this.#computing.delete(userId);
+    this.admitAll();
+  }
+
+  #admit(userId: string, connections: Set<ConnectionRoom>): void {
+    for (const connection of connections) {
+      const computing = this.#computing.get(userId) ?? 0;
+      if (computing >= maxComputingPerUser || !this.#hasRoom(userId, computing)) return;
+      connections.delete(connection);
+      if (!connection.isReady) continue;
+      this.#computing.set(userId, computing + 1);
+      connection.startNext();
+      // Behind the user's other connections; this loop reaches it again.
+      if (connection.isReady) connections.add(connection);
+    }
+    this.#waiting.delete(userId);
+  }
+
+  #retryLater(): void {
+    if (this.#timer || this.#waiting.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.admitAll();
+      this.#retryLater();
+    }, retryMs).unref();
+  }
+}
+
+/** One connection with subscriptions: a socket with many, or an event stream with one. */
+export class ConnectionRoom {
+  readonly userId: string;
+  readonly #queue: ResponseQueue;
+  readonly #count: (bytes: number) => void;
+  readonly #waiting = new Set<() => void>();
+  #computing = 0;
+  #unsentBytes = 0;
+
+  /** `count` adds to the bytes that the user's responses take. */
+  constructor(userId: string, queue: ResponseQueue, count: (bytes: number) => void) {
+    this.userId = userId;
+    this.#queue = queue;
+    this.#count = count;
+  }
+
+  get isReady(): boolean {
+    return (
+      this.#waiting.size > 0 &&
+      this.#computing < maxComputingPerConnection &&
+      this.#unsentBytes < maxUnsentBytes
+    );
+  }
+
+  /** What the client has not read, and what the process therefore keeps. */
+  setUnsent(bytes: number): void {
+    const more = bytes - this.#unsentBytes;
+    if (more === 0) return;
+    this.#unsentBytes = bytes;
+    this.#count(more);
+    if (more < 0) this.#queue.offer(this);
+  }
+
+  /** Waits for room. Returns the function that ends the computation. Rejects when the signal is aborted before. */
+  async enter(signal: AbortSignal): Promise<() => void> {
+    if (signal.aborted) throw abandoned();
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+    const start = () => {
+      signal.removeEventListener('abort', leave);
+      resolve(this.#begin());
+    };
+    const leave = () => {
+      this.#waiting.delete(start);
+      reject(abandoned());
+    };
+    this.#waiting.add(start);
+    signal.addEventListener('abort', leave, { once: true });
+    this.#queue.offer(this);
+    return promise;
+  }
+
+  startNext(): void {
+    const [start] = this.#waiting;
+    this.#waiting.delete(start!);
+    start!();
+  }
+
+  #begin(): () => void {
+    this.#computing++;
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      this.#computing--;
+      this.#queue.offer(this);
+      this.#queue.release(this.userId);
+    };
+  }
+}
+
+/** The responses of one subscription, one at a time. */
+export class ResponseSlot {
+  readonly #room: ConnectionRoom;
+  readonly #signal: AbortSignal;
+  #release: () => void = () => undefined;
+
+  constructor(room: ConnectionRoom, signal: AbortSignal) {
+    this.#room = room;
+    this.#signal = signal;
+  }
+
+  /** Computes a response when there is room. It takes room as one being computed until `release` is called. */
+  readonly compute = async <T>(respond: () => Promise<T>): Promise<T> => {
+    this.#release = await this.#room.enter(this.#signal);
+    try {
+      return await respond();
+    } catch (error) {
+      this.release();
+      throw error;
+    }
+  };
+
+  /** Called when the response counts as unsent bytes of its connection, or is of no use any more. */
+  release(): void {
+    this.#release();
+  }
+}

@@ -1,0 +1,175 @@
+/** Lists that belong to one user, group or folder: their pages, their order, and what many of them cost together. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { LoginResponse } from '@espalier/contract';
+import { databaseKinds } from '../databases.ts';
+import { PeopleBed, type Person } from './people-bed.ts';
+
+interface Connection {
+  readonly totalCount: number;
+  readonly items: readonly Record<string, unknown>[];
+  readonly edges: readonly { readonly cursor: string }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+  };
+}
+
+for (const kind of databaseKinds) {
+  describe(`lists of one owner on ${kind.name}`, () => {
+    let people: PeopleBed;
+    let person: Person;
+    let own: LoginResponse;
+    let topId: string;
+    let folderId: string;
+    const sessionIds: string[] = [];
+    const groupIds: string[] = [];
+
+    before(async () => {
+      people = await PeopleBed.start(kind);
+      person = await people.createUser({ username: 'paula' });
+      for (let count = 0; count < 7; count++) {
+        people.bed.clock.advanceSeconds(1);
+        own = await people.logIn(person);
+        const { viewer } = await people.ask<{ viewer: { session: { id: string } } }>(
+          '{viewer{session{id}}}',
+          {},
+          own.authToken,
+        );
+        sessionIds.unshift(viewer.session.id);
+      }
+      topId = await createFolder('Top');
+      folderId = await createFolder('Inside', topId);
+      for (let count = 1; count <= 7; count++) {
+        people.bed.clock.advanceSeconds(1);
+        const id = await people.createGroup(`Team ${count}`);
+        groupIds.push(id);
+        await people.run('addToGroup', { groupId: id, userIds: [person.id] });
+        const on = count <= 3 ? topId : folderId;
+        await people.run('grantAccess', { folderId: on, groupId: id, level: 'READ' });
+      }
+    });
+    after(() => people.stop());
+
+    const createFolder = async (name: string, parentId?: string) =>
+      (await people.run<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}')).folder
+        .id;
+
+    /** Reads a list in pages of two, and checks what each page says of itself. */
+    async function pages(field: string, item: string, path: readonly string[], token = people.authToken) {
+      const read = async (page: string) => {
+        const selection = `${page}{totalCount items{${item}} edges{cursor}
+          pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}`;
+        let value: unknown = await people.ask(field.replace('LIST', selection), {}, token);
+        for (const name of path) value = (value as Record<string, unknown>)[name];
+        return value as Connection;
+      };
+      const name = path.at(-1)!;
+      const withArguments = (given: string) =>
+        name === 'access' ? `access(inherited: true, ${given})` : `${name}(${given})`;
+      const items: Record<string, unknown>[] = [];
+      for (let cursor: string | null = null; ;) {
+        const from = cursor === null ? '' : `, after: "${cursor}"`;
+        const page: Connection = await read(withArguments(`first: 2${from}`));
+        assert.ok(page.items.length <= 2);
+        assert.equal(page.pageInfo.hasPreviousPage, cursor !== null);
+        assert.equal(page.pageInfo.startCursor, page.edges[0]!.cursor);
+        items.push(...page.items);
+        cursor = page.pageInfo.endCursor;
+        if (!page.pageInfo.hasNextPage) {
+          assert.equal(page.totalCount, items.length);
+          const last = await read(withArguments(`first: 2, after: "${cursor}"`));
+          assert.deepEqual(last.items, []);
+          assert.equal(last.pageInfo.hasPreviousPage, true);
+          return items;
+        }
+      }
+    }
+
+    test('the sessions of a user and of the viewer come page by page, the newest login first', async () => {
+      const expected = sessionIds.map((id) => ({ id }));
+      const ofUser = `{user(username: "paula"){LIST}}`;
+      assert.deepEqual(await pages(ofUser, 'id', ['user', 'sessions']), expected);
+      assert.deepEqual(await pages('{viewer{LIST}}', 'id', ['viewer', 'sessions'], own.authToken), expected);
+    });
+
+    test('the groups of a user come page by page, in the order of their names', async () => {
+      const found = await pages(`{user(username: "paula"){LIST}}`, 'id', ['user', 'groups']);
+      assert.deepEqual(
+        found,
+        groupIds.map((id) => ({ id })),
+      );
+    });
+
+    test('the grants on a folder come page by page, the nearest folder and the newest grant first', async () => {
+      const found = await pages(`{folder(id: "${folderId}"){LIST}}`, 'folder{id} group{id}', [
+        'folder',
+        'access',
+      ]);
+      const expected = groupIds.map((id, index) => ({
+        folder: { id: index < 3 ? topId : folderId },
+        group: { id },
+      }));
+      assert.deepEqual(found, [...expected.slice(3).reverse(), ...expected.slice(0, 3).reverse()]);
+    });
+
+    test('a user who does not manage a folder pages through the grants to their groups alone', async () => {
+      await people.run('grantAccess', { folderId, userId: (await people.createUser()).id, level: 'READ' });
+      const list = `{folder(id: "${folderId}"){LIST}}`;
+      const found = await pages(list, 'group{id}', ['folder', 'access'], own.authToken);
+      assert.equal(found.length, 7);
+      assert.ok(found.every(({ group }) => group !== null));
+    });
+
+    test('the users whose access a move changes come page by page', async () => {
+      const from = await createFolder('From');
+      const id = await createFolder('Moved', from);
+      const parentId = await createFolder('To');
+      for (let count = 0; count < 5; count++) {
+        const { id: userId } = await people.createUser({ username: `mover ${count}` });
+        await people.run('grantAccess', { folderId: from, userId, level: 'READ' });
+      }
+      const move = `mutation{moveFolder(input: {id: "${id}", parentId: "${parentId}", dryRun: true}){LIST}}`;
+      const found = await pages(move, 'user{username} before after', ['moveFolder', 'accessChanges']);
+      assert.deepEqual(
+        found,
+        [0, 1, 2, 3, 4].map((count) => ({
+          user: { username: `mover ${count}` },
+          before: 'READ',
+          after: 'NONE',
+        })),
+      );
+    });
+
+    test('a list has 50 items unless `first` is given, at most 1000, and none of another list', async () => {
+      const { viewer } = await people.ask<{ viewer: { sessions: Connection } }>(
+        '{viewer{sessions(first: 1){pageInfo{endCursor}}}}',
+      );
+      const after = viewer.sessions.pageInfo.endCursor;
+      for (const [list, given] of [
+        ['sessions', 'first: 1001'],
+        ['sessions', 'first: -1'],
+        ['sessions', `after: "${after}"`],
+        ['groups', `after: "${after}"`],
+        ['grants', `after: "${after}"`],
+      ] as const) {
+        const query = `{user(username: "paula"){${list}(${given}){items{__typename}}}}`;
+        assert.match(await people.refusal(query), /^BAD_INPUT/, query);
+      }
+    });
+
+    test('the first pages of many users cost what they hold', async () => {
+      const small = await PeopleBed.start(kind, {
+        settings: { MAX_FOLDERS: '12' },
+        database: people.bed.database,
+      });
+      const list = (first: number) => `{users(first: 9){items{sessions(first: ${first}){items{id}}}}}`;
+      assert.equal((await small.body(list(1))).errors, undefined);
+      assert.match((await small.body(list(50))).errors![0]!.extensions.code, /^TOO_EXPENSIVE$/);
+      await small.stop();
+    });
+  });
+}

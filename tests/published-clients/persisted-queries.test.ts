@@ -1,0 +1,191 @@
+/**
+ * Automatic persisted queries as Apollo Client and urql send them: first the hash of a query, then its text, because the
+ * server answers that it stores no queries.
+ */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
+import { persistedExchange } from '@urql/exchange-persisted';
+import { createClient, MessageType } from 'graphql-ws';
+import { urqlOptions } from '@espalier/client';
+import { databaseKinds } from '../databases.ts';
+import type { GraphBody } from '../graph-bed.ts';
+import { TreeBed } from '../tree/tree-bed.ts';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const rootName = '{ folder { name } }';
+const persistedQuery = { version: 1, sha256Hash: sha256(rootName) };
+const makeFolder = `mutation MakeFolder($name: String!) {
+  createFolder(input: { name: $name }) { folder { name } }
+}`;
+const changes =
+  'subscription Changes($after: String) { folderChanges(after: $after) { kind folder { name } } }';
+const notSupported = {
+  message: 'PersistedQueryNotSupported',
+  extensions: { code: 'PERSISTED_QUERY_NOT_SUPPORTED' },
+};
+
+for (const kind of databaseKinds) {
+  describe(`automatic persisted queries on ${kind.name}`, { timeout: 60_000 }, () => {
+    let tree: TreeBed;
+    before(async () => (tree = await TreeBed.start(kind)));
+    after(() => tree.stop());
+
+    /** A `fetch` that sends the token, and what it sent: the method, and whether the text of the query was in it. */
+    const recorded = () => {
+      const sent: string[] = [];
+      const send: typeof fetch = async (input, init) => {
+        const request = new Request(input, init);
+        request.headers.set('authorization', `Bearer ${tree.authToken}`);
+        const hasText =
+          request.method === 'GET'
+            ? new URL(request.url).searchParams.has('query')
+            : Boolean(((await request.clone().json()) as { query?: string }).query);
+        sent.push(`${request.method} ${hasText ? 'text' : 'hash'}`);
+        return fetch(request);
+      };
+      return { sent, send };
+    };
+
+    for (const useGETForHashedQueries of [false, true]) {
+      const method = useGETForHashedQueries ? 'GET' : 'POST';
+      test(`Apollo's link falls back after one hash sent by ${method}`, async () => {
+        const { sent, send } = recorded();
+        const hashing = new PersistedQueryLink({ sha256, useGETForHashedQueries });
+        const http = new HttpLink({ uri: `${tree.bed.url}/graphql`, fetch: send });
+        const apollo = new ApolloClient({ cache: new InMemoryCache(), link: hashing.concat(http) });
+
+        const first = await apollo.query({ query: gql(rootName) });
+        assert.deepEqual(first.data, { folder: { __typename: 'Folder', name: 'Root' } });
+        assert.deepEqual(sent, [`${method} hash`, 'POST text']);
+
+        const made = await apollo.mutate({ mutation: gql(makeFolder), variables: { name: `A ${method}` } });
+        assert.equal(made.error, undefined);
+        await apollo.query({ query: gql('{ viewer { user { username } } }') });
+        assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
+      });
+
+      test(`urql's exchange falls back after one hash sent by ${method}`, async () => {
+        const { sent, send } = recorded();
+        const urql = new Client({
+          url: `${tree.bed.url}/graphql`,
+          fetch: send,
+          // The default would send the texts by GET as well.
+          preferGetMethod: false,
+          exchanges: [
+            persistedExchange({
+              preferGetForPersistedQueries: useGETForHashedQueries,
+              enableForMutation: true,
+            }),
+            fetchExchange,
+          ],
+        });
+
+        const first = await urql.query(rootName, {}).toPromise();
+        assert.equal(first.error, undefined);
+        assert.deepEqual(first.data, { folder: { name: 'Root' } });
+        assert.equal(sent[0], `${method} hash`);
+        assert.match(sent[1]!, / text$/);
+
+        const made = await urql.mutation(makeFolder, { name: `U ${method}` }).toPromise();
+        assert.equal(made.error, undefined);
+        await urql.query('{ viewer { user { username } } }', {}).toPromise();
+        assert.deepEqual(sent.slice(2), ['POST text', 'POST text']);
+      });
+    }
+
+    test("urql's exchange falls back for a subscription over a WebSocket", async (context) => {
+      const { cursor } = await tree.ask<{ cursor: string }>('{cursor}');
+      const { received, result } = await subscribeWithUrql(tree, context, cursor);
+      await tree.create('Orchard');
+      const { data, error } = await result;
+      assert.equal(error, undefined);
+      assert.deepEqual(data, { folderChanges: { kind: 'CREATE', folder: { name: 'Orchard' } } });
+      // The socket stays open: one operation fails, and the next one sends the text.
+      assert.deepEqual(received, ['error', 'next']);
+    });
+
+    test('answers a hash without a text as an error of the query, on every transport', async () => {
+      const headers = { authorization: `Bearer ${tree.authToken}`, 'content-type': 'application/json' };
+      const extensions = { persistedQuery };
+      const parameters = new URLSearchParams({ extensions: JSON.stringify(extensions) });
+      const get = (accept: string) =>
+        tree.bed.send('GET', `/graphql?${parameters.toString()}`, { headers: { ...headers, accept } });
+      const post = (accept: string, body: unknown) =>
+        tree.bed.postRaw('/graphql', JSON.stringify(body), { ...headers, accept });
+
+      for (const [accept, status] of [
+        ['application/json', 200],
+        ['application/graphql-response+json', 400],
+      ] as const) {
+        for (const answer of [
+          await get(accept),
+          await post(accept, { extensions }),
+          await post(accept, { query: null, extensions }),
+          await post(accept, { query: '', extensions }),
+          await post(accept, { operationName: 'A', variables: {}, extensions }),
+        ]) {
+          assert.equal(answer.status, status, accept);
+          assert.deepEqual(answer.json(), { errors: [notSupported] });
+          assert.equal(answer.headers.get('cache-control'), 'no-store');
+        }
+      }
+      const events = await post('text/event-stream', { extensions });
+      assert.equal(
+        events.text,
+        `event: next\ndata: ${JSON.stringify({ errors: [notSupported] })}\n\nevent: complete\ndata:\n\n`,
+      );
+    });
+
+    test('runs a text that comes with a hash, and needs one of the two', async () => {
+      const post = async (body: unknown) => (await tree.bed.post('/graphql', body, tree.authToken)).json();
+      const wrongHash = { persistedQuery: { version: 1, sha256Hash: sha256('another text') } };
+      for (const extensions of [{ persistedQuery }, wrongHash]) {
+        const answer = await post({ query: rootName, extensions });
+        assert.deepEqual(answer, { data: { folder: { name: 'Root' } } });
+      }
+      for (const body of [{}, { extensions: {} }, { extensions: { persistedQuery: null } }, { query: 1 }]) {
+        const { errors } = (await post(body)) as GraphBody<unknown>;
+        assert.equal(errors![0]!.extensions.code, 'BAD_INPUT');
+      }
+    });
+  });
+}
+
+/** The types of the messages that a socket receives for operations, and the first result that urql hands on. */
+async function subscribeWithUrql(tree: TreeBed, context: TestContext, after: string) {
+  const received: string[] = [];
+  const subscribed = Promise.withResolvers<void>();
+  const socket = createClient({
+    url: `${tree.bed.url.replace(/^http/, 'ws')}/graphql`,
+    connectionParams: { authorization: `Bearer ${tree.authToken}` },
+    on: {
+      message: ({ type }) => {
+        if (type === MessageType.Next || type === MessageType.Error) received.push(type);
+        if (type === MessageType.Error) subscribed.resolve();
+      },
+    },
+  });
+  // The adapter uses nothing else of a client for subscriptions.
+  const { forwardSubscription } = urqlOptions({ url: tree.bed.url, socket } as never);
+  const urql = new Client({
+    url: `${tree.bed.url}/graphql`,
+    preferGetMethod: false,
+    exchanges: [
+      persistedExchange({ enableForSubscriptions: true }),
+      subscriptionExchange({ forwardSubscription }),
+    ],
+  });
+  const first = Promise.withResolvers<{ data?: unknown; error?: unknown }>();
+  const subscription = urql.subscription(changes, { after }).subscribe(first.resolve);
+  context.after(async () => {
+    subscription.unsubscribe();
+    await socket.dispose();
+  });
+  await subscribed.promise;
+  return { received, result: first.promise };
+}

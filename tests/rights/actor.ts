@@ -1,0 +1,63 @@
+/** A user of the concurrent run, on one kept connection to one node. */
+
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import { numberOf } from './history.ts';
+
+export interface GraphAnswer<Data> {
+  readonly data?: Data | null;
+  readonly errors?: readonly { readonly message: string; readonly extensions: { readonly code: string } }[];
+}
+
+/** Refusals that concurrent actors cause each other. Any other error fails the run. */
+const expectedCodes = ['NOT_FOUND', 'FORBIDDEN', 'CONFLICT', 'CYCLE'];
+/** The root is picked like any other folder. */
+const ofRoot = /^The root cannot be/;
+
+export class Actor {
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  readonly #url: string;
+  readonly #authToken: string;
+
+  constructor(url: string, authToken: string) {
+    this.#url = url;
+    this.#authToken = authToken;
+  }
+
+  /** Undefined if the request was refused. */
+  async ask<Data>(query: string, variables: object = {}): Promise<Data | undefined> {
+    const { data, errors } = JSON.parse(await this.#post({ query, variables })) as GraphAnswer<Data>;
+    for (const { message, extensions } of errors ?? []) {
+      const isExpected = expectedCodes.includes(extensions.code) || ofRoot.test(message);
+      assert.ok(isExpected, `${extensions.code} ${message} for ${query}`);
+    }
+    return errors ? undefined : data!;
+  }
+
+  /** The journal's last number by now. */
+  async head(): Promise<number> {
+    return numberOf((await this.ask<{ cursor: string }>('{cursor}'))!.cursor);
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #post(body: object): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${this.#authToken}`, 'content-type': 'application/json' };
+      const sent = request(
+        `${this.#url}/graphql`,
+        { method: 'POST', agent: this.#agent, headers },
+        (response) => {
+          const parts: Buffer[] = [];
+          response.on('data', (part: Buffer) => parts.push(part));
+          response.on('end', () => resolve(Buffer.concat(parts).toString()));
+          response.on('error', reject);
+        },
+      );
+      sent.on('error', reject);
+      sent.end(JSON.stringify(body));
+    });
+  }
+}

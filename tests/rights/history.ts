@@ -1,0 +1,102 @@
+/**
+ * Everything that concurrent actors did and read, put in the order of the journal afterwards. A change is applied to the
+ * model at its own journal number. A read must show what the model shows at its number; a result or an event, whose
+ * number is only known to lie between two others, must match the model at one of them.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
+import { Refused } from '../model/model-changes.ts';
+import type { TreeModel } from '../model/tree-model.ts';
+
+export interface Change {
+  readonly number: number;
+  readonly title: string;
+  /** Throws `Refused` if the model does not allow it. */
+  readonly apply: (model: TreeModel) => void;
+}
+
+export interface Observation {
+  readonly low: number;
+  readonly high: number;
+  readonly title: string;
+  readonly actual: unknown;
+  /** Every value that is right at the model's present state. */
+  readonly expected: (model: TreeModel) => readonly unknown[];
+  /** Called once, when the model is at `low`. */
+  readonly onLow?: (model: TreeModel) => void;
+}
+
+export class History {
+  readonly #changes: Change[] = [];
+  readonly #observations: Observation[] = [];
+
+  get size(): { readonly changes: number; readonly observations: number } {
+    return { changes: this.#changes.length, observations: this.#observations.length };
+  }
+
+  change(change: Change): void {
+    this.#changes.push(change);
+  }
+
+  observe(observation: Observation): void {
+    this.#observations.push(observation);
+  }
+
+  /** The first difference between the server and the model, in words. */
+  findDifference(model: TreeModel, start: number): string | undefined {
+    const changes = this.#changes.toSorted((one, other) => one.number - other.number);
+    const waiting = this.#observations.toSorted((one, other) => one.low - other.low);
+    const end = Math.max(start, ...changes.map(({ number }) => number), ...waiting.map(({ low }) => low));
+    let open: Open[] = [];
+    let [nextChange, nextObservation] = [0, 0];
+    for (let number = start; number <= end; number++) {
+      for (; changes[nextChange]?.number === number; nextChange++) {
+        const refused = apply(model, changes[nextChange]!);
+        if (refused) return refused;
+      }
+      for (; (waiting[nextObservation]?.low ?? Infinity) <= number; nextObservation++) {
+        const observation = waiting[nextObservation]!;
+        observation.onLow?.(model);
+        open.push({ observation, tried: [] });
+      }
+      open = open.filter((each) => !matches(model, each));
+      const [failed] = open.filter(({ observation }) => observation.high <= number);
+      if (failed) return describe(failed);
+    }
+    return undefined;
+  }
+}
+
+interface Open {
+  readonly observation: Observation;
+  readonly tried: unknown[];
+}
+
+export function numberOf(cursor: string): number {
+  return fromJournalCursor(cursor, 'cursor').number;
+}
+
+function apply(model: TreeModel, { number, title, apply: run }: Change): string | undefined {
+  try {
+    run(model);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    return `The server accepted change ${number}, which the model refuses with ${error.code}: ${title}`;
+  }
+}
+
+function matches(model: TreeModel, { observation, tried }: Open): boolean {
+  const expected = observation.expected(model);
+  tried.push(...expected);
+  return expected.some((each) => isDeepStrictEqual(observation.actual, each));
+}
+
+function describe({ observation: { title, low, high, actual }, tried }: Open): string {
+  return [
+    `${title} differs from the model at ${low} to ${high}.`,
+    `Actual:   ${JSON.stringify(actual)}`,
+    `Expected: ${tried.map((each) => JSON.stringify(each)).join('\n or       ')}`,
+  ].join('\n');
+}

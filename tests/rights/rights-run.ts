@@ -1,0 +1,291 @@
+/**
+ * A run: administrators change grants, groups and folders, while users read, change and watch on every node, and one of
+ * them keeps its queue of long reads full. What everyone saw is then compared with the model.
+ */
+
+import type { LoginResponse } from '@espalier/contract';
+import type { DatabaseKind } from '../databases.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
+import { mutation } from '../graph-bed.ts';
+import { TreeModel, type ModelUser } from '../model/tree-model.ts';
+import { Actor } from './actor.ts';
+import {
+  administratorChanges,
+  changeMembership,
+  folderChanges,
+  recordMemberships,
+  type Changer,
+} from './changes.ts';
+import { History, numberOf } from './history.ts';
+import { longReads, reads, type Reader } from './reads.ts';
+import { findSeen, showWithDescendants, withDescendants } from './shown.ts';
+
+export interface Topology {
+  readonly nodes: number;
+  readonly workers: number;
+}
+
+export interface RunOptions extends Topology {
+  readonly kind: DatabaseKind;
+  readonly seed: number;
+  /** How many requests and changes the actors make, together. */
+  readonly steps: number;
+  readonly isOver?: () => boolean;
+}
+
+export interface RunResult {
+  readonly steps: number;
+  readonly changes: number;
+  readonly observations: number;
+  readonly events: number;
+  /** Undefined if server and model agree. */
+  readonly difference: string | undefined;
+}
+
+const userCount = 4;
+const groupName = 'group';
+const minFolders = 15;
+const maxFolders = 40;
+/** More than the server runs at a time for one user. */
+const longReadsAtOnce = 4;
+
+export async function runRights(options: RunOptions): Promise<RunResult> {
+  const database = await options.kind.createForServer();
+  const nodes: NodeProcess[] = [];
+  try {
+    for (let at = 0; at < options.nodes; at++) {
+      const settings = { WORKERS: String(options.workers), ACCESS_TOKEN_SECONDS: '3600' };
+      nodes.push(await NodeProcess.start({ databaseUrl: database.url, settings }));
+    }
+    const run = new RightsRun(
+      options,
+      nodes.map(({ url }) => url),
+    );
+    return await run.run();
+  } finally {
+    await Promise.all(nodes.map((node) => node.stop()));
+    await database.remove();
+  }
+}
+
+class RightsRun {
+  readonly #options: RunOptions;
+  readonly #urls: readonly string[];
+  readonly #random: () => number;
+  readonly #history = new History();
+  readonly #actors: Actor[] = [];
+  readonly #sockets: SocketClient[] = [];
+  readonly #folderIds: string[] = [];
+  readonly #deletedIds: string[] = [];
+  #steps = 0;
+  #events = 0;
+  #texts = 0;
+  #isEnding = false;
+  #users: ModelUser[] = [];
+  #groupId = '';
+
+  constructor(options: RunOptions, urls: readonly string[]) {
+    this.#options = options;
+    this.#urls = urls;
+    this.#random = randomOf(options.seed);
+  }
+
+  async run(): Promise<RunResult> {
+    const tokens = new Map<string, string>();
+    tokens.set('admin', await this.#logIn(administrator));
+    const admin = this.#connect(tokens.get('admin')!, 0);
+    const model = await this.#createModel(admin, tokens);
+    const start = await admin.head();
+    const watching = this.#users
+      .slice(1)
+      .flatMap((user) => this.#urls.map((url) => this.#watch(user, url, tokens)));
+    const stopWatching = async () => {
+      this.#isEnding = true;
+      for (const socket of this.#sockets) await socket.close();
+      await Promise.all(watching);
+    };
+    try {
+      await Promise.all(this.#loops(tokens).map((loop) => this.#repeat(loop)));
+    } finally {
+      await stopWatching();
+    }
+    await recordMemberships(this.#changer(admin, this.#users[0]!));
+    for (const actor of this.#actors) actor.close();
+    return {
+      ...this.#history.size,
+      steps: this.#steps,
+      events: this.#events,
+      difference: this.#history.findDifference(model, start),
+    };
+  }
+
+  /** An administrator for each node, and for each user one that reads and one that changes on each node. */
+  #loops(tokens: ReadonlyMap<string, string>): (() => Promise<void>)[] {
+    const [admin, filler, ...others] = this.#users;
+    const ofAdmins = this.#urls.map((_, node) => {
+      const changer = this.#changer(this.#connect(tokens.get('admin')!, node), admin!);
+      return () => this.#changeAsAdministrator(changer);
+    });
+    const ofFiller = Array.from({ length: longReadsAtOnce }, (_, at) => {
+      const reader = this.#reader(
+        this.#connect(tokens.get(filler!.username)!, at % this.#urls.length),
+        filler!,
+      );
+      return () => this.#pick(longReads)(reader);
+    });
+    const ofUsers = [filler!, ...others].flatMap((user) =>
+      this.#urls.flatMap((_, node) => {
+        const token = tokens.get(user.username)!;
+        const reader = this.#reader(this.#connect(token, node), user);
+        const changer = this.#changer(this.#connect(token, node), user);
+        return [() => this.#pick(reads)(reader), () => this.#pick(folderChanges)(changer)];
+      }),
+    );
+    return [...ofAdmins, ...ofFiller, ...ofUsers];
+  }
+
+  async #repeat(step: () => Promise<void>): Promise<void> {
+    while (this.#steps < this.#options.steps && !this.#options.isOver?.()) {
+      this.#steps++;
+      await step();
+    }
+  }
+
+  /** Keeps the tree small: that is where operations meet. */
+  #changeAsAdministrator(changer: Changer): Promise<void> {
+    const size = this.#folderIds.length;
+    if (this.#random() < 0.1) return changeMembership(changer);
+    const fitting = administratorChanges.filter(
+      ({ name }) => !(name === 'create' && size > maxFolders) && !(name === 'remove' && size < minFolders),
+    );
+    return this.#pick(fitting)(changer);
+  }
+
+  async #watch(user: ModelUser, url: string, tokens: ReadonlyMap<string, string>): Promise<void> {
+    const token = tokens.get(user.username)!;
+    const actor = this.#connect(token, this.#urls.indexOf(url));
+    const socket = await SocketClient.connect(url, token);
+    this.#sockets.push(socket);
+    socket.start('changes', `subscription{folderChanges{cursor folder{${withDescendants}}}}`);
+    for (;;) {
+      const frame = await socket.next().catch((error: unknown) => {
+        if (this.#isEnding) return undefined;
+        throw error;
+      });
+      if (!frame || this.#isEnding) return;
+      if (frame.type !== 'next') throw new Error(JSON.stringify(frame));
+      const { folderChanges: event } = frame.payload!['data'] as {
+        folderChanges: { cursor: string; folder: { id: string } | null };
+      };
+      this.#events++;
+      const { folder } = event;
+      if (!folder) continue;
+      this.#history.observe({
+        low: numberOf(event.cursor),
+        high: await actor.head(),
+        title: `an event for ${user.username}`,
+        actual: folder,
+        expected: (model) => {
+          const found = findSeen(model, user, folder.id);
+          return found ? [showWithDescendants(model, user, found)] : [];
+        },
+      });
+    }
+  }
+
+  async #createModel(admin: Actor, tokens: Map<string, string>): Promise<TreeModel> {
+    const create = async <Payload>(name: string, input: object, selection: string) =>
+      (await admin.ask<Record<string, Payload>>(mutation(name, selection), { input }))![name]!;
+    const viewer = await admin.ask<{
+      viewer: { user: { id: string } };
+      folder: { id: string; name: string };
+    }>('{viewer{user{id}} folder{id name}}');
+    const { folder: root } = viewer!;
+    this.#users = [{ id: viewer!.viewer.user.id, username: 'admin', isAdministrator: true }];
+    for (let at = 1; at <= userCount; at++) {
+      const credentials = { username: `user${at}`, password: `${administrator.password} ${at}` };
+      const { user } = await create<{ user: { id: string } }>('createUser', credentials, 'user{id}');
+      this.#users.push({ id: user.id, username: credentials.username, isAdministrator: false });
+      tokens.set(credentials.username, await this.#logIn(credentials));
+    }
+    const { group } = await create<{ group: { id: string } }>(
+      'createGroup',
+      { name: groupName },
+      'group{id}',
+    );
+    this.#groupId = group.id;
+    this.#folderIds.push(root.id);
+    return new TreeModel({
+      root: { ...root, createdAt: 0 },
+      users: this.#users,
+      groups: [{ id: group.id, memberIds: new Set() }],
+      trashDays: 30,
+      now: 1,
+    });
+  }
+
+  #reader(actor: Actor, user: ModelUser): Reader {
+    return {
+      actor,
+      user,
+      history: this.#history,
+      anyId: () => this.#pick(this.#folderIds),
+      anyText: () => this.#anyText(),
+    };
+  }
+
+  #changer(actor: Actor, user: ModelUser): Changer {
+    return {
+      actor,
+      user,
+      history: this.#history,
+      groupId: this.#groupId,
+      random: this.#random,
+      anyId: () => this.#pick(this.#folderIds),
+      anyDeletedId: () => this.#pick(this.#deletedIds),
+      anyUser: () => this.#pick(this.#users.slice(1)),
+      newText: () => `text ${++this.#texts}`,
+      onCreated: (id) => this.#folderIds.push(id),
+      onDeleted: (id) => {
+        this.#folderIds.splice(this.#folderIds.indexOf(id), 1);
+        this.#deletedIds.push(id);
+      },
+    };
+  }
+
+  /** Part of a name or of a title. */
+  #anyText(): string {
+    return `text ${Math.floor(this.#random() * 10)}`;
+  }
+
+  #pick<T>(list: readonly T[]): T {
+    return list[Math.floor(this.#random() * list.length)]!;
+  }
+
+  #connect(authToken: string, node: number): Actor {
+    const actor = new Actor(this.#urls[node]!, authToken);
+    this.#actors.push(actor);
+    return actor;
+  }
+
+  async #logIn(credentials: object): Promise<string> {
+    const response = await fetch(`${this.#urls[0]!}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(credentials),
+    });
+    return ((await response.json()) as LoginResponse).authToken;
+  }
+}
+
+/** Mulberry32. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Concurrent actors, compared with a simple model of rights. `npm run fuzz -- rights --steps 10000` runs it for longer.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { runRights } from './rights-run.ts';
+import { topologiesOf } from './rights-subject.ts';
+
+const steps = 300;
+
+for (const kind of databaseKinds) {
+  describe(`rights under concurrency on ${kind.name}`, () => {
+    for (const [title, topology] of topologiesOf(kind)) {
+      test(`agree with the model, with ${title}`, async () => {
+        const result = await runRights({ kind, ...topology, seed: 1, steps });
+        assert.equal(result.difference, undefined);
+        assert.ok(result.observations > steps / 2 && result.events > 0, JSON.stringify(result));
+      });
+    }
+  });
+}

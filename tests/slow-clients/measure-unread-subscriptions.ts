@@ -1,0 +1,148 @@
+/**
+ * `npm run measure:unread-subscriptions -- --subscriptions 10000 --changes 100 --heap-megabytes 300`: one user opens many
+ * subscriptions with wide responses and reads nothing. Fails if the server ends, or if another user misses a change.
+ */
+
+import { readFileSync } from 'node:fs';
+import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
+import { ApiClient } from '../api-client.ts';
+import { sqlite } from '../databases.ts';
+import { eventually } from '../eventually.ts';
+import { EventClient } from '../live/event-client.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { scriptOptions } from '../script-options.ts';
+
+const values = scriptOptions(
+  'npm run measure:unread-subscriptions -- [--subscriptions 10000] [--changes 100] [--folders 4000] [--heap-megabytes 300]\n\nWhether a server survives subscriptions that nobody reads, and other users receive every change.',
+  ['subscriptions', 'changes', 'folders', 'heap-megabytes'],
+);
+const subscriptions = Number(values.subscriptions ?? 10_000);
+const changes = Number(values.changes ?? 100);
+const folders = Number(values.folders ?? 4_000);
+const heapMegabytes = Number(values['heap-megabytes'] ?? 300);
+const perSocket = 100;
+const endWithinMs = 8 * 60_000;
+
+const wide =
+  'subscription{folderChanges{kind cursor folder{name parent{folders{items{id name description path}}}}}}';
+const narrow = 'subscription{folderChanges{kind folder{name}}}';
+
+const deadline = setTimeout(() => {
+  console.error('It took too long.');
+  process.exit(1);
+}, endWithinMs);
+const database = await sqlite.create();
+const node = await NodeProcess.start({
+  databaseUrl: database.url,
+  settings: { LOG_LEVEL: 'warn' },
+  nodeFlags: [`--max-old-space-size=${heapMegabytes}`],
+});
+const api = new ApiClient(node.url);
+try {
+  const adminToken = await api.logIn(administrator);
+  const run = <T>(name: string, input: Record<string, unknown>, selection: string) =>
+    api.ask<Record<string, T>>(
+      `mutation($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!){${name}(input: $input){${selection}}}`,
+      { input },
+      adminToken,
+    );
+  const parent = await run<{ folder: { id: string } }>('createFolder', { name: 'wide' }, 'folder{id}');
+  const parentId = parent['createFolder']!.folder.id;
+  const description = 'A folder with a description of some length, as folders have them.';
+  const children = Array.from({ length: folders }, (_, number) => ({ path: `Child ${number}`, description }));
+  await run('importFolders', { parentId, list: children }, 'folderCount');
+  const tokenOf = async (username: string) => {
+    const password = `walnut cabin ${username}`;
+    const created = await run<{ user: { id: string } }>('createUser', { username, password }, 'user{id}');
+    const userId = created['createUser']!.user.id;
+    await run('grantAccess', { folderId: parentId, userId, level: 'READ' }, '__typename');
+    return api.logIn({ username, password });
+  };
+  const openSubscriptions = async () => {
+    type Server = { server: { activity: { subscriptions: number } } };
+    const { server } = await api.ask<Server>('{server{activity{subscriptions}}}', {}, adminToken);
+    return server.activity.subscriptions;
+  };
+
+  const [greedyToken, firstToken, secondToken, thirdToken] = [
+    await tokenOf('greedy'),
+    await tokenOf('first'),
+    await tokenOf('second'),
+    await tokenOf('third'),
+  ];
+  const began = performance.now();
+  const silent: SocketClient[] = [];
+  for (let opened = 0; opened < subscriptions; opened += perSocket) {
+    const client = await SocketClient.connect(node.url, greedyToken);
+    silent.push(client);
+    client.socket.pause();
+    for (let id = 0; id < perSocket; id++) client.start(String(id), wide);
+    await eventually(
+      async () => (await openSubscriptions()) >= opened + perSocket,
+      'all are subscribed',
+      60_000,
+    );
+  }
+  const openedSeconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(
+    `${await openSubscriptions()} subscriptions of one user on ${silent.length} sockets after ${openedSeconds} s; ${memory()}`,
+  );
+
+  const older = await SocketClient.connect(node.url, secondToken, { protocols: ['graphql-ws'] });
+  const newer = await SocketClient.connect(node.url, firstToken);
+  const events = await EventClient.open(
+    node.url,
+    { query: narrow },
+    { authorization: `Bearer ${thirdToken}` },
+  );
+  newer.start('1', narrow);
+  older.start('1', narrow);
+  await eventually(async () => (await openSubscriptions()) >= subscriptions + 3, 'the others are subscribed');
+  const readers: (() => Promise<unknown>)[] = [
+    async () => (await newer.next()).payload,
+    async () => (await older.next()).payload,
+    async () => (await events.next())?.data,
+  ];
+  const times: number[] = [];
+  for (let number = 0; number < changes; number++) {
+    const name = `New ${number}`;
+    const start = performance.now();
+    await run('createFolder', { parentId, name }, 'folder{id}');
+    for (const read of readers) {
+      const received = JSON.stringify(await read());
+      const expected = JSON.stringify({ data: { folderChanges: { kind: 'CREATE', folder: { name } } } });
+      if (received !== expected) throw new Error(`Instead of ${expected} another user got ${received}`);
+    }
+    times.push(performance.now() - start);
+  }
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]!.toFixed(0);
+  console.log(
+    `${changes} changes, each received by ${readers.length} other users: from the request to the last of them p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, at most ${at(1)} ms.`,
+  );
+  console.log(`${await openSubscriptions()} subscriptions are still open; ${memory()}`);
+  for (const { socket } of silent) socket.terminate();
+  for (const { socket } of [newer, older]) socket.terminate();
+  events.leave();
+  await eventually(async () => (await openSubscriptions()) === 0, 'all subscriptions end', 60_000);
+  console.log(`After all have left: ${memory()}`);
+} catch (error) {
+  // Before what else breaks when the server is stopped.
+  console.error(
+    error,
+    node.hasEnded ? 'The server has ended.' : 'The server is alive.',
+    node.log.slice(-2_000),
+  );
+  process.exitCode = 1;
+} finally {
+  await node.stop();
+  await database.remove();
+  clearTimeout(deadline);
+}
+
+function memory(): string {
+  const status = readFileSync(`/proc/${node.pid}/status`, 'utf8');
+  const megabytes = (name: string) =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)![1]) / 1024);
+  return `${megabytes('VmRSS')} MB of memory in use, ${megabytes('VmHWM')} MB at most.`;
+}
