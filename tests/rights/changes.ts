@@ -39,7 +39,7 @@ interface FolderPayload {
   readonly folder: ShownFolder;
 }
 
-const create: Attempt = async (changer) => {
+export const create: Attempt = async (changer) => {
   const input = { parentId: changer.anyId(), name: changer.newText(), description: changer.newText() };
   const done = await attempt<FolderPayload>(
     changer,
@@ -111,21 +111,21 @@ const restore: Attempt = async (changer) => {
   await observePayload(changer, done);
 };
 
-const grant: Attempt = async (changer) => {
+type GrantInput = ({ userId: string } | { groupId: string }) & { folderId: string; level: Level };
+
+const grant: Attempt = (changer) => {
   const level = Math.floor(changer.random() * 4) as Level;
-  const subject = anySubject(changer);
-  const input = { ...subject, folderId: changer.anyId() };
-  const done = await attempt<{ cursor: string }>(
-    changer,
-    'grantAccess',
-    { ...input, level: levelNames[level] },
-    'cursor',
-  );
-  if (!done) return;
-  record(changer, done.cursor, `grantAccess ${JSON.stringify({ ...input, level })}`, (model) => {
-    grantAccess(model, changer.user, { ...input, level });
-  });
+  return grantTo(changer, { ...anySubject(changer), folderId: changer.anyId(), level });
 };
+
+export async function grantTo(changer: Changer, input: GrantInput): Promise<void> {
+  const variables = { ...input, level: levelNames[input.level] };
+  const done = await attempt<{ cursor: string }>(changer, 'grantAccess', variables, 'cursor');
+  if (!done) return;
+  record(changer, done.cursor, `grantAccess ${JSON.stringify(input)}`, (model) => {
+    grantAccess(model, changer.user, input);
+  });
+}
 
 const revoke: Attempt = async (changer) => {
   const input = { ...anySubject(changer), folderId: changer.anyId() };

@@ -13,7 +13,9 @@ import { Actor } from './actor.ts';
 import {
   administratorChanges,
   changeMembership,
+  create,
   folderChanges,
+  grantTo,
   recordMemberships,
   type Changer,
 } from './changes.ts';
@@ -106,6 +108,7 @@ class RightsRun {
       await Promise.all(watching);
     };
     try {
+      await this.#prepare(this.#changer(admin, this.#users[0]!));
       await Promise.all(this.#loops(tokens).map((loop) => this.#repeat(loop)));
     } finally {
       await stopWatching();
@@ -152,6 +155,16 @@ class RightsRun {
     }
   }
 
+  /** Without these changes, the users of a short run are refused almost everything. */
+  async #prepare(changer: Changer): Promise<void> {
+    while (this.#folderIds.length < minFolders) await create(changer);
+    for (const [at, { id: userId }] of this.#users.slice(1).entries()) {
+      for (const folderId of this.#folderIds.slice(at + 1, at + 3)) {
+        await grantTo(changer, { userId, folderId, level: 2 });
+      }
+    }
+  }
+
   /** Keeps the tree small: that is where operations meet. */
   #changeAsAdministrator(changer: Changer): Promise<void> {
     const size = this.#folderIds.length;
@@ -195,7 +208,7 @@ class RightsRun {
   }
 
   async #createModel(admin: Actor, tokens: Map<string, string>): Promise<TreeModel> {
-    const create = async <Payload>(name: string, input: object, selection: string) =>
+    const change = async <Payload>(name: string, input: object, selection: string) =>
       (await admin.ask<Record<string, Payload>>(mutation(name, selection), { input }))![name]!;
     const viewer = await admin.ask<{
       viewer: { user: { id: string } };
@@ -205,11 +218,11 @@ class RightsRun {
     this.#users = [{ id: viewer!.viewer.user.id, username: 'admin', isAdministrator: true }];
     for (let at = 1; at <= userCount; at++) {
       const credentials = { username: `user${at}`, password: `${administrator.password} ${at}` };
-      const { user } = await create<{ user: { id: string } }>('createUser', credentials, 'user{id}');
+      const { user } = await change<{ user: { id: string } }>('createUser', credentials, 'user{id}');
       this.#users.push({ id: user.id, username: credentials.username, isAdministrator: false });
       tokens.set(credentials.username, await this.#logIn(credentials));
     }
-    const { group } = await create<{ group: { id: string } }>(
+    const { group } = await change<{ group: { id: string } }>(
       'createGroup',
       { name: groupName },
       'group{id}',

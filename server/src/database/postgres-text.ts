@@ -79,6 +79,9 @@ function write({ parts }: Statement, name: string): PostgresStatement {
     if (part.kind === 'json-texts')
       return `string_agg(to_json(${part.column})::text, ${literal(part.between)})`;
     if (part.kind === 'kept-from-others') return 'for update';
+    if (part.kind === 'children') {
+      return `lateral (select * from folders where parent_id = ${part.of}.id offset 0) as folders`;
+    }
     const pattern = parameter({ name: part.text, toValue: containing });
     return `(select number from folders where ${searchedText} like ${pattern} and number > ${parameter({ name: part.after })}
       order by number limit ${parameter({ name: part.limit })}) as possible`;

@@ -55,6 +55,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
     }
     // There is one that writes at a time.
     if (part.kind === 'kept-from-others') return '';
+    if (part.kind === 'children') return 'folders';
     if (part.kind === 'list') {
       order.push({ name: part.name, toValue: JSON.stringify });
       return '(select key as place, value from json_each(?)) as each';

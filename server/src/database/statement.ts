@@ -11,6 +11,7 @@ export type Part =
   | { readonly kind: 'json-text'; readonly column: string }
   | { readonly kind: 'json-texts'; readonly column: string; readonly between: string }
   | { readonly kind: 'kept-from-others' }
+  | { readonly kind: 'children'; readonly of: string }
   | {
       readonly kind: 'possible-matches';
       readonly text: string;
@@ -135,6 +136,15 @@ export function rowsOfEach(part: ListForEach, write: (statement: Statement) => s
  */
 export function possibleMatches(names: { text: string; after: string; limit: string }): Part {
   return { kind: 'possible-matches', ...names };
+}
+
+/**
+ * The table `folders`, to be cross-joined after the table `of`, for the children of its rows:
+ * sql`from visible cross join ${childrenOf('visible')} where folders.parent_id = visible.id`. Both databases then look up
+ * the children of each row in an index. PostgreSQL would else hash all folders, because it overestimates recursion.
+ */
+export function childrenOf(of: string): Part {
+  return { kind: 'children', of };
 }
 
 /** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */

@@ -5,7 +5,7 @@
 
 import { accessLevels } from '../access/access-level.ts';
 import { nobodysId } from '../database/row-id.ts';
-import { list, possibleMatches, sql, type Statement } from '../database/statement.ts';
+import { childrenOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
 import { visibleLevel, type TreeView } from './folders.ts';
 import type { Position, Section } from './search-cursor.ts';
 
@@ -51,7 +51,7 @@ const findVisible = sql<
     where id in (select value from ${list('openIds')})
     union all
     select folders.id, folders.parent_id, folders.sort_key, folders.folded_name, folders.folded_title
-    from visible cross join folders
+    from visible cross join ${childrenOf('visible')}
     where folders.parent_id = visible.id and folders.id not in (select value from ${list('accessIds')})
   )
   select ${candidateColumns}, folders.parent_id as "parentId" from folders
