@@ -206,10 +206,7 @@ function record(
   history.change({ number: numberOf(cursor), title, apply });
 }
 
-/**
- * The result of a mutation is read from a snapshot between its own number and the head of now. Its own fields may also be
- * those that the change left; but never with rights from before.
- */
+/** The result of a mutation is read from one snapshot between its own number and the head of now. */
 async function observePayload(changer: Changer, { cursor, folder }: FolderPayload): Promise<void> {
   const { actor, user, history } = changer;
   let left: ShownFolder | undefined;
@@ -221,9 +218,7 @@ async function observePayload(changer: Changer, { cursor, folder }: FolderPayloa
     onLow: (model) => (left = showFolder(model, user, model.find(folder.id)!)),
     expected: (model) => {
       const found = findSeen(model, user, folder.id);
-      if (!found) return [hidden(left!)];
-      const now = showWithDescendants(model, user, found);
-      return now.accessLevel === left!.accessLevel ? [now, { ...now, ...left }] : [now];
+      return [found ? showWithDescendants(model, user, found) : hidden(left!)];
     },
   });
 }

@@ -174,20 +174,53 @@ for (const kind of databaseKinds) {
       });
     }
 
+    for (const selection of ['title description', 'title description descendants{totalCount}']) {
+      test(`shows no mix of two changes in the result of a mutation with ${selection}`, async () => {
+        await interruptReads(
+          async (scene, services, start) => {
+            const input = { id: scene.top, title: 'mine', description: 'mine' };
+            start();
+            const request = { query: mutation('updateFolder', `folder{${selection}}`), variables: { input } };
+            return (await createGraph(services).run(request, viewerOf(viewerId))).text;
+          },
+          async ({ top }) => {
+            await run('updateFolder', { id: top, title: 'theirs', description: 'theirs' });
+          },
+          (text) => {
+            const { data } = JSON.parse(text) as {
+              data: { updateFolder: { folder: { title: string; description: string } } };
+            };
+            const { title, description } = data.updateFolder.folder;
+            assert.equal(title, description);
+          },
+        );
+      });
+    }
+
     /** Attempts the work once for each read that it makes. Returns the number of reads. */
-    async function interruptEach(
+    function interruptEach(
       work: (scene: Scene, services: GraphOptions, start: () => void) => Promise<string>,
+    ): Promise<number> {
+      return interruptReads(work, shutOut, (text, at) =>
+        assert.doesNotMatch(text, /secret/, `interrupted before read ${at}`),
+      );
+    }
+
+    async function interruptReads(
+      work: (scene: Scene, services: GraphOptions, start: () => void) => Promise<string>,
+      happen: (scene: Scene) => Promise<void>,
+      judge: (text: string, at: number) => void,
     ): Promise<number> {
       for (let at = 1; ; at++) {
         const scene = await createScene();
-        const interruption = new Interruption(at, () => shutOut(scene));
+        const interruption = new Interruption(at, () => happen(scene));
         const source = bed.servicesWith((given) => interruption.into(given));
         const text = await work(scene, source, () => interruption.start());
-        assert.doesNotMatch(text, /secret/, `interrupted before read ${at}`);
+        judge(text, at);
         assert.deepEqual(bed.bugs.splice(0), [], `interrupted before read ${at}`);
         if (!interruption.hasHappened) {
           assert.equal((JSON.parse(text) as { errors?: unknown }).errors, undefined, text);
-          await shutOut(scene);
+          await happen(scene);
           return at - 1;
         }
       }

@@ -17,7 +17,7 @@ export interface Memory<T, Kept> {
   /** Ids and numbers; never a text of a folder, nor a secret. */
   readonly keep: (done: T) => Kept;
   readonly recall: (kept: Kept, context: GraphContext) => PromiseOrValue<T>;
-  /** When somebody has changed since where folders are, or who may see them; without it, it is told as it was done. */
+  /** Reads the result again if the snapshot of the answer holds a later change: all of its fields are of one moment. */
   readonly renew?: (done: T, context: GraphContext) => PromiseOrValue<T>;
 }
 
@@ -63,10 +63,10 @@ export async function change<T, Kept>(
   );
   // With a key it may be tried again.
   if (!context.once) context.isChanged = true;
-  const { accessNumber } = await goOnFrom(context, result.place);
+  const head = await goOnFrom(context, result.place);
   if (result.known) return recall(context, memory!, result.known);
   const { done, place } = result;
-  return memory?.renew && place.accessNumber !== accessNumber ? memory.renew(done, context) : done;
+  return memory?.renew && place.number !== head.number ? memory.renew(done, context) : done;
 }
 
 /** For what takes long before its turn: it is not begun if it was done before. The work ends with a `change`. */

@@ -26,7 +26,6 @@ interface Deleted {
   count?: Promise<number>;
 }
 
-/** As the change left it: what others have changed of it since comes after its cursor. */
 const aChangedFolder: Memory<Folder, string> = {
   ...aFolder,
   renew: (changed, { view }) => folderNow(view, changed),
