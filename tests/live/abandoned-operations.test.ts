@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
     const open = async (query: string, limits: GraphLimits) =>
       bed.graph.open({ query }, viewerOf(userId), limits);
     /** Without work that waits, an operation is begun at once. */
-    const fillQueue = () => bed.graph.readInTurn(viewerOf(userId), 0, () => undefined);
+    const fillQueue = () => bed.graph.readInTurn(viewerOf(userId), () => undefined);
     const isAbandoned = (error: unknown) => error instanceof Refusal && error.code === 'UNAVAILABLE';
 
     for (const [what, query, text] of [

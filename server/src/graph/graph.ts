@@ -56,8 +56,8 @@ export interface GraphOptions extends GraphServices, ResultOptions {
 
 export type { GraphResult, GraphStream };
 
-/** Of a request by a viewer who may write nowhere. */
-const maxBytesToRead = 2 ** 20;
+/** Only imports need a larger request. */
+export const maxBytesWithoutWrite = 2 ** 20;
 const tooLargeToRead =
   'A request of more than 1 MiB needs WRITE on a folder. Send several smaller requests instead.';
 
@@ -83,11 +83,10 @@ export interface Graph {
     viewer: Viewer,
     limits?: GraphLimits,
   ): PromiseOrValue<GraphResult | GraphStream>;
-  /**
-   * Reads a long request at its viewer's turn. Only imports need very long ones: from a viewer who may write nowhere they
-   * are refused unread.
-   */
-  readInTurn<T>(viewer: Viewer, bytes: number, read: () => T): Promise<T>;
+  /** Reads a long request at its viewer's turn. */
+  readInTurn<T>(viewer: Viewer, read: () => T): Promise<T>;
+  /** Refuses a request of more than `maxBytesWithoutWrite` by a viewer who may write nowhere. */
+  admitLarge(viewer: Viewer): PromiseOrValue<void>;
   /** Whether a request that was run is answered with a stream; false if its text has been forgotten. */
   isSubscription(request: GraphRequest): boolean;
   /** Refuses a viewer who can no longer log in. */
@@ -128,13 +127,11 @@ export function createGraph({
       prepared<GraphResult | GraphStream>(request, viewer, limits, (operation) =>
         operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation),
       ),
-    async readInTurn({ userId }, bytes, read) {
-      if (bytes > maxBytesToRead) {
-        const { access } = await services.accessBook.accessOf(userId);
+    readInTurn: ({ userId }, read) => fairTurns.wait(userId, read),
+    admitLarge: ({ userId }) =>
+      whenDone(services.accessBook.accessOf(userId), ({ access }) => {
         if (!access.writesSomething) throw new Refusal('TOO_LARGE', tooLargeToRead);
-      }
-      return fairTurns.wait(userId, read);
-    },
+      }),
     isSubscription({ query, operationName }) {
       const document = documents.known(query)?.document;
       return (

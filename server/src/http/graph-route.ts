@@ -6,7 +6,7 @@ import { endpoints, type GraphRequest } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { abandoned } from '../graph/graph-results.ts';
-import type { GraphLimits, GraphResult } from '../graph/graph.ts';
+import { maxBytesWithoutWrite, type GraphLimits, type GraphResult } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import { repeatedBearer, viewerOf } from './bearer.ts';
@@ -84,7 +84,7 @@ export function addGraphRoute(
     if (asked.raw.method === 'GET') return toGraphRequest(urlParameters(asked.raw));
     const body = bodyOf(asked);
     if (!body || body.length <= smallBodyBytes) return bodies.read(asked);
-    return graph.readInTurn(asked.viewer!, body.length, () => {
+    return graph.readInTurn(asked.viewer!, () => {
       if (asked.raw.socket.destroyed) throw abandoned();
       return bodies.read(asked);
     });
@@ -157,10 +157,12 @@ export function addGraphRoute(
         request.viewer = admit(request.raw);
         done();
       },
-      preParsing: (request, reply, payload, done) =>
-        isLargeBody(request)
-          ? done(null, holdAsItComes(request, reply, payload as Readable, pressure))
-          : done(null, payload),
+      preParsing: (request, reply, payload, done) => {
+        if (!isLargeBody(request)) return done(null, payload);
+        const admit = (bytes: number) =>
+          bytes > maxBytesWithoutWrite ? graph.admitLarge(request.viewer!) : undefined;
+        done(null, holdAsItComes(request, reply, payload as Readable, { pressure, admit }));
+      },
     },
   );
   quickWay?.add(app.prefix, endpoints.graph, {

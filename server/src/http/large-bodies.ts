@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { Transform, type Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { PromiseOrValue } from '../database/database.ts';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
 
 /** In so large steps, so that there are few of them. */
@@ -15,30 +16,35 @@ export function isLargeBody({ headers, routeOptions }: FastifyRequest): boolean 
   return bytes > smallBodyBytes && bytes <= routeOptions.bodyLimit;
 }
 
+export interface HoldOptions {
+  readonly pressure: Pressure;
+  /** Called with the bytes that have come so far; refuses by throwing. What comes then is not held. */
+  readonly admit: (bytes: number) => PromiseOrValue<void>;
+}
+
 /** As much as has come, whatever was announced: who sends nothing takes no room from others. */
 export function holdAsItComes(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: Readable,
-  pressure: Pressure,
+  { pressure, admit }: HoldOptions,
 ): Readable {
   let received = 0;
   let held = 0;
   const holds: (() => void)[] = [];
   whenOver(reply.raw, () => holds.forEach((release) => release()));
+  const hold = async (bytes: number) => {
+    received += bytes;
+    if (received <= held + smallBodyBytes) return;
+    await admit(received);
+    while (received > held + smallBodyBytes) {
+      holds.push(pressure.hold(request.viewer!.userId, stepBytes));
+      held += stepBytes;
+    }
+  };
   const counter = new Transform({
     transform(chunk: Buffer, _, done) {
-      received += chunk.length;
-      try {
-        while (received > held + smallBodyBytes) {
-          holds.push(pressure.hold(request.viewer!.userId, stepBytes));
-          held += stepBytes;
-        }
-      } catch (error) {
-        done(error as Error);
-        return;
-      }
-      done(null, chunk);
+      hold(chunk.length).then(() => done(null, chunk), done);
     },
   });
   // Whoever was to read it may have gone: a client that breaks off is no failure of the server.
