@@ -13,7 +13,7 @@ export interface Place {
   readonly id: string;
 }
 
-const idBytes = 16;
+export const idBytes = 16;
 /** Enough for the next 8,000 years. */
 export const timeKeyBytes = 6;
 

@@ -5,10 +5,9 @@
 
 import { openCursor, sealCursor } from '../cursor-seal.ts';
 import type { Reader } from '../database/database.ts';
-import { readStored } from '../database/stored-settings.ts';
-import { openBytes, sealBytes } from '../sealed-bytes.ts';
-import { notACursor, type Place } from './cursor.ts';
+import { idBytes, notACursor, type Place } from './cursor.ts';
 import { bytesOf, folderIdOf } from './folder-id.ts';
+import { openPosition, sealPosition } from './hidden-position.ts';
 
 /** A position among the candidates: by number, or, for a short text, by name or title and id. */
 export type Position = readonly ['number', number] | readonly ['name' | 'title', string, string];
@@ -31,10 +30,9 @@ export interface SearchPosition {
 
 export const wholeSearch: Section = { countBefore: 0 };
 
-const idBytes = 16;
 const lengthBytes = 2;
-/** The size of an encrypted section must not reveal the length of the name in it. */
-const paddedBytes = 256;
+/** The size of an encrypted section must not reveal the length of the names in it: almost all fit into so many bytes. */
+const paddedBytes = 1024;
 
 /** Returns the function that makes the cursors of one section. */
 export async function searchCursors(
@@ -76,19 +74,13 @@ function bytesOfPlace({ id, key }: Place): Uint8Array[] {
   return [bytesOf(id), key];
 }
 
-async function sealSection(reader: Reader, list: string, section: Section): Promise<Uint8Array> {
+function sealSection(reader: Reader, list: string, section: Section): Promise<Uint8Array> {
   const text = Buffer.from(JSON.stringify(section));
   const padding = Buffer.alloc(paddedBytes - (text.length % paddedBytes), ' ');
-  return sealBytes(Buffer.concat([text, padding]), await readCursorKey(reader), list);
+  return sealPosition(reader, list, Buffer.concat([text, padding]));
 }
 
 async function openSection(reader: Reader, list: string, sealed: Uint8Array): Promise<Section | undefined> {
-  const bytes = openBytes(sealed, await readCursorKey(reader), list);
-  return bytes && (JSON.parse(Buffer.from(bytes).toString()) as Section);
-}
-
-async function readCursorKey(reader: Reader): Promise<Uint8Array> {
-  const key = await readStored(reader, 'cursorKey');
-  if (key === undefined) throw new Error('The installation has no key for cursors.');
-  return Buffer.from(key, 'base64url');
+  const bytes = await openPosition(reader, list, sealed);
+  return bytes && (JSON.parse(bytes.toString()) as Section);
 }

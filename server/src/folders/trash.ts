@@ -19,7 +19,7 @@ import {
   writableFolder,
 } from './change-folders.ts';
 import { checkDepthWith } from './depth.ts';
-import { isRowId, lastId, nobodysId } from '../database/row-id.ts';
+import { isRowId, lastId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
 import { foldStored } from './folded-text.ts';
 import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
@@ -123,7 +123,7 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
 
 export interface TrashPage {
   readonly found: readonly TrashedFolder[];
-  /** Where the next page continues; undefined if this is the last one. */
+  /** Where the next page continues, maybe at a folder that the viewer may not see; undefined if this is the last one. */
   readonly next: TrashPlace | undefined;
 }
 
@@ -149,17 +149,7 @@ export async function readTrash(
     if (!last || rows.length < portion) return { found, next: undefined };
     from = last;
   }
-  return cutAt(from, found, after);
-}
-
-/**
- * The place must not tell the id of a folder that the viewer may not see: the next page begins with everything that was
- * deleted in the same millisecond. Only where that would be the same page again, it is the last folder's own.
- */
-function cutAt(last: TrashPlace, found: readonly TrashedFolder[], after: TrashPlace | undefined): TrashPage {
-  const next = { deletedAt: last.deletedAt + 1, id: nobodysId };
-  if (found.at(-1)?.id === last.id || after?.deletedAt === next.deletedAt) return { found, next: last };
-  return { found: found.filter(({ deletedAt }) => deletedAt > last.deletedAt), next };
+  return { found, next: from };
 }
 
 /** Puts a deleted folder back, with all that was inside. */

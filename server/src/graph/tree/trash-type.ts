@@ -1,6 +1,10 @@
 /** What was deleted and can still be restored. */
 
-import { fromCursor, timeKey, timeKeyBytes, timeOfKey, toCursor } from '../../folders/cursor.ts';
+import { openCursor, sealCursor } from '../../cursor-seal.ts';
+import type { Reader } from '../../database/database.ts';
+import { idBytes, notACursor, timeKey, timeOfKey } from '../../folders/cursor.ts';
+import { bytesOf, folderIdOf } from '../../folders/folder-id.ts';
+import { openPosition, sealPosition } from '../../folders/hidden-position.ts';
 import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
 import {
   keptSince,
@@ -81,9 +85,9 @@ export function defineTrash(
         after: t.arg.string({ description: 'Only what follows this cursor.' }),
       },
       extensions: longField,
-      resolve: async (_, args, { view, budget, clock, limits }, info): Promise<TrashPage> => {
+      resolve: async (_, args, { view, reader, budget, clock, limits }, info): Promise<TrashPage> => {
         const first = pageSize(args, budget, info).limit ?? defaultPage;
-        const after = typeof args.after === 'string' ? toPlace(args.after) : undefined;
+        const after = typeof args.after === 'string' ? await toPlace(reader, args.after) : undefined;
         const keptAfter = keptSince(clock.now(), limits.trashDays);
         // The same for every page: how many deleted folders the viewer may not see does not show.
         budget.scan(maxExamined, info);
@@ -94,8 +98,8 @@ export function defineTrash(
           pageInfo: {
             hasNextPage: next !== undefined,
             hasPreviousPage: after !== undefined,
-            startCursor: found[0] ? cursorOf(found[0]) : null,
-            endCursor: last ? cursorOf(last) : null,
+            startCursor: found[0] ? await cursorOf(reader, found[0]) : null,
+            endCursor: last ? await cursorOf(reader, last) : null,
           },
         };
       },
@@ -142,11 +146,17 @@ export function defineTrash(
   );
 }
 
-function cursorOf({ id, deletedAt }: TrashPlace): string {
-  return toCursor(list, { id, key: timeKey(deletedAt) });
+async function cursorOf(reader: Reader, { id, deletedAt }: TrashPlace): Promise<string> {
+  const position = Buffer.concat([bytesOf(id), timeKey(deletedAt)]);
+  return sealCursor(list, await sealPosition(reader, list, position));
 }
 
-function toPlace(cursor: string) {
-  const { id, key } = fromCursor(list, cursor, 'after', timeKeyBytes);
-  return { id, deletedAt: timeOfKey(key) };
+async function toPlace(reader: Reader, cursor: string): Promise<TrashPlace> {
+  const sealed = openCursor(list, cursor);
+  const position = sealed && (await openPosition(reader, list, sealed));
+  if (!position) throw notACursor('after');
+  return {
+    id: folderIdOf(position.subarray(0, idBytes)),
+    deletedAt: timeOfKey(position.subarray(idBytes)),
+  };
 }
