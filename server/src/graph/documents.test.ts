@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { buildSchema, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
+import { buildSchema, parse, visit, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { createDocuments, type Checked } from './documents.ts';
 import type { Limits } from './price/limits.ts';
 
@@ -81,8 +81,27 @@ test('works out a long query in steps, and goes on with each only when its turn 
     await new Promise(setImmediate);
   }
   assert.ok((await checked).document);
-  assert.equal(sizes.length, 4, 'parsing, and three groups of rules');
+  assert.equal(sizes.length, 5, 'parsing, three groups of rules, and the copy to keep');
   assert.ok(sizes.every((size) => size <= limits.maxTokens));
+});
+
+test('counts comments and long strings of the texts that it keeps', () => {
+  const own = checking(schema, limits);
+  const texts = Array.from({ length: 400 }, (_, at) => `{__typename} # ${at} ${'x'.repeat(99_000)}`);
+  for (const text of texts) assert.ok(own.check(text).document);
+  const kept = texts.filter((text) => own.known(text)).length;
+  assert.ok(kept > 0 && kept < 200, String(kept));
+});
+
+test('keeps a copy of a document that is the same but for its tokens', () => {
+  const query =
+    'query Q($id: ID = "a"){folder(id: $id){...F name @include(if: true)}} fragment F on Folder{id}';
+  const parsed = parse(query, { noLocation: true });
+  const { document } = documents.check(query);
+  const bare = visit(document!, { enter: (node) => ({ ...node, loc: undefined }) });
+  assert.deepEqual(JSON.parse(JSON.stringify(bare)), JSON.parse(JSON.stringify(parsed)));
+  assert.equal(document!.tokenCount, parse(query).tokenCount);
+  assert.equal(document!.loc?.startToken, undefined);
 });
 
 test('a refused query never becomes a good one, nor the other way round', () => {

@@ -17,7 +17,7 @@ import { Refusal } from '../refusal.ts';
 import { countComparisons } from './price/comparisons.ts';
 import { coded } from './graph-error.ts';
 import type { Limits } from './price/limits.ts';
-import { parseWithoutText, withLocations } from './locations.ts';
+import { copyToKeep, parseWithoutText, withLocations } from './locations.ts';
 import type { Pace } from './pace.ts';
 import { checkPrice } from './price/price.ts';
 import { measureSchema } from './price/schema-sizes.ts';
@@ -51,6 +51,8 @@ export interface Documents {
 const mostDocuments = 2_000;
 /** Of all documents together: a token and its part of the tree take about 300 bytes. */
 const mostTokensKept = 200_000;
+/** A text is kept, and so are the comments and long strings in it: so many characters count as a token. */
+const charactersPerTokenKept = 75;
 /** A refused text and its errors take some kilobytes. */
 const maxRefused = 200;
 const maxRefusedCharacters = 500_000;
@@ -67,7 +69,8 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
   const good = new LRUCache<string, Good>({
     max: mostDocuments,
     maxSize: mostTokensKept,
-    sizeCalculation: ({ document: { tokenCount = 0 } }) => tokenCount + 1,
+    sizeCalculation: ({ document: { tokenCount = 0 } }, query) =>
+      tokenCount + Math.ceil(query.length / charactersPerTokenKept) + 1,
   });
   const refused = new LRUCache<string, Bad>({
     max: maxRefused,
@@ -104,7 +107,10 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
     return whenDone(priced, (checked) =>
       checked.document
         ? whenDone(validateAll(checked.document, query, step), (errors) => {
-            if (errors.length === 0) return checked;
+            const { tokenCount = 0 } = checked.document;
+            if (errors.length === 0) {
+              return step(tokenCount, () => ({ ...checked, document: copyToKeep(checked.document) }));
+            }
             const shown = errors.map((error) => coded(error, 'GRAPHQL_VALIDATION_FAILED'));
             return { errors: withLocations(shown, query) };
           })
