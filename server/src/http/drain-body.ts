@@ -9,6 +9,10 @@ import type { ReceivedRequest } from './received-request.ts';
 /** Enough for any body that another request could have been allowed; beyond it, the connection may break. */
 const mostBytes = 64 * 1024 * 1024;
 
+/** What is longer is read more slowly, a chunk of up to 64 KiB at a time: whoever is refused must not keep the server busy. */
+const mostBytesAtOnce = 1024 * 1024;
+const pauseMs = 4;
+
 /** Reads and forgets what is left of the body, then goes on; at once if there is nothing left. Tells whether all was read. */
 export function drainBody(raw: IncomingMessage, next: (isRead: boolean) => void): void {
   const request = raw as ReceivedRequest;
@@ -19,11 +23,17 @@ export function drainBody(raw: IncomingMessage, next: (isRead: boolean) => void)
     return;
   }
   let received = 0;
+  let timer: NodeJS.Timeout | undefined;
   const onData = (chunk: Buffer) => {
     received += chunk.length;
     if (received > mostBytes) finish();
+    else if (received > mostBytesAtOnce) {
+      request.pause();
+      timer = setTimeout(() => request.resume(), pauseMs);
+    }
   };
   const finish = () => {
+    clearTimeout(timer);
     request.off('data', onData).off('end', finish).off('close', finish).off('error', finish);
     next(request.isRead);
   };

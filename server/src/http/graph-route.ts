@@ -159,9 +159,9 @@ export function addGraphRoute(
       },
       preParsing: (request, reply, payload, done) => {
         if (!isLargeBody(request)) return done(null, payload);
-        const admit = (bytes: number) =>
-          bytes > maxBytesWithoutWrite ? graph.admitLarge(request.viewer!) : undefined;
-        done(null, holdAsItComes(request, reply, payload as Readable, { pressure, admit }));
+        const admitLarge = () => graph.admitLarge(request.viewer!);
+        const options = { pressure, maxBytes: maxBytesWithoutWrite, admit: admitLarge };
+        done(null, holdAsItComes(request, reply, payload as Readable, options));
       },
     },
   );

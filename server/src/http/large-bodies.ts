@@ -18,8 +18,9 @@ export function isLargeBody({ headers, routeOptions }: FastifyRequest): boolean 
 
 export interface HoldOptions {
   readonly pressure: Pressure;
-  /** Called with the bytes that have come so far; refuses by throwing. What comes then is not held. */
-  readonly admit: (bytes: number) => PromiseOrValue<void>;
+  /** Before more than so many bytes come, `admit` is called once. It refuses by throwing: then nothing more is held. */
+  readonly maxBytes: number;
+  readonly admit: () => PromiseOrValue<void>;
 }
 
 /** As much as has come, whatever was announced: who sends nothing takes no room from others. */
@@ -27,16 +28,20 @@ export function holdAsItComes(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: Readable,
-  { pressure, admit }: HoldOptions,
+  { pressure, maxBytes, admit }: HoldOptions,
 ): Readable {
+  const announced = Number(request.headers['content-length'] ?? 0);
   let received = 0;
   let held = 0;
+  let isAdmitted = false;
   const holds: (() => void)[] = [];
   whenOver(reply.raw, () => holds.forEach((release) => release()));
   const hold = async (bytes: number) => {
     received += bytes;
-    if (received <= held + smallBodyBytes) return;
-    await admit(received);
+    if (!isAdmitted && Math.max(announced, received) > maxBytes) {
+      isAdmitted = true;
+      await admit();
+    }
     while (received > held + smallBodyBytes) {
       holds.push(pressure.hold(request.viewer!.userId, stepBytes));
       held += stepBytes;
