@@ -156,9 +156,9 @@ export class StreamSource {
   constructor(services: GraphOptions) {
     const { feed } = services;
     this.#feed = feed;
-    const waitFor: JournalFeed['waitFor'] = async (after, signal) => {
+    const waitFor: JournalFeed['waitFor'] = async (after, signal, key) => {
       this.#waitsAfter = after;
-      await feed.waitFor(after, signal);
+      await feed.waitFor(after, signal, key);
       this.#waitsAfter = undefined;
     };
     const followed = Object.create(feed, { waitFor: { value: waitFor } }) as JournalFeed;

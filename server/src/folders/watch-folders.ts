@@ -34,7 +34,7 @@ export interface WatchServices {
   readonly accessBook: AccessBook;
   readonly feed: JournalFeed;
   /** Runs a small piece of work at the viewer's turn. */
-  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  readonly inTurn: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 }
 
 export interface WatchedPlace {
@@ -153,6 +153,10 @@ class FolderWatch implements Follower<FolderChange> {
   async *told(): AsyncGenerator<FolderChange, void> {
     const { feed, inTurn } = this.#services;
     const { signal } = this.#reach;
+    const overIfAborted = (error: unknown) => {
+      if (signal.aborted) return 'over' as const;
+      throw error;
+    };
     let { timesReplaced } = feed;
     let { place } = this.#start;
     if (!this.#start.isKnown) yield resyncAt(place);
@@ -160,7 +164,9 @@ class FolderWatch implements Follower<FolderChange> {
 
     for (;;) {
       // It may have been replaced while the last change was on its way; then there is nothing to wait for.
-      if (feed.timesReplaced === timesReplaced) await this.#reach.waitForNext(feed, place.number);
+      if (feed.timesReplaced === timesReplaced) {
+        await this.#reach.waitForNext(feed, place.number, this.#standing.access.userId);
+      }
       if (signal.aborted) return;
       let isLost = feed.timesReplaced !== timesReplaced || feed.last - place.number > this.#maxBacklog;
       ({ timesReplaced } = feed);
@@ -170,7 +176,7 @@ class FolderWatch implements Follower<FolderChange> {
         // With rights that still hold, nothing is read: a turn would cost more than the work.
         const told = this.#isLatest
           ? placed(entry, previous, this.#effectsOf(entry, []))
-          : await inTurn(() => this.#changesAfterAccess(entry, previous));
+          : await inTurn(() => this.#changesAfterAccess(entry, previous), signal).catch(overIfAborted);
         if (told === 'over') return;
         isLost = told === 'lost';
         if (told === 'lost') break;

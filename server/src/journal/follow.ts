@@ -40,8 +40,8 @@ export class Reach {
   }
 
   /** Waits until there is an entry after that number which is to be told, or it is to stop. */
-  async waitForNext(feed: JournalFeed, after: number): Promise<void> {
-    if (after < this.#upTo) await feed.waitFor(after, this.signal);
+  async waitForNext(feed: JournalFeed, after: number, key?: string): Promise<void> {
+    if (after < this.#upTo) await feed.waitFor(after, this.signal, key);
     while (after >= this.#upTo && !this.signal.aborted) {
       await new Promise<void>((resolve) => (this.#wake = resolve));
     }

@@ -16,3 +16,51 @@ test('does not keep a follower asking for entries that the database no longer ha
   assert.equal(await feed.read(50), undefined);
   assert.deepEqual(await feed.read(2_000), []);
 });
+
+/** A database whose journal grows when the test says so; the feed reads on with `look`. */
+function growing(start: number) {
+  let last = start;
+  const entry = (number: number) => ({ number, nonce: number, changesAccess: 0, way: null, oldWay: null });
+  const database = {
+    get: () => ({ ...entry(last), accessNumber: 1 }),
+    all: (_: unknown, { number: after, limit }: { number: number; limit: number }) =>
+      Array.from({ length: Math.min(last - after, limit) }, (_each, at) => entry(after + at + 1)),
+    watch: () => undefined,
+  } as unknown as Database;
+  return { database, grow: (by: number) => (last += by) };
+}
+
+test('reads no entry that the node has not seen, for a follower that is behind', async (t) => {
+  const { database, grow } = growing(100);
+  const feed = await openJournalFeed({ database, onError: assert.ifError });
+  t.after(() => feed.close());
+  grow(5);
+  const entries = await feed.read(95);
+  assert.deepEqual(
+    entries!.map(({ number }) => number),
+    [96, 97, 98, 99, 100],
+  );
+});
+
+test('wakes some followers at a time, and one of each key before the second of any', async (t) => {
+  const { database, grow } = growing(100);
+  const feed = await openJournalFeed({ database, onError: assert.ifError });
+  t.after(() => feed.close());
+  const woken: string[] = [];
+  const { signal } = new AbortController();
+  const follow = async (key: string | undefined) => {
+    await feed.waitFor(100, signal, key);
+    woken.push(key ?? 'no key');
+  };
+  const many = Array.from({ length: 1_000 }, () => follow('anna'));
+  const all = [...many, follow('bert'), follow(undefined)];
+  grow(1);
+  feed.look();
+  await all.at(-1);
+  await all.at(-2);
+  assert.ok(woken.indexOf('bert') <= 3, String(woken.indexOf('bert')));
+  const inFirstRound = woken.length;
+  assert.ok(inFirstRound <= 102, String(inFirstRound));
+  await Promise.all(all);
+  assert.equal(woken.length, 1_002);
+});

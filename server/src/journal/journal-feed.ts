@@ -16,8 +16,11 @@ export interface JournalFeed {
   readonly accessChangedAt: number;
   /** Some of the entries that follow, in order; undefined if the next one is not kept any more. */
   read(after: number): Promise<readonly JournalEntry[] | undefined>;
-  /** Waits until there is an entry after that number, or the signal says to stop. */
-  waitFor(after: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Waits until there is an entry after that number, or the signal says to stop. Followers with a key, for example a user
+   * id, are woken some at a time and fairly by key; without one, at once.
+   */
+  waitFor(after: number, signal: AbortSignal, key?: string): Promise<void>;
   /** There may be more: reads on at once, instead of when the database says so. */
   readonly look: () => void;
   /** Called with each entry in order, from now on. Who waits for the entry waits for what the listener has to do, too. */
@@ -40,9 +43,14 @@ const mostRemembered = 500;
 /** For who is behind of what is remembered. An entry may hold some ten thousand bytes, and each of them has its own. */
 const batchBehind = 20;
 const lookAgainMs = 1_000;
+/** A follower for whom nothing happened takes about ten microseconds. */
+const mostWokenAtOnce = 100;
 
 export async function openJournalFeed({ database, onError }: FeedOptions): Promise<JournalFeed> {
-  const waiting = new Map<() => void, number>();
+  const waiting = new Map<() => void, { readonly after: number; readonly key: string | undefined }>();
+  /** Followers that an entry is due for, by key. The order of the map is the order of service. */
+  const due = new Map<string, (() => void)[]>();
+  let isWaking = false;
   const listeners: ((entry: JournalEntry) => void | Promise<void>)[] = [];
   const gapListeners: (() => void)[] = [];
   let recent: JournalEntry[] = [];
@@ -105,7 +113,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     recent = [];
     accessChangedAt = last;
     gapListeners.forEach((listener) => listener());
-    for (const [resume] of [...waiting]) resume();
+    wake(() => true);
   }
 
   function take(entries: readonly JournalEntry[]): void {
@@ -123,9 +131,29 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     if (recent.length > 2 * mostRemembered) recent = recent.slice(-mostRemembered);
   }
 
-  /** Those who wake up take turns (`turns.ts`); the next entries are not kept waiting by them. */
-  function wake(): void {
-    for (const [resume, after] of [...waiting]) if (after < last) resume();
+  function wake(isDue = (after: number) => after < last): void {
+    for (const [resume, { after, key }] of waiting) {
+      if (!isDue(after)) continue;
+      waiting.delete(resume);
+      if (key === undefined) resume();
+      else if (due.has(key)) due.get(key)!.push(resume);
+      else due.set(key, [resume]);
+    }
+    if (!isWaking) wakeSome();
+  }
+
+  /** Wakes one follower of each key after the other, and after some of them lets the event loop serve others. */
+  function wakeSome(): void {
+    let woken = 0;
+    for (const [key, resumes] of due) {
+      if (woken++ === mostWokenAtOnce) break;
+      due.delete(key);
+      resumes.shift()!();
+      // This loop reaches it again, after the others.
+      if (resumes.length > 0) due.set(key, resumes);
+    }
+    isWaking = due.size > 0;
+    if (isWaking) setImmediate(wakeSome);
   }
 
   const lookAgain = () => void catchUp();
@@ -155,9 +183,10 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
         // Entries that this node has seen are gone: the database went back, and whoever follows it would ask for ever.
         return after >= Math.max(head.number, last) ? [] : undefined;
       }
-      return first === after + 1 ? entries : undefined;
+      // What this node has not seen may follow a change of access that it does not know of yet.
+      return first === after + 1 ? entries.filter(({ number }) => number <= last) : undefined;
     },
-    waitFor(after, signal) {
+    waitFor(after, signal, key) {
       if (after < last || signal.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         const resume = () => {
@@ -165,7 +194,7 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
           signal.removeEventListener('abort', resume);
           resolve();
         };
-        waiting.set(resume, after);
+        waiting.set(resume, { after, key });
         signal.addEventListener('abort', resume, { once: true });
       });
     },

@@ -9,6 +9,7 @@ import {
 } from '../../folders/watch-folders.ts';
 import { fromJournalCursor, toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
+import { eventCharge } from '../fair-turns.ts';
 import { longField } from '../long-reads.ts';
 import { inPortions } from '../pace.ts';
 import { pageSize } from '../tree/folder-connection.ts';
@@ -83,7 +84,8 @@ export function defineFolderChanges(
         const { database, accessBook, feed, fairTurns, viewer, limits, view, place: head } = context;
         const from = await toPlace(context, after, under);
         const { maxBacklog } = limits;
-        const inTurn = async <T>(work: () => Promise<T>) => fairTurns.take(viewer.userId, work);
+        const inTurn = async <T>(work: () => Promise<T>, signal: AbortSignal) =>
+          fairTurns.take(viewer.userId, work, { signal, charge: eventCharge });
         const services = { database, accessBook, feed, inTurn };
         return watchFolders(services, view, { after: head, ...from, head, maxBacklog });
       },
