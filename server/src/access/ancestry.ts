@@ -74,6 +74,7 @@ export class Ancestry {
       const parentId = this.#parentIds.get(at);
       if (!parentId) break;
       way.push(parentId);
+      if (way.length > this.#parentIds.size) throw new Error(`The folder ${id} is inside itself.`);
       at = parentId;
     }
     return way.reverse();

@@ -60,6 +60,8 @@ export interface Database extends Reader {
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
+  /** How many changes of this process gain from being asked for at the same time. More only wait inside the database. */
+  readonly changesAtOnce: number;
   /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
   alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** The snapshot of one answer. It takes a connection at its first read. End it before you ask for a transaction. */

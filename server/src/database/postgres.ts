@@ -173,7 +173,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   /** What reads with a connection as long as it has it. */
-  function borrowing(connect: () => Promise<pg.PoolClient>) {
+  function borrowing(connect: () => Promise<pg.PoolClient>, begun: () => Promise<unknown> | undefined) {
     let isOver = false;
     // Somebody else may have the connection by then.
     const checkTime = () => {
@@ -184,7 +184,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         checkTime();
         const client = await connect();
         checkTime();
-        return (await ask(client, statement, parameters)).rows;
+        const asked = ask(client, statement, parameters);
+        // It is answered first. Without it, each statement would read at another moment.
+        const [{ rows }] = await Promise.all([asked, begun()]);
+        return rows;
       } catch (error) {
         throw guard.toRefusal(error);
       }
@@ -200,10 +203,15 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     let begun: Promise<pg.PoolClient> | undefined;
     const begin = async () => {
       const client = await gate.connect(lanes.reading);
-      send(client, beginReading).catch(() => undefined);
+      beginning = send(client, beginReading);
+      beginning.catch(() => undefined);
       return client;
     };
-    const { all, get, giveBack } = borrowing(() => (begun ??= begin()));
+    let beginning: Promise<unknown> | undefined;
+    const { all, get, giveBack } = borrowing(
+      () => (begun ??= begin()),
+      () => beginning,
+    );
     return {
       isConsistent: true,
       all,
@@ -225,8 +233,12 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   async function snapshot<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     try {
       return await withClient(lanes.snapshots, async (client) => {
-        send(client, beginLong).catch(() => undefined);
-        const { all, get, giveBack } = borrowing(() => Promise.resolve(client));
+        const beginning = send(client, beginLong);
+        beginning.catch(() => undefined);
+        const { all, get, giveBack } = borrowing(
+          () => Promise.resolve(client),
+          () => beginning,
+        );
         try {
           return await work({ isConsistent: true, all, get, end: giveBack });
         } finally {
@@ -278,6 +290,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     get: async (statement, parameters) => (await readAlone(statement, parameters))[0],
     transaction: (work) => retried(lanes.writing, work),
     change: (work) => retried(lanes.changing, work),
+    changesAtOnce: lanes.changing.options.max,
     alone: (work) =>
       inTransaction(lanes.changing, async (held) => {
         await held.define(

@@ -40,7 +40,7 @@ interface Done {
 
 const busyPauseMs = 5;
 /** The first of them waits until the last is done. */
-const mostTogether = 32;
+export const maxSharedCommit = 32;
 
 export interface LineEvents {
   /** Whatever else is open of the file should not be in the way. */
@@ -155,7 +155,7 @@ export function createLine(
         done.push({ task, tell: () => task.fail(refusal) });
       }
       if (task.isAlone) break;
-    } while (waiting.length > 0 && !waiting[0]!.isAlone && done.length < mostTogether);
+    } while (waiting.length > 0 && !waiting[0]!.isAlone && done.length < maxSharedCommit);
     commit(done);
   }
 

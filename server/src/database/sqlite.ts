@@ -18,7 +18,7 @@ import { watchCommits } from './sqlite-commits.ts';
 import { toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
 import { createGuard } from './sqlite-guard.ts';
-import { createLine, type LineOptions } from './sqlite-line.ts';
+import { createLine, maxSharedCommit, type LineOptions } from './sqlite-line.ts';
 import { prepare, sqliteDialect, toSqlite, type Ready } from './sqlite-text.ts';
 import type { Statement } from './statement.ts';
 
@@ -109,6 +109,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
       inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
+    changesAtOnce: maxSharedCommit,
     alone: (work) => inTransaction(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
     openSnapshot: snapshots.open,
     snapshot: snapshots.use,

@@ -17,6 +17,7 @@ import type { Once } from './once.ts';
 import type { Pace } from './pace.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
+import type { FairQueue } from '../concurrency/fair-queue.ts';
 import type { ServerFacts } from './server/server-facts.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -51,8 +52,10 @@ export interface GraphContext extends GraphServices {
   place: JournalPlace;
   readonly budget: Budget;
   readonly longReads: LongReads;
-  /** At which the answer is read and completed. */
-  readonly pace: Pace;
+  /** At which the answer is read and completed. A mutation with a long answer replaces it. */
+  pace: Pace;
+  /** Whose change is next, by user id. */
+  readonly changes: FairQueue;
   readonly fairTurns: FairTurns;
 }
 

@@ -1,7 +1,7 @@
 /** How every mutation changes something: in one transaction, in its turn. Its answer is read from a later snapshot. */
 
 import type { Access } from '../access/access.ts';
-import type { ChangeOptions, PromiseOrValue, Transaction } from '../database/database.ts';
+import type { ChangeOptions, PromiseOrValue, Snapshot, Transaction } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { DoneChange } from '../journal/done-changes.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
@@ -44,22 +44,23 @@ export async function change<T, Kept>(
   const { database, accessBook, viewer, clock } = context;
   const once = memory && context.once;
   startReadingAnew(context);
-  const result = await changeInTurn(
-    database,
-    async (transaction, head) => {
-      // Nothing was done yet: the client may have gone while others had their turn.
-      if (context.signal?.aborted) throw abandoned();
-      const { access } = await accessBook.accessIn(transaction, viewer.userId, head);
-      judge?.(access);
-      const known = await once?.find(transaction);
-      if (known) return { known, place: known.place };
-      const done = await work(transaction, access);
-      // Nobody else gets in between: the last entry is this change's own.
-      const place = await readHead(transaction);
-      await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
-      return { done, place };
-    },
-    options,
+  const result = await inUsersTurn(context, (requireClient) =>
+    changeInTurn(
+      database,
+      async (transaction, head) => {
+        requireClient();
+        const { access } = await accessBook.accessIn(transaction, viewer.userId, head);
+        judge?.(access);
+        const known = await once?.find(transaction);
+        if (known) return { known, place: known.place };
+        const done = await work(transaction, access);
+        // Nobody else gets in between: the last entry is this change's own.
+        const place = await readHead(transaction);
+        await once?.record(transaction, { result: memory!.keep(done), place, now: clock.now() });
+        return { done, place };
+      },
+      options,
+    ),
   );
   // With a key it may be tried again.
   if (!context.once) context.isChanged = true;
@@ -67,6 +68,21 @@ export async function change<T, Kept>(
   if (result.known) return recall(context, memory!, result.known);
   const { done, place } = result;
   return memory?.renew && place.number !== head.number ? memory.renew(done, context) : done;
+}
+
+/** Waits until it is the user's turn to change something: however many changes others send, each user's go on. */
+function inUsersTurn<T>(
+  { changes, viewer, signal }: GraphContext,
+  work: (requireClient: () => void) => Promise<T>,
+): Promise<T> {
+  // Nothing was done yet: the client may have gone while others had their turn.
+  const requireClient = () => {
+    if (signal?.aborted) throw abandoned();
+  };
+  return changes.run({ key: viewer.userId }, () => {
+    requireClient();
+    return work(requireClient);
+  });
 }
 
 /** For what takes long before its turn: it is not begun if it was done before. The work ends with a `change`. */
@@ -115,7 +131,7 @@ async function goOnFrom(context: GraphContext, place: JournalPlace): Promise<Jou
   // A client that is told of an ended session must not find it alive. No snapshot is open while this waits.
   const { feed } = context;
   if (feed.last < place.number) await feed.waitFor(place.number - 1, AbortSignal.timeout(mostWaitMs));
-  const { reader: snapshot, access, place: head } = await snapshotAfter(context);
+  const { reader: snapshot, access, place: head } = await snapshotAfter(context, place);
   const reader = pacedSnapshot(snapshot, context.pace);
   context.reader = reader;
   context.access = access;
@@ -124,19 +140,17 @@ async function goOnFrom(context: GraphContext, place: JournalPlace): Promise<Jou
   return head;
 }
 
-async function snapshotAfter({
-  accessBook,
-  reader,
-  viewer,
-  isLong,
-  longReads,
-}: GraphContext): Promise<ViewerSnapshot> {
+async function snapshotAfter(context: GraphContext, { number }: JournalPlace): Promise<ViewerSnapshot> {
+  const { database, accessBook, viewer, isLong, longReads, signal } = context;
   try {
-    if (isLong) {
-      reader.end();
-      return await longReads.open(viewer.userId);
-    }
-    return { reader, ...(await accessBook.accessFor(reader, viewer.userId)) };
+    const opened = isLong ? await longReads.open(viewer.userId, { signal }) : undefined;
+    // From now on it is ended with the answer.
+    context.reader = opened?.reader ?? database.openSnapshot();
+    context.pace = opened?.pace ?? context.pace;
+    const latest = opened ?? (await accessBook.accessFor(context.reader, viewer.userId));
+    // The connection leads to a copy that does not have the change yet.
+    if (latest.place.number < number) throw database.reportOutdated();
+    return { ...latest, reader: context.reader };
   } catch (cause) {
     if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
     const { retryAfterSeconds } = cause.details;
@@ -156,7 +170,19 @@ export function changeBy({ viewer, clock }: GraphContext): ChangedBy {
 export function startReadingAnew(context: GraphContext): void {
   context.pace.pause();
   context.reader.end();
-  context.reader = context.database.openSnapshot();
+  context.reader = endedSnapshot;
+}
+
+/** Whatever of the fields before is still being worked out finds nothing to read. */
+const endedSnapshot: Snapshot = {
+  isConsistent: true,
+  all: () => ended(),
+  get: () => ended(),
+  end: () => undefined,
+};
+
+function ended(): never {
+  throw new Error('This snapshot has ended.');
 }
 
 /** For administrators: asked at once, so that nobody else gets in line, and again when it is one's turn. */

@@ -109,6 +109,50 @@ test('who is new is not before everybody for as long as they have been there', a
   await Promise.all([...old, ...young]);
 });
 
+test('serves a user who was idle for long before the others for a moment only', async () => {
+  let ms = 0;
+  const turns = createFairTurns({ now: () => ms });
+  const order: string[] = [];
+  const ask = (name: string) =>
+    turns.wait(name, () => {
+      ms += 5;
+      order.push(name);
+    });
+  const busy = Array.from({ length: 400 }, () => ask('anna'));
+  await busy[300];
+  const since = order.length;
+  const idle = Array.from({ length: 60 }, () => ask('dora'));
+  await busy[302];
+  assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.slice(since).join());
+  await Promise.all([...busy, ...idle]);
+});
+
+test('does not charge a user for what the database takes', async () => {
+  let ms = 0;
+  const turns = createFairTurns({ now: () => ms });
+  const order: string[] = [];
+  const answer = Promise.withResolvers<void>();
+  const waiting = turns.take('anna', async (pace) => {
+    pace.pause();
+    await answer.promise;
+    pace.restart();
+  });
+  const others = Array.from({ length: 10 }, () =>
+    turns.wait('bert', () => {
+      ms += 5;
+      order.push('bert');
+    }),
+  );
+  await others[4];
+  ms += 500;
+  answer.resolve();
+  await waiting;
+  const since = order.length;
+  await turns.wait('anna', () => void order.push('anna'));
+  assert.ok(turnsUntil(order, 'anna', since) <= 2, order.join());
+  await Promise.all(others);
+});
+
 test('whoever comes while others wait does not overtake them', async () => {
   const turns = createFairTurns();
   void turns.take('anna', workHard);

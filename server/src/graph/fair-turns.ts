@@ -4,6 +4,7 @@
  * before each further step, and waits for its user's next turn when the piece is over.
  */
 
+import TinyQueue from 'tinyqueue';
 import { isPromise, type PromiseOrValue } from '../database/database.ts';
 import { abandoned } from './graph-results.ts';
 import { maxPieceMs, maxRowsPerPiece, type Pace } from './pace.ts';
@@ -25,7 +26,15 @@ export type Work<T> = (pace: Pace) => PromiseOrValue<T>;
 export interface TurnOptions {
   /** Aborted when nobody receives the result: work that waits for its turn does not go on. */
   readonly signal?: AbortSignal | undefined;
+  /** What share of the time is charged to the user: 1 unless told. */
+  readonly charge?: number;
 }
+
+/**
+ * Events of subscriptions are charged less than what users ask for: otherwise they fall behind on a server that is busy
+ * with changes, each of which causes an event for every subscriber.
+ */
+export const eventCharge = 0.25;
 
 export interface FairTurnsOptions {
   readonly maxApartMs?: number;
@@ -45,6 +54,15 @@ interface UserQueue {
   /** Operations that have begun and not ended. */
   running: number;
   usedMs: number;
+  /** It is among the queues to serve. */
+  isListed: boolean;
+}
+
+/** A queue to serve, with its used time when it was listed. */
+interface Listed {
+  readonly queue: UserQueue;
+  readonly usedMs: number;
+  readonly number: number;
 }
 
 interface Entry {
@@ -54,11 +72,10 @@ interface Entry {
 }
 
 const minMsToRest = 1;
-/**
- * The most by which the used times of two users may differ. More is forgotten: otherwise a user who was served for an
- * hour while others waited would wait for an hour when a new user comes.
- */
+/** The most that a user may have used more than the others. More is forgotten: nobody waits for an hour after an hour of work. */
 const usualMaxApartMs = 1_000;
+/** The most that a user who was idle is ahead of the others. For so long, all others may have to wait. */
+const maxCreditMs = 20;
 /**
  * The event loop accepts one new connection in each round. It makes one round for each millisecond that the work took,
  * up to so many: otherwise a new client would wait for a query of every client before it. An idle round takes microseconds.
@@ -75,6 +92,7 @@ export function createFairTurns({
   now = () => performance.now(),
 }: FairTurnsOptions = {}): FairTurns {
   const queues = new Map<string, UserQueue>();
+  const listed = new TinyQueue<Listed>([], (a, b) => a.usedMs - b.usedMs || a.number - b.number);
   let waiting = 0;
   let lastNumber = 0;
   /** The used time of the last user who was served: the least of those who waited. */
@@ -119,8 +137,10 @@ export function createFairTurns({
       }
       leastMs = queue.usedMs;
       waiting--;
+      const hasMore = nextEntry(queue).run();
+      list(queue);
       // The rest of it runs before anything else: it has the turn for itself.
-      if (nextEntry(queue).run()) spentMs = maxPieceMs;
+      if (hasMore) break;
     }
     serveSoon();
   }
@@ -134,14 +154,26 @@ export function createFairTurns({
     }
   }
 
+  function canBeServed({ starts, resumes, running }: UserQueue): boolean {
+    return resumes.length > 0 || (starts.length > 0 && running < maxRunning);
+  }
+
+  function list(queue: UserQueue): void {
+    if (queue.isListed || !canBeServed(queue)) return;
+    queue.isListed = true;
+    listed.push({ queue, usedMs: queue.usedMs, number: ++lastNumber });
+  }
+
   /** Of the users who can be served, the one with the least used time; among equals the one who came first. */
   function nextQueue(): UserQueue | undefined {
-    let least: UserQueue | undefined;
-    for (const queue of queues.values()) {
-      const canBeServed = queue.resumes.length > 0 || (queue.starts.length > 0 && queue.running < maxRunning);
-      if (canBeServed && (!least || queue.usedMs < least.usedMs)) least = queue;
+    for (let next = listed.pop(); next; next = listed.pop()) {
+      const { queue, usedMs } = next;
+      queue.isListed = false;
+      if (queue.usedMs === usedMs && canBeServed(queue)) return queue;
+      // It has used more since it was listed.
+      list(queue);
     }
-    return least;
+    return undefined;
   }
 
   function nextEntry({ starts, resumes, running }: UserQueue): Entry {
@@ -152,15 +184,17 @@ export function createFairTurns({
 
   function queueOf(userId: string): UserQueue {
     let queue = queues.get(userId);
-    if (!queue) queues.set(userId, (queue = { starts: [], resumes: [], running: 0, usedMs: 0 }));
+    if (!queue)
+      queues.set(userId, (queue = { starts: [], resumes: [], running: 0, usedMs: 0, isListed: false }));
     return queue;
   }
 
   function enqueue(userId: string, kind: 'starts' | 'resumes', run: (queue: UserQueue) => boolean): void {
     const queue = queueOf(userId);
-    queue.usedMs = Math.max(queue.usedMs, leastMs - maxApartMs);
+    queue.usedMs = Math.max(queue.usedMs, leastMs - maxCreditMs);
     queue[kind].push({ number: ++lastNumber, run: () => run(queue) });
     waiting++;
+    list(queue);
     serveSoon();
   }
 
@@ -175,6 +209,7 @@ export function createFairTurns({
     const end = () => {
       queue.running--;
       operation.pause();
+      list(queue);
       if (queue.starts.length > 0) serveSoon();
     };
     result.then(end, end);
@@ -183,16 +218,20 @@ export function createFairTurns({
   class Operation implements Pace {
     readonly #userId: string;
     readonly #signal: AbortSignal | undefined;
+    readonly #charge: number;
     yields = 0;
-    pendingReads = 0;
+    readonly pendingReads = new Set<Promise<unknown>>();
     #rows = 0;
+    /** For something else than a turn: this time is not charged. */
+    #isWaiting = false;
     /** When the current piece began; undefined while it is measured by whoever called it. */
     #resumedAt: number | undefined;
     #startedAt = now();
 
-    constructor(userId: string, { signal }: TurnOptions) {
+    constructor(userId: string, { signal, charge: share = 1 }: TurnOptions) {
       this.#userId = userId;
       this.#signal = signal;
+      this.#charge = share;
     }
 
     before(rows: number): Promise<void> | undefined {
@@ -222,38 +261,35 @@ export function createFairTurns({
     }
 
     restart(): void {
+      this.#isWaiting = false;
       this.goOn();
       this.#startedAt = this.#resumedAt!;
     }
 
     /** From now on the piece is measured here. */
     goOn(): void {
-      this.#resumedAt = now();
+      if (!this.#isWaiting) this.#resumedAt = now();
     }
 
     /** Charges the piece that ends now. */
     pause(): void {
+      this.#isWaiting = true;
       if (this.#resumedAt === undefined) return;
       const ms = now() - this.#resumedAt;
       this.#resumedAt = undefined;
-      charge(queueOf(this.#userId), ms);
+      charge(queueOf(this.#userId), ms * this.#charge);
       spend(ms);
     }
   }
 
-  function wait<T>(
-    userId: string,
-    work: Work<T>,
-    { signal }: TurnOptions = {},
-    isChange = false,
-  ): Promise<T> {
+  function wait<T>(userId: string, work: Work<T>, options: TurnOptions = {}, isChange = false): Promise<T> {
     const done = Promise.withResolvers<T>();
     enqueue(userId, 'starts', (queue) => {
-      if (signal?.aborted) {
+      if (options.signal?.aborted) {
         done.reject(abandoned());
         return false;
       }
-      const operation = new Operation(userId, { signal });
+      const operation = new Operation(userId, options);
       const start = now();
       try {
         const result = begin(() => work(operation));
@@ -265,7 +301,7 @@ export function createFairTurns({
         done.reject(error);
         return false;
       } finally {
-        charge(queue, now() - start);
+        charge(queue, (now() - start) * (options.charge ?? 1));
       }
     });
     return done.promise;

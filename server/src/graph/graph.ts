@@ -9,6 +9,7 @@ import {
   type ExecutionResult,
 } from 'graphql';
 import type { GraphRequest } from '@espalier/contract';
+import { FairQueue } from '../concurrency/fair-queue.ts';
 import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
@@ -21,7 +22,7 @@ import type { GraphContext, GraphServices } from './builder.ts';
 import { createCompiledQueries, type ReadyPlan } from './compiled/compiled-queries.ts';
 import { createDocuments, operationKind, type Checked } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
-import { createFairTurns, type FairTurns } from './fair-turns.ts';
+import { createFairTurns, eventCharge, type FairTurns } from './fair-turns.ts';
 import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
 import {
   abandoned,
@@ -35,7 +36,13 @@ import {
   tryRequest,
   type ResultOptions,
 } from './graph-results.ts';
-import { createLongFieldCheck, createLongReads, type ViewerSnapshot } from './long-reads.ts';
+import {
+  createFieldCheck,
+  isListField,
+  isLongField,
+  createLongReads,
+  type ViewerSnapshot,
+} from './long-reads.ts';
 import { Once } from './once.ts';
 import { OnePiece, pacedSnapshot, type Pace } from './pace.ts';
 import { createSchema } from './schema.ts';
@@ -56,6 +63,8 @@ export interface GraphOptions extends GraphServices, ResultOptions {
 
 export type { GraphResult, GraphStream };
 
+/** Of all users; half of it of one. */
+const maxWaitingChanges = 2_000;
 /** Only imports need a larger request. */
 export const maxBytesWithoutWrite = 2 ** 20;
 const tooLargeToRead =
@@ -107,9 +116,16 @@ export function createGraph({
   const compiled = createCompiledQueries(schema);
   const elementFields = new ElementFields();
   const fairTurns = tracer ? keptTurns(turns, tracer) : turns;
-  const takesLong = createLongFieldCheck(schema);
+  const takesLong = createFieldCheck(schema, isLongField);
+  const selectsList = createFieldCheck(schema, isListField);
   const tookLong = new WeakSet<DocumentNode>();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
+  const changes = new FairQueue({
+    permits: services.database.changesAtOnce,
+    maxWaiting: maxWaitingChanges,
+    maxWaitingPerKey: maxWaitingChanges / 2,
+    fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
+  });
   const { toResult, toLongResult } = createResults({ onBug, onTrouble });
   const { keptAnswersMegabytes } = services.limits;
   const wholeServices: WholeServices = {
@@ -195,11 +211,11 @@ export function createGraph({
     const { viewer, request, signal } = operation;
     const answered = fairTurns.take(
       viewer.userId,
-      () => {
+      (turn) => {
         begin(operation);
         const plan = compiled.planFor(request);
         const whole = plan?.whole(wholeServices, viewer.userId);
-        return whole === undefined ? runByFields(operation, plan) : { isExecuted: true, text: whole };
+        return whole === undefined ? runByFields(operation, plan, turn) : { isExecuted: true, text: whole };
       },
       { signal },
     );
@@ -210,12 +226,13 @@ export function createGraph({
   function runByFields(
     { query, viewer, request }: Operation,
     plan: ReadyPlan | undefined,
+    turn: Pace,
   ): PromiseOrValue<GraphResult | null> {
     const execution = () =>
-      inOnePiece(viewer, request, {}, (contextValue) => tryExecute({ ...request, contextValue }));
+      inOnePiece(viewer, request, { turn }, (contextValue) => tryExecute({ ...request, contextValue }));
     const toAnswer = (done: ExecutionResult | null) => done && toResult(done, query);
     if (!plan) return whenDone(execution(), toAnswer);
-    const planned = inOnePiece(viewer, request, {}, (context) =>
+    const planned = inOnePiece(viewer, request, { turn }, (context) =>
       whenDone(plan.answer(context), (text) => ({ text })),
     );
     // From a new snapshot: what the plan could not handle may have ended its own.
@@ -229,10 +246,10 @@ export function createGraph({
   function inOnePiece<T>(
     viewer: Viewer,
     { document }: Operation['request'],
-    asked: Omit<Asked, 'viewer' | 'pace'>,
+    { turn, ...asked }: Omit<Asked, 'viewer' | 'pace'> & { readonly turn: Pace },
     work: (context: GraphContext) => PromiseOrValue<T>,
   ): PromiseOrValue<T | null> {
-    const pace = new OnePiece();
+    const pace = new OnePiece(turn);
     return whenDone(withContext(openSnapshot(viewer), { ...asked, viewer, pace }, work), (done) => {
       if (!pace.isExceeded) return done;
       tookLong.add(document);
@@ -260,7 +277,7 @@ export function createGraph({
         ...latest,
         reader: services.database.openSnapshot(),
       }));
-      const isLong = takesLong(request.document);
+      const isLong = takesLong(request.document) || selectsList(request.document);
       return withContext(rights, { viewer, idempotencyKey, isLong, pace, signal }, (contextValue) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) =>
           toResult(done, query, { isChanged: contextValue.isChanged }),
@@ -316,7 +333,7 @@ export function createGraph({
     asked: Asked,
     work: (context: GraphContext) => PromiseOrValue<T>,
   ): PromiseOrValue<T> {
-    return whenDone(opened, (snapshot) => {
+    return whenDone(notCharged(opened, asked.pace), (snapshot) => {
       const context = contextOf(asked, snapshot);
       // A mutation may have replaced it.
       const end = () => context.reader.end();
@@ -330,6 +347,13 @@ export function createGraph({
         throw error;
       }
     });
+  }
+
+  /** What is waited for here is not charged to the user. */
+  function notCharged<T>(waited: PromiseOrValue<T>, pace: Pace): PromiseOrValue<T> {
+    if (!isPromise(waited)) return waited;
+    pace.pause();
+    return waited.finally(() => pace.restart());
   }
 
   async function subscribe(operation: Operation): Promise<GraphResult | GraphStream> {
@@ -374,7 +398,10 @@ export function createGraph({
     };
     const short = mayTakeLong(operation)
       ? null
-      : await fairTurns.take(viewer.userId, () => inOnePiece(viewer, request, { place }, answer), { signal });
+      : await fairTurns.take(viewer.userId, (turn) => inOnePiece(viewer, request, { place, turn }, answer), {
+          signal,
+          charge: eventCharge,
+        });
     if (short) return toTold(short);
     return readLong(operation, { place }, async (context) => {
       const done = await answer(context);
@@ -411,6 +438,7 @@ export function createGraph({
       longReads,
       pace,
       fairTurns,
+      changes,
     };
   }
 }

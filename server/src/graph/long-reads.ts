@@ -3,7 +3,16 @@
  * permits. The snapshot and its rights are read after the permit is acquired, so no answer waits with old rights.
  */
 
-import { TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql';
+import {
+  getNullableType,
+  isListType,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLSchema,
+} from 'graphql';
 import type { AccessBook, Latest } from '../access/access-book.ts';
 import type { Database, Snapshot } from '../database/database.ts';
 import { createPlaces, type Places } from '../places.ts';
@@ -30,15 +39,29 @@ const maxPerUser = 2;
 /** Marks a field of the schema as one that may take long. */
 export const longField = { isLong: true } as const;
 
-/** Answers whether a document selects a long field anywhere. Then its whole answer is read as a long one. */
-export function createLongFieldCheck(schema: GraphQLSchema): (document: DocumentNode) => boolean {
+type Field = GraphQLField<unknown, unknown>;
+
+/** The whole answer that has such a field is read as a long one. */
+export const isLongField = ({ extensions }: Field): boolean => extensions['isLong'] === true;
+
+/** The answer of a mutation that has such a field is read as a long one: it cannot be made again if it turns out to be long. */
+export const isListField = ({ type }: Field): boolean => isListType(getNullableType(type));
+
+/** Answers whether a document selects such a field anywhere. */
+export function createFieldCheck(
+  schema: GraphQLSchema,
+  isSuch: (field: Field) => boolean,
+): (document: DocumentNode) => boolean {
   const known = new WeakMap<DocumentNode, boolean>();
   return (document) => {
     let found = known.get(document);
     if (found === undefined) {
       found = false;
       const typeInfo = new TypeInfo(schema);
-      const enterField = () => void (found ||= typeInfo.getFieldDef()?.extensions['isLong'] === true);
+      const enterField = () => {
+        const field = typeInfo.getFieldDef();
+        found ||= !!field && isSuch(field);
+      };
       visit(document, visitWithTypeInfo(typeInfo, { Field: { enter: enterField } }));
       known.set(document, found);
     }
@@ -63,6 +86,7 @@ export function createLongReads(
           snapshot.end();
           ended.resolve();
         };
+        pace.restart();
         opened.resolve({ ...standing, reader: { ...snapshot, end }, pace });
         await ended.promise;
       }).catch(opened.reject);
@@ -79,7 +103,15 @@ export function createLongReads(
     byUser.set(userId, permits);
     try {
       await permits.use(() =>
-        turns.wait(userId, (pace) => database.snapshot((snapshot) => work(snapshot, pace)), options),
+        turns.wait(
+          userId,
+          (pace) => {
+            // Until the answer begins to read.
+            pace.pause();
+            return database.snapshot((snapshot) => work(snapshot, pace));
+          },
+          options,
+        ),
       );
     } finally {
       if (permits.taken === 0) byUser.delete(userId);

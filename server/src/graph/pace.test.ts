@@ -10,7 +10,7 @@ import type { Budget } from './price/budget.ts';
 /** Counts what is done between two yields, which end a piece. */
 class Counter implements Pace {
   yields = 0;
-  pendingReads = 0;
+  readonly pendingReads = new Set<Promise<unknown>>();
   #rows = 0;
   largest = 0;
 
@@ -50,7 +50,7 @@ function snapshotOf(rows: number, onRead: () => void = () => undefined): Snapsho
 
 describe('a paced snapshot', () => {
   test('reads at once as long as the piece is not over', () => {
-    const reader = pacedSnapshot(snapshotOf(1), new OnePiece());
+    const reader = pacedSnapshot(snapshotOf(1), new OnePiece(new Counter()));
     assert.equal((reader.all(statement, {}) as unknown[]).length, 1);
   });
 
@@ -70,7 +70,7 @@ describe('a paced snapshot', () => {
   });
 
   test('counts rows that were not known before', () => {
-    const pace = new OnePiece();
+    const pace = new OnePiece(new Counter());
     const reader = pacedSnapshot(snapshotOf(maxRowsPerPiece), pace);
     void reader.all(statement, {});
     assert.throws(() => reader.all(statement, {}));
@@ -80,7 +80,7 @@ describe('a paced snapshot', () => {
 
 test('an answer of one piece reads nothing more once it is over', () => {
   let statements = 0;
-  const pace = new OnePiece();
+  const pace = new OnePiece(new Counter());
   const reader = pacedSnapshot(
     snapshotOf(0, () => void statements++),
     pace,
@@ -106,7 +106,7 @@ describe('a long list', () => {
   });
 
   test('of a few elements is handed on as it is', () => {
-    const context = { pace: new OnePiece(), budget: budgetOf(10) };
+    const context = { pace: new OnePiece(new Counter()), budget: budgetOf(10) };
     assert.deepEqual(inPortions([1, 2, 3], context, info), [1, 2, 3]);
   });
 });

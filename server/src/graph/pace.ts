@@ -23,8 +23,8 @@ export interface Pace {
   restart(): void;
   /** How many pieces have ended. */
   readonly yields: number;
-  /** How many reads wait for a turn. */
-  pendingReads: number;
+  /** The reads that wait for a turn or for the database. */
+  readonly pendingReads: Set<Promise<unknown>>;
 }
 
 /** How many rows one piece may examine, and values it may complete. Each takes about a microsecond. */
@@ -38,11 +38,17 @@ class MoreThanOnePiece extends Error {}
  * machine a short answer takes long, and to make it again would take longer.
  */
 export class OnePiece implements Pace {
+  readonly #turn: Pick<Pace, 'pause' | 'restart'>;
   readonly yields = 0;
-  pendingReads = 0;
+  readonly pendingReads = new Set<Promise<unknown>>();
   #rows = 0;
   /** Nothing more is read then. */
   isExceeded = false;
+
+  /** What the database takes is not charged to the turn that it is made in. */
+  constructor(turn: Pick<Pace, 'pause' | 'restart'>) {
+    this.#turn = turn;
+  }
 
   before(rows: number): undefined {
     this.isExceeded ||= this.#rows + rows > maxRowsPerPiece;
@@ -54,9 +60,13 @@ export class OnePiece implements Pace {
     this.#rows += rows;
   }
 
-  pause(): void {}
+  pause(): void {
+    this.#turn.pause();
+  }
 
-  restart(): void {}
+  restart(): void {
+    this.#turn.restart();
+  }
 }
 
 /** Reads at a pace: before each statement it may be another user's turn. */
@@ -68,8 +78,9 @@ export function pacedSnapshot(snapshot: Snapshot, pace: Pace): Snapshot {
   ): PromiseOrValue<T> => {
     const turn = pace.before(rows);
     if (!turn) return run();
-    pace.pendingReads++;
-    return turn.then(run).finally(() => void pace.pendingReads--);
+    const pending = turn.then(run).finally(() => void pace.pendingReads.delete(pending));
+    pace.pendingReads.add(pending);
+    return pending;
 
     function run(): PromiseOrValue<T> {
       const found = read();
@@ -131,8 +142,8 @@ export function inPortions<T>(
 
 /** What elements have in common is read once: those that wait for it would all be completed in the same piece. */
 async function afterReads(pace: Pace, count: number): Promise<void> {
+  while (pace.pendingReads.size > 0) await Promise.allSettled(pace.pendingReads);
   await pace.before(count);
-  while (pace.pendingReads > 0) await pace.before(maxRowsPerPiece);
 }
 
 /** The text of a large value, written in pieces. */
