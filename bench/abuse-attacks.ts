@@ -45,7 +45,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'aliased positions': sameQuery(
     '{folder(path: "/Wide"){folders(first: 90, skip: 10000){items{id position}}}}',
   ),
-  trash: sameQuery(`{${numbered(20, () => 'trash(first: 1){items{id}}')}}`),
+  trash: sameQuery(`{${numbered(20, () => 'trash(first: 1){items{folderId}}')}}`),
   'new texts': { transport: 'http', path: '/graphql', connections, bodyOf: (number) => newText(number, '') },
   'refused texts': {
     transport: 'http',
