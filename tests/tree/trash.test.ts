@@ -97,6 +97,9 @@ for (const kind of databaseKinds) {
         const list = async () =>
           (await tree.ask<{ trash: { items: object[] } }>(`{trash{items{${selection}}}}`)).trash.items;
         assert.deepEqual(await list(), [{ ...item, formerParent: { id: top, path: '/Bin' } }]);
+        const { pageInfo } = await page({ first: 0 });
+        assert.ok(pageInfo.hasNextPage);
+        assert.equal((await page({ after: pageInfo.endCursor })).items[0]?.folderId, id);
         tree.bed.clock.advanceSeconds(1);
         await tree.delete(top);
         assert.deepEqual((await list())[1], { ...item, formerParent: null });

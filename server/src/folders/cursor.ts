@@ -16,6 +16,8 @@ export interface Place {
 export const idBytes = 16;
 /** Enough for the next 8,000 years. */
 export const timeKeyBytes = 6;
+/** No time has a greater key. */
+export const lastTime = 2 ** (8 * timeKeyBytes) - 1;
 
 /** `list` names the list among all lists. */
 export function toCursor(list: string, { key, id }: Place): string {

@@ -18,6 +18,7 @@ import {
   checkVersion,
   writableFolder,
 } from './change-folders.ts';
+import { lastTime } from './cursor.ts';
 import { checkDepthWith } from './depth.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
 import { toFolderName } from './folder-name.ts';
@@ -135,7 +136,7 @@ export async function readTrash(
   const { reader, access } = view;
   const found: TrashedFolder[] = [];
   if (!access.writesSomething) return { found, next: undefined };
-  let from: TrashPlace = after ?? { deletedAt: Number.MAX_SAFE_INTEGER, id: lastId };
+  let from: TrashPlace = after ?? { deletedAt: lastTime, id: lastId };
   for (let examined = 0; examined < maxExamined; examined += portion) {
     const rows = await reader.all(listTrashed, { ...from, limit: portion }, portion);
     const levels = await levelsOf(view, rows);
