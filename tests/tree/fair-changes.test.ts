@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Database, Snapshot } from '../../server/src/database/database.ts';
+import { whenDone, type Database, type Snapshot } from '../../server/src/database/database.ts';
 import { createGraph, type GraphOptions } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../databases.ts';
 import { mutation } from '../graph-bed.ts';
@@ -38,15 +38,50 @@ for (const kind of databaseKinds) {
     }
 
     test('makes a change of one user before most of those that another user sent earlier', async () => {
+      await bed.place();
+      const gate = Promise.withResolvers<void>();
+      let begun = 0;
       let refused = 0;
-      const update = mutation('updateFolder', '__typename');
+      let refusedBefore: number | undefined;
+      const services = bed.servicesWith(({ accessBook, database, ...rest }) => ({
+        ...rest,
+        accessBook: {
+          ...accessBook,
+          accessOf: (userId) =>
+            whenDone(accessBook.accessOf(userId), (latest) => {
+              begun++;
+              return latest;
+            }),
+        },
+        database: {
+          ...database,
+          change: async (work, options) => {
+            await gate.promise;
+            return database.change(work, options);
+          },
+        },
+      }));
+      // Refused changes have no entry in the journal.
+      services.feed.onEntry(() => void (refusedBefore ??= refused));
+      const graph = createGraph(services);
+      const send = async (userId: string, name: string, input: object) => {
+        const request = { query: mutation(name, '__typename'), variables: { input } };
+        return (await graph.run(request, viewerOf(userId))).text;
+      };
       const earlier = Array.from({ length: refusedChanges }, async () => {
-        const { errors } = await bed.run(readerId, update, { input: { id: rootId, title: 'mine' } });
-        assert.equal(errors?.[0]?.extensions?.code, 'FORBIDDEN');
+        assert.match(await send(readerId, 'updateFolder', { id: rootId, title: 'mine' }), /FORBIDDEN/);
         refused++;
       });
-      await run('createFolder', { name: 'Not kept waiting' });
-      assert.ok(refused < refusedChanges / 2, `${refused} changes of the other user came first`);
+      const untilBegun = async (count: number) => {
+        do await new Promise(setImmediate);
+        while (begun < count);
+      };
+      await untilBegun(refusedChanges);
+      const later = send(adminId, 'createFolder', { name: 'Not kept waiting' });
+      await untilBegun(refusedChanges + 1);
+      gate.resolve();
+      assert.doesNotMatch(await later, /errors/);
+      assert.ok(refusedBefore! < refusedChanges / 2, `${refusedBefore} changes of the other user came first`);
       await Promise.all(earlier);
     });
 
