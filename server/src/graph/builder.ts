@@ -54,7 +54,7 @@ export interface GraphContext extends GraphServices {
   readonly longReads: LongReads;
   /** At which the answer is read and completed. A mutation with a long answer replaces it. */
   pace: Pace;
-  /** Whose change is next, by user id. */
+  /** Queues changes fairly by user id. */
   readonly changes: FairQueue;
   readonly fairTurns: FairTurns;
 }

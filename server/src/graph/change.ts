@@ -70,7 +70,7 @@ export async function change<T, Kept>(
   return memory?.renew && place.number !== head.number ? memory.renew(done, context) : done;
 }
 
-/** Waits until it is the user's turn to change something: however many changes others send, each user's go on. */
+/** Queues the change fairly by user, so that one user's changes do not delay those of others. */
 function inUsersTurn<T>(
   { changes, viewer, signal }: GraphContext,
   work: (requireClient: () => void) => Promise<T>,
@@ -173,7 +173,7 @@ export function startReadingAnew(context: GraphContext): void {
   context.reader = endedSnapshot;
 }
 
-/** Whatever of the fields before is still being worked out finds nothing to read. */
+/** Resolvers of earlier fields that still run must not read from the snapshot of the next field. */
 const endedSnapshot: Snapshot = {
   isConsistent: true,
   all: () => ended(),

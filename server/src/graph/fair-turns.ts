@@ -26,7 +26,7 @@ export type Work<T> = (pace: Pace) => PromiseOrValue<T>;
 export interface TurnOptions {
   /** Aborted when nobody receives the result: work that waits for its turn does not go on. */
   readonly signal?: AbortSignal | undefined;
-  /** What share of the time is charged to the user: 1 unless told. */
+  /** The share of the computing time that is charged to the user; 1 by default. */
   readonly charge?: number;
 }
 
@@ -72,9 +72,9 @@ interface Entry {
 }
 
 const minMsToRest = 1;
-/** The most that a user may have used more than the others. More is forgotten: nobody waits for an hour after an hour of work. */
+/** The most used time that a user can be ahead of the others by. Without this bound, an hour of work would cause an hour of waiting. */
 const usualMaxApartMs = 1_000;
-/** The most that a user who was idle is ahead of the others. For so long, all others may have to wait. */
+/** The most credit that an idle user collects. A returning user can delay all others for this long. */
 const maxCreditMs = 20;
 /**
  * The event loop accepts one new connection in each round. It makes one round for each millisecond that the work took,

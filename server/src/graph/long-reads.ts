@@ -41,13 +41,13 @@ export const longField = { isLong: true } as const;
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** The whole answer that has such a field is read as a long one. */
+/** An answer that selects such a field is read as a long read. */
 export const isLongField = ({ extensions }: Field): boolean => extensions['isLong'] === true;
 
-/** The answer of a mutation that has such a field is read as a long one: it cannot be made again if it turns out to be long. */
+/** The answer of a mutation that selects a list is read as a long read, because a mutation cannot run twice. */
 export const isListField = ({ type }: Field): boolean => isListType(getNullableType(type));
 
-/** Answers whether a document selects such a field anywhere. */
+/** Returns a function that checks whether a document selects a matching field. */
 export function createFieldCheck(
   schema: GraphQLSchema,
   isSuch: (field: Field) => boolean,

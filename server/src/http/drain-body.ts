@@ -9,7 +9,7 @@ import type { ReceivedRequest } from './received-request.ts';
 /** Enough for any body that another request could have been allowed; beyond it, the connection may break. */
 const mostBytes = 64 * 1024 * 1024;
 
-/** What is longer is read more slowly, a chunk of up to 64 KiB at a time: whoever is refused must not keep the server busy. */
+/** The rest of a longer body is read slowly, one chunk of up to 64 KiB at a time, so that refused clients do not keep the server busy. */
 const mostBytesAtOnce = 1024 * 1024;
 const pauseMs = 4;
 

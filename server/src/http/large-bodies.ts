@@ -18,7 +18,7 @@ export function isLargeBody({ headers, routeOptions }: FastifyRequest): boolean 
 
 export interface HoldOptions {
   readonly pressure: Pressure;
-  /** Before more than so many bytes come, `admit` is called once. It refuses by throwing: then nothing more is held. */
+  /** `admit` is called once for a body of more bytes than this. It throws to refuse the body. */
   readonly maxBytes: number;
   readonly admit: () => PromiseOrValue<void>;
 }
