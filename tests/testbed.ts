@@ -44,8 +44,14 @@ export interface TestbedOptions {
   readonly sweepsByItself?: boolean;
   /** As much as in a real installation: for tests in which that matters. */
   readonly hashesAtFullCost?: boolean;
+  readonly onPlanFailure?: (error: unknown) => void;
   /** Told of the statements of requests: not of what the node reads of the journal and of keys by itself. */
   readonly onStatement?: (text: string) => void;
+}
+
+/** In tests a query plan that fails unexpectedly fails the request. */
+export function failOnPlanFailure(error: unknown): never {
+  throw new Error('A query plan failed.', { cause: error });
 }
 
 export const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
@@ -87,6 +93,7 @@ export class Testbed {
       log: pino({ level: 'trace' }, { write }),
       version: '0.0.0-test',
       isSweptByHand: !options.sweepsByItself,
+      onPlanFailure: options.onPlanFailure ?? failOnPlanFailure,
       ...(options.consoleFolder !== undefined && { consoleFolder: options.consoleFolder }),
       ...(!options.hashesAtFullCost && { passwordCost: leastCost }),
       ...(options.onStatement && { onStatement: ofRequests(options.onStatement) }),

@@ -56,6 +56,8 @@ export interface ServerOptions {
   readonly neighbours?: Neighbours;
   /** Ends the start before anything is listened for. */
   readonly signal?: AbortSignal;
+  /** For tests: called instead of logging when a query plan fails. */
+  readonly onPlanFailure?: (error: unknown) => void;
   /** For tests: no timer does the housekeeping. */
   readonly isSweptByHand?: boolean;
   /** For tests that hash often and are not about what it costs. */
@@ -188,6 +190,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         checkHealth: checkNow,
       },
       onDocument: metrics?.countDocument,
+      onQuery: metrics?.countQuery,
+      onPlanFailure:
+        options.onPlanFailure ??
+        ((err) => {
+          metrics?.countPlanFailure();
+          log.error({ err }, 'a query plan failed: graphql-js runs the query');
+        }),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => noteTrouble('a graph field could not be had', err),
       tracer,

@@ -22,7 +22,7 @@ import { readHead } from '../../server/src/journal/journal.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
 import type { DatabaseKind } from '../databases.ts';
-import { leastCost, TestClock } from '../testbed.ts';
+import { failOnPlanFailure, leastCost, TestClock } from '../testbed.ts';
 import type { Change } from './mirror.ts';
 
 export interface Answer<Data> {
@@ -31,6 +31,9 @@ export interface Answer<Data> {
 }
 
 type Variables = Readonly<Record<string, unknown>>;
+
+type MirrorBedOptions = Pick<DatabaseOptions, 'onStatement'> &
+  Partial<Pick<GraphOptions, 'onQuery' | 'onPlanFailure'>>;
 
 export class MirrorBed {
   readonly #services: GraphOptions;
@@ -43,7 +46,7 @@ export class MirrorBed {
   static async start(
     kind: DatabaseKind,
     limits: Partial<Limits> = {},
-    options: Pick<DatabaseOptions, 'onStatement'> = {},
+    { onQuery, onPlanFailure = failOnPlanFailure, ...options }: MirrorBedOptions = {},
   ): Promise<MirrorBed> {
     const stored = await kind.createForServer();
     const environment = { ESPALIER_DATABASE_URL: stored.url, ESPALIER_ADMIN_PASSWORD: 'walnut cabin 0' };
@@ -67,6 +70,8 @@ export class MirrorBed {
       server: { activity: new Activity(clock) } as GraphOptions['server'],
       onBug,
       onTrouble: onBug,
+      onQuery,
+      onPlanFailure,
     };
     return new MirrorBed(services, clock, bugs, () => stored.remove());
   }

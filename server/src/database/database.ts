@@ -164,3 +164,22 @@ export function inBatches<T, R>(
     whenDone(inBatches(items.slice(size), read, size), (rest) => [...first, ...rest]),
   );
 }
+
+/** Runs work for each item, one after the other, and without waiting where nothing waits. */
+export function inOrder<T, R>(
+  items: readonly T[],
+  work: (item: T, index: number) => PromiseOrValue<R>,
+  results: R[] = [],
+): PromiseOrValue<R[]> {
+  for (let index = results.length; index < items.length; index++) {
+    const result = work(items[index]!, index);
+    if (isPromise(result)) {
+      return result.then((value) => {
+        results.push(value);
+        return inOrder(items, work, results);
+      });
+    }
+    results.push(result);
+  }
+  return results;
+}

@@ -53,11 +53,13 @@ export interface ListRow {
 
 const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
 const countedColumns = [...mainColumns, 'folders.child_count'];
+const allColumns = [...countedColumns, 'folders.version', 'folders.created_at', 'folders.updated_at'];
 const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
   name: ['folders.name'],
   main: mainColumns,
   counted: countedColumns,
-  all: [...countedColumns, 'folders.version', 'folders.created_at', 'folders.updated_at'],
+  all: allColumns,
+  texts: [...allColumns, 'folders.icon', 'folders.description', 'folders.properties'],
 };
 
 /** What `columnsFor` reads of a folder, as it comes out of JSON. */
@@ -71,6 +73,9 @@ export type ListedFolder =
       version: number,
       createdAt: number,
       updatedAt: number,
+      icon: string | null,
+      description: string | null,
+      properties: string | null,
     ];
 
 /** Of each folder the name, or the name, the id and what it is called. */

@@ -388,6 +388,7 @@ function toFolder({ access }: TreeView, parent: Folder, listed: ListedFolder): F
     createdAt: values[5],
     updatedAt: values[6],
     accessLevel: access.levelOf(id, parent.accessLevel),
+    texts: values.length > 7 ? { icon: values[7], description: values[8], properties: values[9] } : undefined,
   };
   return folder.accessLevel >= READ ? folder : withLevel(folder, folder.accessLevel);
 }

@@ -7,8 +7,8 @@ import { sortKey } from './sort-key.ts';
 
 export type OrderField = 'NAME' | 'CREATED' | 'UPDATED';
 
-/** How much of each folder is read: its name, what shows it, what is inside of it is asked for, too, or everything. */
-export type FolderColumns = 'name' | 'main' | 'counted' | 'all';
+/** How many columns are read of each folder. Each kind holds those before it; only `texts` holds the long texts. */
+export type FolderColumns = 'name' | 'main' | 'counted' | 'all' | 'texts';
 
 export interface FolderOrder {
   readonly field: OrderField;
@@ -38,7 +38,7 @@ export interface Slice {
   readonly upTo?: Place | undefined;
   readonly order?: FolderOrder | undefined;
   readonly filter?: FolderFilter | undefined;
-  /** Everything, unless told; what is not read is not there. Less only in the natural order. */
+  /** `all` by default. A column that is not read is undefined. Fewer than `all` only in natural order. */
   readonly columns?: FolderColumns | undefined;
 }
 

@@ -24,6 +24,8 @@ export interface Folder {
   readonly updatedAt: number;
   /** What the viewer may do with it; on a passage, nothing. */
   readonly accessLevel: AccessLevel;
+  /** Undefined if they were not read together with the folder. */
+  readonly texts?: LongTexts | undefined;
 }
 
 export type FolderRow = Omit<Folder, 'accessLevel'>;
@@ -73,7 +75,7 @@ export function viewTree(reader: ConsistentReader, access: Access): TreeView {
 export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
   if (accessLevel >= READ) return { ...row, accessLevel };
   // The id tells the time of creation anyhow.
-  return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel };
+  return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel, texts: noTexts };
 }
 
 export function readRoot({ reader, access }: TreeView): PromiseOrValue<Folder> {

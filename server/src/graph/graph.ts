@@ -3,6 +3,7 @@
 import {
   createSourceEventStream,
   execute,
+  GraphQLError,
   OperationTypeNode,
   type DocumentNode,
   type ExecutionArgs,
@@ -17,9 +18,7 @@ import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
 import { Budget } from './price/budget.ts';
-import { KnownWays } from '../access/known-ways.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
-import { createCompiledQueries, type ReadyPlan } from './compiled/compiled-queries.ts';
 import { createDocuments, operationKind, type Checked } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
 import { createFairTurns, eventCharge, type FairTurns } from './fair-turns.ts';
@@ -45,16 +44,20 @@ import {
 } from './long-reads.ts';
 import { Once } from './once.ts';
 import { OnePiece, pacedSnapshot, type Pace } from './pace.ts';
+import type { PlannedData } from './plan/query-plan.ts';
+import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
 import { createSchema } from './schema.ts';
-import { KeptTexts } from './tree/kept-texts.ts';
 import { keptTurns, noteOperation, traceFields, tracedAnswers, tracedGraph } from './traced-graph.ts';
-import type { WholeServices } from './tree/whole-text.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface GraphOptions extends GraphServices, ResultOptions {
   /** Told of each operation: whether its text was known, and what it costs, if it can be run. */
   readonly onDocument?: ((isKnown: boolean, price: number | undefined) => void) | undefined;
+  /** Called for each query that is run. */
+  readonly onQuery?: ((engine: Engine) => void) | undefined;
+  /** Called when a query plan failed unexpectedly; graphql-js then runs the query. Tests throw here. */
+  readonly onPlanFailure: (error: unknown) => void;
   /** Without it, nothing is traced. */
   readonly tracer?: Tracer | undefined;
   /** For tests: whose turn it is, and how much work fits between two yields. */
@@ -62,6 +65,9 @@ export interface GraphOptions extends GraphServices, ResultOptions {
 }
 
 export type { GraphResult, GraphStream };
+
+/** What runs a query: a query plan, or graphql-js for everything that no plan covers. */
+export type Engine = 'plan' | 'graphql-js';
 
 /** Of all users; half of it of one. */
 const maxWaitingChanges = 2_000;
@@ -106,6 +112,8 @@ export function createGraph({
   onBug,
   onTrouble,
   onDocument,
+  onQuery,
+  onPlanFailure,
   tracer,
   fairTurns: turns = createFairTurns(),
   ...services
@@ -113,7 +121,7 @@ export function createGraph({
   const schema = createSchema();
   if (tracer) traceFields(schema, tracer);
   const documents = createDocuments(schema, services.limits);
-  const compiled = createCompiledQueries(schema);
+  const plans = createQueryPlans(schema);
   const elementFields = new ElementFields();
   const fairTurns = tracer ? keptTurns(turns, tracer) : turns;
   const takesLong = createFieldCheck(schema, isLongField);
@@ -127,12 +135,6 @@ export function createGraph({
     fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
   });
   const { toResult, toLongResult } = createResults({ onBug, onTrouble });
-  const { keptAnswersMegabytes } = services.limits;
-  const wholeServices: WholeServices = {
-    ...services,
-    ways: new KnownWays(),
-    kept: keptAnswersMegabytes > 0 ? new KeptTexts(keptAnswersMegabytes) : undefined,
-  };
 
   const graph: Graph = {
     run: (request, viewer, limits) =>
@@ -204,42 +206,70 @@ export function createGraph({
 
   function runOnce(operation: Operation): PromiseOrValue<GraphResult> {
     if (operation.kind === OperationTypeNode.MUTATION) return runChange(operation);
-    return mayTakeLong(operation) ? runLong(operation) : runQuery(operation);
+    const { request } = operation;
+    const plan = plans.planFor(request);
+    // A plan reads a page of a long list as fast as any other page.
+    const isLong = tookLong.has(request.document) || (!plan && takesLong(request.document));
+    return isLong ? runLong(operation, plan) : runShort(operation, plan);
   }
 
-  function runQuery(operation: Operation): PromiseOrValue<GraphResult> {
+  function runShort(operation: Operation, plan: ReadyPlan | undefined): PromiseOrValue<GraphResult> {
     const { viewer, request, signal } = operation;
     const answered = fairTurns.take(
       viewer.userId,
       (turn) => {
         begin(operation);
-        const plan = compiled.planFor(request);
-        const whole = plan?.whole(wholeServices, viewer.userId);
-        return whole === undefined ? runByFields(operation, plan, turn) : { isExecuted: true, text: whole };
+        return withPlan(operation, plan, (execute) =>
+          inOnePiece(viewer, request, { turn }, (context) => execute(context)),
+        );
       },
       { signal },
     );
-    return whenDone(answered, (result) => result ?? runLong(operation));
+    return whenDone(answered, (result) => result ?? runLong(operation, plan));
   }
 
-  /** Null if the answer takes more than one piece. */
-  function runByFields(
-    { query, viewer, request }: Operation,
-    plan: ReadyPlan | undefined,
-    turn: Pace,
-  ): PromiseOrValue<GraphResult | null> {
-    const execution = () =>
-      inOnePiece(viewer, request, { turn }, (contextValue) => tryExecute({ ...request, contextValue }));
-    const toAnswer = (done: ExecutionResult | null) => done && toResult(done, query);
-    if (!plan) return whenDone(execution(), toAnswer);
-    const planned = inOnePiece(viewer, request, { turn }, (context) =>
-      whenDone(plan.answer(context), (text) => ({ text })),
+  async function runLong(operation: Operation, plan: ReadyPlan | undefined): Promise<GraphResult> {
+    return withPlan(operation, plan, (execute) =>
+      readLong(operation, {}, async (context) => {
+        begin(operation);
+        return execute(context, context.pace);
+      }),
     );
-    // From a new snapshot: what the plan could not handle may have ended its own.
-    return whenDone(planned, (done) => {
-      if (!done) return null;
-      return done.text === null ? whenDone(execution(), toAnswer) : { isExecuted: true, text: done.text };
-    });
+  }
+
+  /** Runs a query by its plan. If the plan fails, the output and the snapshot are discarded and graphql-js runs it. */
+  function withPlan<T extends GraphResult | null>(
+    { query, request }: Operation,
+    plan: ReadyPlan | undefined,
+    run: (execute: Execute) => PromiseOrValue<T>,
+  ): PromiseOrValue<T> {
+    const byGraphqlJs = () => {
+      onQuery?.('graphql-js');
+      return run((contextValue, pace) =>
+        whenDone(tryExecute({ ...request, contextValue }), (done) =>
+          pace ? toLongResult(done, query, pace) : toResult(done, query),
+        ),
+      );
+    };
+    if (!plan) return byGraphqlJs();
+    const recover = (error: unknown) => {
+      if (error instanceof Refusal) throw error;
+      // An argument that graphql-js refuses.
+      if (!(error instanceof GraphQLError)) onPlanFailure(error);
+      return byGraphqlJs();
+    };
+    try {
+      onQuery?.('plan');
+      const done = run((context) => whenDone(plan(context), (data) => plannedResult(data, query)));
+      return isPromise(done) ? done.catch(recover) : done;
+    } catch (error) {
+      return recover(error);
+    }
+  }
+
+  function plannedResult({ text, errors }: PlannedData, query: string): GraphResult {
+    if (errors.length === 0) return { isExecuted: true, text: `{"data":${text}}` };
+    return toResult({ data: JSON.parse(text) as NonNullable<ExecutionResult['data']> | null, errors }, query);
   }
 
   /** Null if it took more than one piece: then it has to be done again as a long read, as it will be the next time. */
@@ -250,11 +280,22 @@ export function createGraph({
     work: (context: GraphContext) => PromiseOrValue<T>,
   ): PromiseOrValue<T | null> {
     const pace = new OnePiece(turn);
-    return whenDone(withContext(openSnapshot(viewer), { ...asked, viewer, pace }, work), (done) => {
+    const orNull = (done: T): T | null => {
       if (!pace.isExceeded) return done;
       tookLong.add(document);
       return null;
-    });
+    };
+    const recover = (error: unknown): null => {
+      if (!pace.isExceeded) throw error;
+      tookLong.add(document);
+      return null;
+    };
+    try {
+      const done = withContext(openSnapshot(viewer), { ...asked, viewer, pace }, work);
+      return isPromise(done) ? done.then(orNull, recover) : orNull(done);
+    } catch (error) {
+      return recover(error);
+    }
   }
 
   /** The document selects a long field, or took more than one piece the last time. */
@@ -285,15 +326,6 @@ export function createGraph({
       );
     };
     return fairTurns.change(viewer.userId, run, { signal });
-  }
-
-  async function runLong(operation: Operation): Promise<GraphResult> {
-    const { query, request } = operation;
-    return readLong(operation, {}, async (contextValue) => {
-      begin(operation);
-      const done = await tryExecute({ ...request, contextValue });
-      return toLongResult(done, query, contextValue.pace);
-    });
   }
 
   /** Waits for a permit of the user, and for the user's turn between two pieces. */
@@ -448,6 +480,8 @@ function begin({ mayBegin, signal }: Pick<GraphLimits, 'mayBegin' | 'signal'>): 
   if (signal?.aborted) throw abandoned();
   mayBegin?.();
 }
+
+type Execute = (context: GraphContext, pace?: Pace) => PromiseOrValue<GraphResult>;
 
 /** Who asks, and under which key. */
 interface Asked extends Pick<GraphLimits, 'idempotencyKey' | 'signal'> {

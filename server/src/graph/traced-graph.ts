@@ -15,7 +15,6 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import type { Facts, SpanWords, Tracer } from '../tracer.ts';
-import type { PlanExtensions, PlannedField } from './compiled/plan.ts';
 import type { FairTurns } from './fair-turns.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { Graph } from './graph.ts';
@@ -99,24 +98,6 @@ function traceField(field: GraphQLField<unknown, unknown>, tracer: Tracer): void
         () => resolve(source, given, context, info),
       );
   }
-  const inGroup = <T>(asked: PlannedField, work: () => T) =>
-    tracer.inGroup(asked, () => groupWords(asked.info), work);
-  const { planText, planWhole } = field.extensions as PlanExtensions;
-  const planned: PlanExtensions = {
-    ...(planText && {
-      planText: (asked: PlannedField) => {
-        const make = planText(asked);
-        return make && ((...given) => inGroup(asked, () => make(...given)));
-      },
-    }),
-    ...(planWhole && {
-      planWhole: (asked: PlannedField) => {
-        const make = planWhole(asked);
-        return make && ((...given) => inGroup(asked, () => make(...given)));
-      },
-    }),
-  };
-  field.extensions = { ...field.extensions, ...planned };
 }
 
 function groupWords({ parentType, fieldName, path }: GraphQLResolveInfo): SpanWords {

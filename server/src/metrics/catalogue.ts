@@ -101,6 +101,17 @@ export const catalogue = {
     help: 'Texts of operations that were looked up.',
     labels: { result: '`hit` if it was parsed and checked before, else `miss`' },
   },
+  queries: {
+    name: 'espalier_queries_total',
+    type: 'counter',
+    help: 'Queries, by the engine that ran them.',
+    labels: { engine: '`plan` for a query plan, or `graphql-js` for everything that no plan covers' },
+  },
+  planFailures: {
+    name: 'espalier_query_plan_failures_total',
+    type: 'counter',
+    help: 'Query plans that failed unexpectedly. graphql-js then ran the query, and the log has the error.',
+  },
   database: {
     name: 'espalier_database_duration_seconds',
     type: 'histogram',

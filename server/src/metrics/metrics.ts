@@ -74,6 +74,8 @@ export class Metrics {
   readonly #replays = this.#counter('replays');
   readonly #prices = this.#histogram('prices');
   readonly #documents = this.#counter('documents');
+  readonly #queries = this.#counter('queries');
+  readonly #planFailures = this.#counter('planFailures');
   readonly #database = this.#histogram('database');
   readonly #writeFailures = this.#counter('writeFailures');
 
@@ -91,6 +93,7 @@ export class Metrics {
     for (const outcome of ['ok', 'refused', 'failed']) this.#refreshes.inc({ outcome }, 0);
     for (const outcome of ['tolerated', 'ended']) this.#replays.inc({ outcome }, 0);
     for (const result of ['hit', 'miss']) this.#documents.inc({ result }, 0);
+    for (const engine of ['plan', 'graphql-js']) this.#queries.inc({ engine }, 0);
   }
 
   readonly countRequest = ({ method, route = 'none', status, ms, isStream }: CountedRequest): void => {
@@ -109,6 +112,10 @@ export class Metrics {
     this.#documents.inc({ result: isKnown ? 'hit' : 'miss' });
     if (price !== undefined) this.#prices.observe(price);
   };
+
+  readonly countQuery = (engine: 'plan' | 'graphql-js'): void => this.#queries.inc({ engine });
+
+  readonly countPlanFailure = (): void => this.#planFailures.inc();
 
   readonly timeDatabase = (kind: 'statement' | 'commit', ms: number): void =>
     this.#database.observe({ kind }, ms / 1000);

@@ -87,7 +87,7 @@ export class ChildConnection implements FolderConnection, PageInfo {
       order,
       filter,
       // Whoever does not see everything has their rights on each folder looked up by its id.
-      columns: order ? 'all' : leastFor(parent.level.view, selectedColumns(info)),
+      columns: leastFor(parent.level.view, selectedColumns(info), order),
     };
   }
 
@@ -174,7 +174,9 @@ export class ChildConnection implements FolderConnection, PageInfo {
   }
 }
 
-function leastFor({ access }: TreeView, columns: FolderColumns): FolderColumns {
+function leastFor({ access }: TreeView, columns: FolderColumns, order?: FolderOrder): FolderColumns {
+  // The cursors of another order need the time of the last update.
+  if (order) return columns === 'texts' ? columns : 'all';
   return columns === 'name' && !access.isAdministrator ? 'main' : columns;
 }
 

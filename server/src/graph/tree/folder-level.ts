@@ -35,7 +35,8 @@ export class FolderNode {
 
   /** The root first. */
   get ancestors(): PromiseOrValue<readonly FolderNode[]> {
-    return (this.#ancestors ??= this.level.ancestorsOf(this));
+    this.#ancestors ??= whenDone(this.level.ancestorsOf(this), (found) => (this.#ancestors = found));
+    return this.#ancestors;
   }
 
   /** The names from below the root to here, each after a slash. */
@@ -112,7 +113,8 @@ export class FolderLevel {
   }
 
   textsOf({ folder }: FolderNode): PromiseOrValue<LongTexts> {
-    this.#texts ??= readTexts(this.view, this.#folders);
+    if (folder.texts) return folder.texts;
+    this.#texts ??= whenDone(readTexts(this.view, this.#folders), (found) => (this.#texts = found));
     return whenDone(this.#texts, (texts) => texts.get(folder.id) ?? noTexts);
   }
 

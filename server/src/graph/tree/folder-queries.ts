@@ -19,8 +19,6 @@ import { longField } from '../long-reads.ts';
 import { inPortions } from '../pace.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
-import type { PlanExtensions } from '../compiled/plan.ts';
-import { planWholeText } from './whole-text.ts';
 import { toDepth } from './descendant-connection.ts';
 import { SearchConnection } from './search-connection.ts';
 
@@ -63,7 +61,6 @@ export function defineFolderQueries(
       nullable: true,
       description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
       args: { id: t.arg.id(), path: t.arg.string() },
-      extensions: { planWhole: planWholeText } satisfies PlanExtensions,
       resolve: (_, { id, path }, { view }) => nodeOf(view, findFolder(view, id, path)),
     }),
     node: t.field({

@@ -2,13 +2,11 @@
 
 import { whenDone } from '../../database/database.ts';
 import type { Builder } from '../builder.ts';
-import type { PlanExtensions } from '../compiled/plan.ts';
 import { longField } from '../long-reads.ts';
 import { DescendantConnection } from './descendant-connection.ts';
 import { ChildConnection, type FolderConnection, type FolderEdge } from './folder-connection.ts';
 import { defineFolderInputs, toFilter } from './folder-inputs.ts';
 import type { FolderNode } from './folder-level.ts';
-import { planListText } from './list-text.ts';
 import { inPortions } from '../pace.ts';
 import type { PageInfoRef } from '../page-info.ts';
 
@@ -96,7 +94,6 @@ export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo
               'Passes over so many first, for a list that is scrolled at random. Only with `first`.',
           }),
         },
-        extensions: { planText: planListText } satisfies PlanExtensions,
         resolve: (node, { filter, orderBy, ...page }, { budget }, info) =>
           new ChildConnection(
             node,

@@ -11,10 +11,12 @@ const byName = new Set([...ofList, '__typename', 'name']);
 /** What is elsewhere is found by the id, and cursors of the natural order are made of id and name. */
 const byMain = new Set([
   ...byName,
-  ...['id', 'title', 'accessLevel', 'icon', 'description', 'properties'],
+  ...['id', 'title', 'accessLevel'],
   ...['parent', 'ancestors', 'path', 'depth', 'cursor', 'startCursor', 'endCursor'],
 ]);
 const byCounted = new Set([...byMain, 'folders']);
+/** They are read together with the folder. */
+const longTexts = ['icon', 'description', 'properties'];
 /** Fields that lead to other folders: what they select is read for itself. */
 const elsewhere = new Set(['folders', 'descendants', 'parent', 'ancestors']);
 
@@ -35,7 +37,8 @@ function find({ selectionSet }: FieldNode, fragments: Selected['fragments']): Fo
   const areAllIn = (enough: ReadonlySet<string>) => [...names].every((name) => enough.has(name));
   if (areAllIn(byName)) return 'name';
   if (areAllIn(byMain)) return 'main';
-  return areAllIn(byCounted) ? 'counted' : 'all';
+  if (areAllIn(byCounted)) return 'counted';
+  return longTexts.some((name) => names.has(name)) ? 'texts' : 'all';
 }
 
 function addNames(

@@ -30,7 +30,7 @@ export type Choose = (below: number) => number;
 export interface WriterOptions {
   /** Values for scalars, by the name of their type. */
   readonly scalars: Readonly<Record<string, readonly unknown[]>>;
-  /** As `Type.field`: what is not the same when it is asked for twice. */
+  /** Fields that are left out, as `Type.field`. */
   readonly without?: ReadonlySet<string>;
   readonly mostDepth: number;
 }

@@ -1,0 +1,314 @@
+/**
+ * Compiles what a query selects of folders into functions that write the response text. All folders of a level are
+ * handled together, so that each level of the tree takes one statement. The connections and their resolvers are those of
+ * the schema: paging, rights and budgets are the same as in graphql-js.
+ */
+
+import { getNamedType, type GraphQLEnumType } from 'graphql';
+import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { visibleChildCount } from '../../folders/children.ts';
+import type { LongTexts } from '../../folders/folders.ts';
+import type { PageInfo } from '../page-info.ts';
+import type { FolderConnection, FolderEdge } from '../tree/folder-connection.ts';
+import type { FolderNode } from '../tree/folder-level.ts';
+import { quote } from './json-text.ts';
+import { listTexts, objectTexts, type FieldWriter, type Texts } from './object-texts.ts';
+import type { PlanRun } from './plan-run.ts';
+import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
+
+type FolderWriter = FieldWriter<FolderNode>;
+type ConnectionWriter = FieldWriter<FolderConnection>;
+
+/** What a field selects of folders. */
+export function planFolders(selections: Selections, field: SelectedField): Texts<FolderNode> {
+  return objectTexts(selections.inside(field), (inner) => folderWriter(selections, inner));
+}
+
+/** What a field selects of connections of folders. */
+export function planConnections(selections: Selections, field: SelectedField): Texts<FolderConnection> {
+  return objectTexts(selections.inside(field), (inner) => connectionWriter(selections, inner));
+}
+
+function folderWriter(selections: Selections, field: SelectedField): FolderWriter {
+  switch (field.name) {
+    case '__typename':
+      return constant('"Folder"');
+    case 'id':
+      return { write: ({ folder }) => `"${folder.id}"` };
+    case 'name':
+      return { write: ({ folder }, run, index) => textOf(folder.name, field, run, index) };
+    case 'title':
+      return { write: ({ folder }, run, index) => textOf(folder.title ?? folder.name, field, run, index) };
+    case 'icon':
+    case 'description':
+      return longText(field, field.name);
+    case 'properties':
+      return {
+        load: loadTexts,
+        write(node, run, index) {
+          const text = textsOf(node).properties ?? '{}';
+          run.spendText(text, field, index);
+          return text;
+        },
+      };
+    case 'accessLevel': {
+      const type = getNamedType(field.info.returnType) as GraphQLEnumType;
+      const names = new Map(type.getValues().map(({ name, value }) => [value as number, `"${name}"`]));
+      return { write: ({ folder }) => names.get(folder.accessLevel)! };
+    }
+    case 'version':
+      return { write: ({ folder }) => String(folder.version) };
+    case 'createdAt':
+      return { write: ({ folder }, { instants }) => instants.write(folder.createdAt) };
+    case 'updatedAt':
+      return { write: ({ folder }, { instants }) => instants.write(folder.updatedAt) };
+    default:
+      return aboveWriter(selections, field) ?? belowWriter(selections, field);
+  }
+}
+
+/** Fields about the folders above a folder. */
+function aboveWriter(selections: Selections, field: SelectedField): FolderWriter | undefined {
+  switch (field.name) {
+    case 'parent':
+      return parentWriter(selections, field);
+    case 'depth':
+      return { load: loadAncestors, write: (node) => String(ancestorsOf(node).length) };
+    case 'path':
+      return {
+        load: loadAncestors,
+        write: (node, run, index) => textOf(node.pathAfter(ancestorsOf(node)), field, run, index),
+      };
+    case 'position':
+      return {
+        writeAll: (nodes, run) =>
+          run.inField(field, () =>
+            inOrder(nodes, (node) => {
+              const position = node.level.positionOf(node, (count) =>
+                run.context.budget.scan(count, field.info),
+              );
+              return whenDone(position, String);
+            }),
+          ),
+      };
+    case 'ancestors': {
+      const texts = planFolders(selections, field);
+      return {
+        writeAll: (nodes, run) =>
+          whenDone(loadAncestors(nodes), () => {
+            const lists = nodes.map(ancestorsOf);
+            const spent = () => lists.forEach((list) => run.context.budget.spend(list, field.info));
+            return whenDone(run.inField(field, spent), () => listTexts(lists, texts, run));
+          }),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Only the id, which a folder holds. Everything else could fail for one parent alone, which would then be null. */
+function parentWriter(selections: Selections, field: SelectedField): FolderWriter {
+  const inside = selections.inside(field);
+  if (inside.some(({ name }) => name !== 'id' && name !== '__typename')) throw new Unplannable();
+  const pieces = inside.map(({ key, name }, place) => {
+    const start = `${place > 0 ? ',' : ''}${JSON.stringify(key)}:`;
+    return name === 'id' ? { start, hasId: true } : { start: `${start}"Folder"`, hasId: false };
+  });
+  const write = (parentId: string) => {
+    let text = '{';
+    for (const { start, hasId } of pieces) text += hasId ? `${start}"${parentId}"` : start;
+    return `${text}}`;
+  };
+  return {
+    write: ({ folder: { parentId } }, run, index) =>
+      parentId === null
+        ? 'null'
+        : run.nullable(() => {
+            run.spendFolders(1, field, index);
+            return write(parentId);
+          }),
+  };
+}
+
+/** Lists of folders below a folder. */
+function belowWriter(selections: Selections, field: SelectedField): FolderWriter {
+  if (field.name !== 'folders' && field.name !== 'descendants') throw new Unplannable();
+  const resolve = field.definition!.resolve as (
+    node: FolderNode,
+    given: Variables,
+    context: PlanRun['context'],
+    info: SelectedField['info'],
+  ) => PromiseOrValue<FolderConnection>;
+  const texts = planConnections(selections, field);
+  const count = field.name === 'folders' ? countWriter(selections, field) : undefined;
+  return {
+    writeAll: (nodes, run) =>
+      run.inField(field, () => {
+        const given = field.argumentsIn(run.variables);
+        const connect = (node: FolderNode) => resolve(node, given, run.context, field.info);
+        if (count && !isNarrowed(given)) {
+          // Its arguments are the same for all folders: they are checked once.
+          return whenDone(connect(nodes[0]!), () => nodes.map(count));
+        }
+        return whenDone(inOrder(nodes, connect), (connections) => texts(connections, run));
+      }),
+  };
+}
+
+/** Where a list selects nothing but its length, which a folder holds. */
+function countWriter(
+  selections: Selections,
+  field: SelectedField,
+): ((node: FolderNode) => string) | undefined {
+  const [only, ...others] = selections.inside(field);
+  if (only?.name !== 'totalCount' || others.length > 0) return undefined;
+  const start = `{${JSON.stringify(only.key)}:`;
+  return ({ folder, level }) => `${start}${visibleChildCount(level.view, folder)}}`;
+}
+
+/** A filter changes the length, and a cursor belongs to one list. */
+function isNarrowed({ filter, after, before }: Variables): boolean {
+  return [filter, after, before].some((value) => value !== null && value !== undefined);
+}
+
+function connectionWriter(selections: Selections, field: SelectedField): ConnectionWriter {
+  switch (field.name) {
+    case '__typename':
+      return constant('"FolderConnection"');
+    case 'totalCount':
+      return {
+        writeAll: (connections, run) =>
+          run.inField(field, () => inOrder(connections, ({ totalCount }) => whenDone(totalCount, String))),
+      };
+    case 'pageInfo': {
+      const texts = objectTexts(selections.inside(field), pageInfoWriter);
+      return {
+        writeAll: (connections, run) =>
+          texts(
+            connections.map(({ pageInfo }) => pageInfo),
+            run,
+          ),
+      };
+    }
+    case 'items':
+      return elements(field, planFolders(selections, field), ({ node }) => node);
+    case 'edges': {
+      const texts = objectTexts(selections.inside(field), (inner) => edgeWriter(selections, inner));
+      return elements(field, texts, (edge) => edge);
+    }
+    default:
+      throw new Unplannable();
+  }
+}
+
+function elements<T>(
+  field: SelectedField,
+  texts: Texts<T>,
+  toElement: (edge: FolderEdge) => T,
+): ConnectionWriter {
+  return {
+    writeAll: (connections, run) => {
+      const lists = run.inField(field, () =>
+        inOrder(connections, ({ edges }) =>
+          whenDone(edges, (all) => run.context.budget.spend(all, field.info).map(toElement)),
+        ),
+      );
+      return whenDone(lists, (found) => listTexts(found, texts, run));
+    },
+  };
+}
+
+function edgeWriter(selections: Selections, field: SelectedField): FieldWriter<FolderEdge> {
+  switch (field.name) {
+    case '__typename':
+      return constant('"FolderEdge"');
+    case 'cursor':
+      return { write: ({ cursor }, run, index) => textOf(cursor, field, run, index) };
+    case 'depth':
+      return { write: ({ depth }) => String(depth) };
+    case 'node': {
+      const texts = planFolders(selections, field);
+      return {
+        writeAll: (edges, run) =>
+          texts(
+            edges.map(({ node }) => node),
+            run,
+          ),
+      };
+    }
+    default:
+      throw new Unplannable();
+  }
+}
+
+function pageInfoWriter(field: SelectedField): FieldWriter<PageInfo> {
+  switch (field.name) {
+    case '__typename':
+      return constant('"PageInfo"');
+    case 'hasNextPage':
+      return ofPages(field, ({ hasNextPage }) => hasNextPage, String);
+    case 'hasPreviousPage':
+      return ofPages(field, ({ hasPreviousPage }) => hasPreviousPage, String);
+    case 'startCursor':
+      return ofPages(field, ({ startCursor }) => startCursor, cursorText(field));
+    case 'endCursor':
+      return ofPages(field, ({ endCursor }) => endCursor, cursorText(field));
+    default:
+      throw new Unplannable();
+  }
+}
+
+function ofPages<T>(
+  field: SelectedField,
+  read: (page: PageInfo) => PromiseOrValue<T>,
+  write: (value: T, run: PlanRun, index: number) => string,
+): FieldWriter<PageInfo> {
+  return {
+    writeAll: (pages, run) =>
+      run.inField(field, () =>
+        inOrder(pages, (page, index) => whenDone(read(page), (value) => write(value, run, index))),
+      ),
+  };
+}
+
+function cursorText(field: SelectedField) {
+  return (cursor: string | null, run: PlanRun, index: number): string =>
+    cursor === null ? 'null' : run.nullable(() => textOf(cursor, field, run, index));
+}
+
+function constant(text: string): { readonly write: () => string } {
+  return { write: () => text };
+}
+
+function textOf(text: string, field: SelectedField, run: PlanRun, index: number): string {
+  run.spendText(text, field, index);
+  return quote(text);
+}
+
+function longText(field: SelectedField, name: 'icon' | 'description'): FolderWriter {
+  return {
+    load: loadTexts,
+    write(node, run, index) {
+      const text = textsOf(node)[name];
+      return text === null ? 'null' : run.nullable(() => textOf(text, field, run, index));
+    },
+  };
+}
+
+/** After this, `textsOf` finds them. Each level reads them once. */
+function loadTexts(nodes: readonly FolderNode[]): PromiseOrValue<unknown> {
+  return inOrder(nodes, (node) => node.level.textsOf(node));
+}
+
+function textsOf(node: FolderNode): LongTexts {
+  return node.level.textsOf(node) as LongTexts;
+}
+
+function loadAncestors(nodes: readonly FolderNode[]): PromiseOrValue<unknown> {
+  return inOrder(nodes, (node) => node.ancestors);
+}
+
+function ancestorsOf(node: FolderNode): readonly FolderNode[] {
+  return node.ancestors as readonly FolderNode[];
+}

@@ -1,0 +1,99 @@
+/** Writes objects as JSON text, many at a time. */
+
+import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.ts';
+import type { PlanRun } from './plan-run.ts';
+import type { SelectedField } from './selections.ts';
+
+/** Objects in, as many texts out, in the same order. */
+export type Texts<T> = (objects: readonly T[], run: PlanRun) => PromiseOrValue<readonly string[]>;
+
+/** Writes a field of objects: of one at a time, after what it needs has been loaded for all of them, or of all at once. */
+export type FieldWriter<T> = OneByOne<T> | { readonly writeAll: Texts<T>; readonly write?: undefined };
+
+interface OneByOne<T> {
+  readonly load?: ((objects: readonly T[], run: PlanRun) => PromiseOrValue<unknown>) | undefined;
+  readonly write: (object: T, run: PlanRun, index: number) => string;
+  readonly writeAll?: undefined;
+}
+
+/** To write an object takes about as long as to examine so many rows. */
+const rowsPerObject = 2;
+const objectsPerPiece = 500;
+
+/** Objects with the selected fields. */
+export function objectTexts<T>(
+  fields: readonly SelectedField[],
+  writerOf: (field: SelectedField) => FieldWriter<T>,
+): Texts<T> {
+  const starts = fields.map(({ key }, place) => `${place > 0 ? ',' : '{'}${JSON.stringify(key)}:`);
+  const writers = fields.map(writerOf);
+  const prepared = writers.flatMap((writer, place) =>
+    writer.writeAll || writer.load ? [{ writer, place }] : [],
+  );
+
+  return (objects, run) => {
+    if (objects.length === 0) return [];
+    const columns: (readonly string[])[] = [];
+    const ready = inOrder(prepared, ({ writer, place }) =>
+      writer.writeAll
+        ? whenDone(writer.writeAll(objects, run), (texts) => void (columns[place] = texts))
+        : writer.load!(objects, run),
+    );
+    return whenDone(ready, () => writeInPieces(objects, run, columns, []));
+  };
+
+  function writeInPieces(
+    objects: readonly T[],
+    run: PlanRun,
+    columns: readonly (readonly string[])[],
+    texts: string[],
+  ): PromiseOrValue<readonly string[]> {
+    while (texts.length < objects.length) {
+      const end = Math.min(texts.length + objectsPerPiece, objects.length);
+      const turn = run.context.pace.before((end - texts.length) * rowsPerObject);
+      const writeSome = () => {
+        while (texts.length < end) texts.push(writeOne(objects[texts.length]!, run, texts.length, columns));
+      };
+      if (turn) {
+        return turn.then(() => {
+          writeSome();
+          return writeInPieces(objects, run, columns, texts);
+        });
+      }
+      writeSome();
+    }
+    return texts;
+  }
+
+  function writeOne(object: T, run: PlanRun, index: number, columns: readonly (readonly string[])[]): string {
+    // Conditions can leave out all fields.
+    let text = writers.length === 0 ? '{' : '';
+    for (let place = 0; place < writers.length; place++) {
+      const { write } = writers[place]!;
+      text += starts[place]! + (write ? write(object, run, index) : columns[place]![index]!);
+    }
+    return text + '}';
+  }
+}
+
+/** Writes one list for each of the lists. */
+export function listTexts<T>(
+  lists: readonly (readonly T[])[],
+  texts: Texts<T>,
+  run: PlanRun,
+): PromiseOrValue<string[]> {
+  const starts: number[] = [];
+  let total = 0;
+  for (const { length } of lists) {
+    starts.push(total);
+    total += length;
+  }
+  const elements = lists.length === 1 ? lists[0]! : lists.flat();
+  const written = run.inLists(starts, () => texts(elements, run));
+  return whenDone(written, (all) =>
+    lists.map(({ length }, list) => {
+      const start = starts[list]!;
+      return `[${(length === all.length ? all : all.slice(start, start + length)).join()}]`;
+    }),
+  );
+}

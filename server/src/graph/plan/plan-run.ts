@@ -1,0 +1,130 @@
+/** One run of a query plan: what its fields share, and the errors of its nullable fields. */
+
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
+import { isPromise, type PromiseOrValue } from '../../database/database.ts';
+import { Refusal } from '../../refusal.ts';
+import type { GraphContext } from '../builder.ts';
+import { InstantWriter } from './json-text.ts';
+import type { SelectedField, Variables } from './selections.ts';
+
+/** Where the objects of one list level come from: object `index` is an element of the list of object `ownerOf(index)`. */
+interface Level {
+  /** For each list, the index of its first element among all elements of the level. */
+  readonly starts: readonly number[];
+}
+
+/** A refusal with the place in the response where it occurred. */
+export class LocatedRefusal extends Error {
+  readonly error: GraphQLError;
+
+  constructor(refusal: Refusal, { fieldNodes, path }: GraphQLResolveInfo, indices: readonly number[]) {
+    super(refusal.message);
+    this.error = new GraphQLError(refusal.message, {
+      nodes: fieldNodes,
+      path: pathOf(path, indices),
+      originalError: refusal,
+    });
+  }
+}
+
+export class PlanRun {
+  readonly context: GraphContext;
+  readonly variables: Variables;
+  readonly instants = new InstantWriter();
+  readonly errors: GraphQLError[] = [];
+  readonly #levels: Level[] = [];
+
+  constructor(context: GraphContext, variables: Variables) {
+    this.context = context;
+    this.variables = variables;
+  }
+
+  /** Charges a text to the budget of the answer. */
+  spendText(text: string, { info }: SelectedField, index: number): void {
+    try {
+      this.context.budget.spendText(text, info);
+    } catch (error) {
+      throw this.located(error, info, index);
+    }
+  }
+
+  /** Charges so many folders to it. */
+  spendFolders(count: number, { info }: SelectedField, index: number): void {
+    try {
+      this.context.budget.spendFolders(count, info);
+    } catch (error) {
+      throw this.located(error, info, index);
+    }
+  }
+
+  /** Writes a nullable field: an error in it is reported, and the field is null. */
+  nullable(write: () => string): string {
+    try {
+      return write();
+    } catch (error) {
+      if (!(error instanceof LocatedRefusal)) throw error;
+      this.errors.push(error.error);
+      return 'null';
+    }
+  }
+
+  /** Runs work on the elements of several lists. The path of an error then has the right indices. */
+  inLists<T>(starts: readonly number[], work: () => PromiseOrValue<T>): PromiseOrValue<T> {
+    this.#levels.push({ starts });
+    const leave = () => void this.#levels.pop();
+    return settle(work, leave);
+  }
+
+  /** Locates a refusal of a field that is read for all objects at once. */
+  inField<T>({ info }: SelectedField, work: () => PromiseOrValue<T>): PromiseOrValue<T> {
+    try {
+      const result = work();
+      if (!isPromise(result)) return result;
+      return result.catch((error: unknown) => {
+        throw this.located(error, info, 0);
+      });
+    } catch (error) {
+      throw this.located(error, info, 0);
+    }
+  }
+
+  /** The error as it is, unless it is a refusal without a location. */
+  located(error: unknown, info: GraphQLResolveInfo, index: number): unknown {
+    return error instanceof Refusal ? new LocatedRefusal(error, info, this.#indicesOf(index)) : error;
+  }
+
+  /** For an object of the current level, its index in its list and those of the lists around it, the outermost first. */
+  #indicesOf(index: number): number[] {
+    const indices: number[] = [];
+    let at = index;
+    for (const { starts } of this.#levels.toReversed()) {
+      const list = starts.findLastIndex((start) => start <= at);
+      indices.unshift(at - (starts[list] ?? 0));
+      at = Math.max(0, list);
+    }
+    return indices;
+  }
+}
+
+/** Calls `leave` when the work has ended, whichever way. */
+function settle<T>(work: () => PromiseOrValue<T>, leave: () => void): PromiseOrValue<T> {
+  try {
+    const result = work();
+    if (isPromise(result)) return result.finally(leave);
+    leave();
+    return result;
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** The static path of a field with the indices of lists filled in. */
+function pathOf(path: GraphQLResolveInfo['path'], indices: readonly number[]): (string | number)[] {
+  const keys: (string | number)[] = [];
+  let next = indices.length;
+  for (let at: GraphQLResolveInfo['path'] | undefined = path; at; at = at.prev) {
+    keys.unshift(typeof at.key === 'number' ? (indices[--next] ?? 0) : at.key);
+  }
+  return keys;
+}

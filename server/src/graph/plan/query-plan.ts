@@ -1,0 +1,118 @@
+/** Compiles queries about folders into plans that write the response themselves; graphql-js runs everything else. */
+
+import { GraphQLError, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.ts';
+import type { GraphContext } from '../builder.ts';
+import type { FolderConnection } from '../tree/folder-connection.ts';
+import type { FolderNode } from '../tree/folder-level.ts';
+import { planConnections, planFolders } from './folder-plan.ts';
+import { quote } from './json-text.ts';
+import { LocatedRefusal, PlanRun } from './plan-run.ts';
+import { Selections, Unplannable, type SelectedField, type Variables } from './selections.ts';
+
+/** The text of `data`, and the errors of fields that are null because of them. */
+export interface PlannedData {
+  readonly text: string;
+  readonly errors: readonly GraphQLError[];
+}
+
+export interface QueryPlan {
+  run(context: GraphContext, variables: Variables): PromiseOrValue<PlannedData>;
+  /** How many fields it holds. */
+  readonly size: number;
+}
+
+interface RootField {
+  readonly start: string;
+  readonly isNullable: boolean;
+  readonly write: (run: PlanRun) => PromiseOrValue<string>;
+}
+
+/** Undefined if no plan covers the query. `variables` decide only which fields are selected. */
+export function planQuery(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+  variables: Variables,
+): QueryPlan | undefined {
+  try {
+    const selections = new Selections(schema, document, operation, variables);
+    const fields = selections.ofOperation().map((field) => rootField(selections, field));
+    return { size: selections.size, run: (context, given) => runFields(fields, new PlanRun(context, given)) };
+  } catch (error) {
+    if (error instanceof Unplannable || error instanceof GraphQLError) return undefined;
+    throw error;
+  }
+}
+
+function rootField(selections: Selections, field: SelectedField): RootField {
+  const start = `${JSON.stringify(field.key)}:`;
+  switch (field.name) {
+    case '__typename':
+      return { start, isNullable: false, write: () => '"Query"' };
+    case 'cursor':
+      return { start, isNullable: false, write: (run) => quote(resolve<string>(field, run) as string) };
+    case 'folder':
+    case 'node': {
+      const texts = planFolders(selections, field);
+      const write = (run: PlanRun) =>
+        whenDone(resolve<FolderNode | null>(field, run), (node) =>
+          node === null ? 'null' : whenDone(texts([node], run), ([text]) => text!),
+        );
+      return { start, isNullable: true, write };
+    }
+    case 'search': {
+      const texts = planConnections(selections, field);
+      const write = (run: PlanRun) =>
+        whenDone(resolve<FolderConnection>(field, run), (connection) =>
+          whenDone(texts([connection], run), ([text]) => text!),
+        );
+      return { start, isNullable: false, write };
+    }
+    default:
+      throw new Unplannable();
+  }
+}
+
+function resolve<T>(field: SelectedField, run: PlanRun): PromiseOrValue<T> {
+  const given = field.argumentsIn(run.variables);
+  const resolver = field.definition!.resolve!;
+  return run.inField(field, () => resolver(undefined, given, run.context, field.info) as PromiseOrValue<T>);
+}
+
+function runFields(fields: readonly RootField[], run: PlanRun): PromiseOrValue<PlannedData> {
+  let text = '{';
+  const written = settled(
+    () =>
+      inOrder(fields, ({ start, write, isNullable }, index) =>
+        whenDone(
+          settled(
+            () => write(run),
+            (error) => {
+              if (!isNullable || !(error instanceof LocatedRefusal)) throw error;
+              run.errors.push(error.error);
+              return 'null';
+            },
+          ),
+          (value) => void (text += `${index > 0 ? ',' : ''}${start}${value}`),
+        ),
+      ),
+    (error) => {
+      // A field that cannot be null has failed, and with it the whole response.
+      if (!(error instanceof LocatedRefusal)) throw error;
+      run.errors.push(error.error);
+      text = '';
+    },
+  );
+  return whenDone(written, () => ({ text: text === '' ? 'null' : `${text}}`, errors: run.errors }));
+}
+
+/** The result of `work`, or what `recover` makes of its error. */
+function settled<T, R>(work: () => PromiseOrValue<T>, recover: (error: unknown) => R): PromiseOrValue<T | R> {
+  try {
+    const result = work();
+    return result instanceof Promise ? result.catch(recover) : result;
+  } catch (error) {
+    return recover(error);
+  }
+}

@@ -1,0 +1,122 @@
+/** The plans of queries that come again: each is compiled once for every choice of its @skip and @include conditions. */
+
+import {
+  getOperationAST,
+  getVariableValues,
+  OperationTypeNode,
+  visit,
+  type DocumentNode,
+  type ExecutionArgs,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import type { PromiseOrValue } from '../../database/database.ts';
+import type { GraphContext } from '../builder.ts';
+import { planQuery, type PlannedData, type QueryPlan } from './query-plan.ts';
+import type { Variables } from './selections.ts';
+
+export interface QueryPlans {
+  /** Undefined if graphql-js has to run the query: it is new, or no plan covers it. */
+  planFor(request: PlannedRequest): ReadyPlan | undefined;
+  /** How much all plans take, counted in fields. */
+  readonly size: number;
+}
+
+type PlannedRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>;
+
+/** A plan with the variables of one request. */
+export type ReadyPlan = (context: GraphContext) => PromiseOrValue<PlannedData>;
+
+/** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps alive. */
+const maxFields = 20_000;
+const tokensPerField = 4;
+/** Of one operation. */
+const maxChoices = 8;
+
+interface Operation {
+  readonly node: OperationDefinitionNode;
+  /** The variables that decide which fields are selected. */
+  readonly conditions: readonly string[];
+  /** The keys of its plans, by the values of the conditions. */
+  readonly keys: Map<string, symbol>;
+}
+
+export function createQueryPlans(schema: GraphQLSchema): QueryPlans {
+  const operations = new WeakMap<DocumentNode, Map<string | null, Operation>>();
+  /** Null for a query that no plan covers. */
+  const plans = new LRUCache<symbol, { readonly plan: QueryPlan | undefined }>({ maxSize: maxFields });
+
+  return {
+    planFor({ document, operationName, variableValues }) {
+      const known = operations.get(document);
+      if (!known) {
+        // Most documents that come once never come again.
+        operations.set(document, new Map());
+        return undefined;
+      }
+      const operation = operationIn(document, operationName ?? null, known);
+      const variables = operation && variablesOf(operation.node, variableValues);
+      const plan = variables && planOf(document, operation, variables);
+      return plan && ((context) => plan.run(context, variables));
+    },
+    get size() {
+      return plans.calculatedSize;
+    },
+  };
+
+  function operationIn(
+    document: DocumentNode,
+    name: string | null,
+    known: Map<string | null, Operation>,
+  ): Operation | undefined {
+    const found = known.get(name);
+    if (found) return found;
+    const node = getOperationAST(document, name);
+    if (node?.operation !== OperationTypeNode.QUERY) return undefined;
+    const operation = { node, conditions: conditionsIn(document), keys: new Map<string, symbol>() };
+    known.set(name, operation);
+    return operation;
+  }
+
+  function variablesOf(
+    { variableDefinitions = [] }: OperationDefinitionNode,
+    values: PlannedRequest['variableValues'],
+  ): Variables | undefined {
+    if (variableDefinitions.length === 0) return noVariables;
+    return getVariableValues(schema, variableDefinitions, values ?? {}, { maxErrors: 1 }).coerced;
+  }
+
+  function planOf(
+    document: DocumentNode,
+    { node, conditions, keys }: Operation,
+    variables: Variables,
+  ): QueryPlan | undefined {
+    const choice = conditions.length === 0 ? '' : conditions.map((name) => String(variables[name])).join();
+    let key = keys.get(choice);
+    const found = key && plans.get(key);
+    if (found) return found.plan;
+    if (!key && keys.size >= maxChoices) return undefined;
+    const plan = planQuery(schema, document, node, variables);
+    keys.set(choice, (key ??= Symbol(choice)));
+    plans.set(key, { plan }, { size: plan ? sizeOf(plan, document) : 1 });
+    return plan;
+  }
+}
+
+const noVariables: Variables = Object.freeze({});
+
+function sizeOf({ size }: QueryPlan, { tokenCount = 0 }: DocumentNode): number {
+  return 1 + size + Math.ceil(tokenCount / tokensPerField);
+}
+
+/** Of the whole document: one too many does no harm. */
+function conditionsIn(document: DocumentNode): string[] {
+  const names = new Set<string>();
+  visit(document, {
+    Directive: (directive) => {
+      visit(directive, { Variable: ({ name }) => void names.add(name.value) });
+    },
+  });
+  return [...names];
+}

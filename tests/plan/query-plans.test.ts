@@ -1,0 +1,266 @@
+/**
+ * Compares the responses of query plans with those of graphql-js, byte by byte. A query that comes for the first time is
+ * run by graphql-js, and by its plan from then on.
+ */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import fc from 'fast-check';
+import { parse, type GraphQLSchema } from 'graphql';
+import { createQueryPlans, type QueryPlans } from '../../server/src/graph/plan/query-plans.ts';
+import { createSchema } from '../../server/src/graph/schema.ts';
+import { databaseKinds, roundsOn } from '../databases.ts';
+import { MirrorBed } from '../live/mirror-bed.ts';
+import { writeQuery, type Choose, type WriterOptions, type WrittenQuery } from './query-writer.ts';
+
+const strings = ['', 'a', 'Town 1', 'Tö"wn'];
+const scalars = { Int: [0, 1, 2, 3, -1, 70_000], Float: [0.5], Boolean: [true, false], String: strings };
+
+/** Random queries, which fast-check makes smaller when one fails. */
+function queriesFor(schema: GraphQLSchema, options: WriterOptions): fc.Arbitrary<WrittenQuery> {
+  return fc.gen().map((pick) => {
+    const choose: Choose = (below) => pick(fc.nat, { max: below - 1 });
+    return writeQuery(schema, choose, options);
+  });
+}
+
+describe('query plans', () => {
+  const schema = createSchema();
+  const planTwice = (plans: QueryPlans, query: string, rest: object = {}) => {
+    const request = { document: parse(query), variableValues: {}, ...rest };
+    plans.planFor(request);
+    return plans.planFor(request);
+  };
+  const names = (count: number) => Array.from({ length: count }, (_, place) => `f${place}:name`).join(' ');
+
+  test('are made when a query comes for the second time', () => {
+    const plans = createQueryPlans(schema);
+    const request = { document: parse('{folder{name}}') };
+    assert.equal(plans.planFor(request), undefined);
+    assert.ok(plans.planFor(request));
+  });
+
+  test('are bounded in total, however many queries come again', () => {
+    const plans = createQueryPlans(schema);
+    for (let number = 0; number < 100; number++) planTwice(plans, `{q${number}:folder{${names(500)}}}`);
+    assert.ok(plans.size > 10_000 && plans.size <= 20_000, String(plans.size));
+  });
+
+  test('count their document, which they keep in memory', () => {
+    const plans = createQueryPlans(schema);
+    const unused = Array.from({ length: 500 }, (_, place) => `query Q${place}{folder{name}}`).join(' ');
+    planTwice(plans, `query A{folder{name}} ${unused}`, { operationName: 'A' });
+    assert.ok(plans.size > 500, String(plans.size));
+  });
+
+  test('of one query are at most 8, whatever its conditions choose', () => {
+    const plans = createQueryPlans(schema);
+    const conditions = ['a', 'b', 'c', 'd', 'e'];
+    const declared = conditions.map((name) => `$${name}:Boolean!`).join();
+    const fields = conditions.map((name) => `${name}:name @include(if:$${name})`).join(' ');
+    const document = parse(`query(${declared}){folder{name ${fields}}}`);
+    const found = [];
+    for (let choice = 0; choice <= 32; choice++) {
+      const variableValues = Object.fromEntries(
+        conditions.map((name, place) => [name, ((choice >> place) & 1) === 1]),
+      );
+      found.push(plans.planFor({ document, variableValues }));
+    }
+    assert.equal(found.filter((plan) => plan !== undefined).length, 8);
+  });
+
+  for (const query of [
+    'mutation{createFolder(input:{name:"x"}){cursor}}',
+    '{viewer{user{username}}}',
+    '{__schema{queryType{name}}}',
+    '{folder{access{level}}}',
+    '{folder{parent{name}}}',
+  ]) {
+    test(`do not cover ${query}`, () => {
+      assert.equal(planTwice(createQueryPlans(schema), query), undefined);
+    });
+  }
+});
+
+/** What differs between two moments in which nothing changes. */
+const ofTheMoment = new Set(['Query.server']);
+const covered: Readonly<Record<string, readonly string[]>> = {
+  Query: ['folder', 'node', 'search', 'cursor'],
+  Folder: [
+    ...['id', 'name', 'title', 'icon', 'description', 'properties', 'accessLevel', 'version', 'createdAt'],
+    ...['updatedAt', 'path', 'depth', 'position', 'ancestors', 'folders', 'descendants'],
+  ],
+};
+/** Then a query that fails is reported as it is, however far it has been made smaller. */
+const maxMs = 60_000;
+
+type Path = readonly (string | number)[];
+interface Body {
+  readonly data?: unknown;
+  readonly errors?: readonly { readonly path?: Path }[];
+}
+
+/**
+ * A response without what depends on which field was the first to fail. Where non-null fields fail side by side, one of
+ * them removes what is above them all, and GraphQL lets it be any of them.
+ */
+function withoutRaces(text: string): string {
+  const { data, errors } = JSON.parse(text) as Body;
+  if (!errors) return text;
+  const shown = errors.map((error) => {
+    const { path = [] } = error;
+    const left = pathToNull(data, path);
+    return JSON.stringify(left.length < path.length ? { isGone: left } : error);
+  });
+  return JSON.stringify({ errors: [...new Set(shown)], data });
+}
+
+/** As much of the path as is left of the data. */
+function pathToNull(data: unknown, path: Path): Path {
+  let at = data;
+  const end = path.findIndex((step) => {
+    if (at === null || at === undefined) return true;
+    at = (at as Record<string | number, unknown>)[step];
+    return false;
+  });
+  return end < 0 ? path : path.slice(0, end);
+}
+
+for (const kind of databaseKinds) {
+  describe(`query plans on ${kind.name}`, () => {
+    const schema = createSchema();
+    let bed: MirrorBed;
+    let viewers: readonly string[];
+    let ids: readonly string[];
+    const engines = { plan: 0, 'graphql-js': 0 };
+
+    before(async () => {
+      bed = await MirrorBed.start(kind, {}, { onQuery: (engine) => void engines[engine]++ });
+      ({ viewers, ids } = await fillTree(bed));
+    });
+    after(() => bed.stop());
+
+    /** Runs a query for each viewer, first by graphql-js and then by its plan. */
+    const compare = async ({ query, variables }: WrittenQuery, on = bed): Promise<void> => {
+      for (const viewer of viewers) {
+        // A comment makes it new for the second viewer.
+        const own = `# ${viewer}\n${query}`;
+        const first = await on.runText(viewer, own, variables);
+        for (let time = 0; time < 2; time++) {
+          const again = await on.runText(viewer, own, variables);
+          assert.equal(withoutRaces(again), withoutRaces(first), own);
+        }
+      }
+      assert.deepEqual(on.bugs, []);
+    };
+
+    test('escape every text of a list', async () => {
+      const times = {
+        'items{name}': 1,
+        'edges{node{title id name}}': 2,
+        'a:items{t:title} totalCount items{name}': 2,
+      };
+      for (const [selection, count] of Object.entries(times)) {
+        const query = `{folder(path:"/a"){folders{${selection}}}}`;
+        const first = await bed.runText(viewers[0]!, query);
+        assert.equal(first.match(/Tö\\"wn/g)?.length, count, first);
+        assert.equal(await bed.runText(viewers[0]!, query), first);
+      }
+    });
+
+    test('answer random queries as graphql-js does', async () => {
+      const options = { scalars: { ...scalars, ID: ids }, without: ofTheMoment, mostDepth: 5 };
+      await fc.assert(
+        fc.asyncProperty(queriesFor(schema, options), (written) => compare(written)),
+        {
+          numRuns: roundsOn(kind, 60),
+          interruptAfterTimeLimit: maxMs,
+          markInterruptAsFailure: true,
+        },
+      );
+    });
+
+    test('cover every random query of the fields that clients use', async () => {
+      const without = new Set<string>();
+      for (const [type, fields] of Object.entries(covered)) {
+        const all = Object.keys(
+          (schema.getType(type) as { getFields(): Record<string, unknown> }).getFields(),
+        );
+        for (const name of all) if (!fields.includes(name)) without.add(`${type}.${name}`);
+      }
+      const options = { scalars: { ...scalars, ID: ids }, without, mostDepth: 6 };
+      Object.assign(engines, { plan: 0, 'graphql-js': 0 });
+      await fc.assert(
+        fc.asyncProperty(queriesFor(schema, options), (written) => compare(written)),
+        {
+          numRuns: roundsOn(kind, 150),
+          interruptAfterTimeLimit: maxMs,
+          markInterruptAsFailure: true,
+        },
+      );
+      // Some have variables or arguments that graphql-js refuses, and some have more conditions than are planned.
+      assert.ok(engines.plan > engines['graphql-js'], JSON.stringify(engines));
+    });
+
+    test('refuse what is too expensive at the same fields', async () => {
+      const limits = { maxFolders: 9, maxValues: 60, maxTextBytes: 90, maxPageSize: 5, maxScanned: 8 };
+      for (const [name, value] of Object.entries(limits)) {
+        const limited = await MirrorBed.start(kind, { [name]: value });
+        ({ viewers } = await fillTree(limited));
+        for (const query of [
+          '{folder{folders{items{id name icon description parent{id} folders{items{name}}}}}}',
+          '{folder{folders(first:6){items{name}} descendants{edges{cursor node{path}} pageInfo{endCursor}}}}',
+          '{search(text:"town"){items{name title ancestors{name} position}}}',
+          '{cursor folder(path:"/a"){icon folders(last:3 filter:{nameContains:"o"}){totalCount items{icon}}}}',
+          '{a:folder{name} b:folder{folders{items{icon folders{items{icon description}}}}} c:folder{path}}',
+        ]) {
+          await compare({ query, variables: {} }, limited);
+        }
+        await limited.stop();
+      }
+      ({ viewers } = await viewersOf(bed));
+    });
+  });
+}
+
+/** A small tree with texts that have to be escaped, an administrator and a guest with grants. */
+async function fillTree(bed: MirrorBed): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
+  const administrator = await bed.administratorId();
+  const ask = <Data>(query: string, variables = {}) => bed.run<Data>(administrator, query, variables);
+  const names = ['Town 0', 'Town 1', 'a",', 'b\\', 'Tö"wn', '🌳 \u2028'];
+  const towns = names.map((name, place) => ({
+    name,
+    title: `To "${name}"`,
+    ...(place % 2 === 0 && {
+      icon: '🏠',
+      description: `Line 1\nLine 2 of ${name}`,
+      properties: { a: [1, 'ö'] },
+    }),
+  }));
+  const tree = ['a', 'b'].map((name) => ({ name, title: `The ${name}`, folders: towns }));
+  await ask('mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}', { tree });
+  type Found = { folder: { id: string } };
+  const idAt = async (path: string) =>
+    (await ask<Found>('query($path:String){folder(path:$path){id}}', { path })).data!.folder.id;
+  const [rootId, a, inA, inB] = await Promise.all(['/', '/a', '/a/Town 1', '/b/Town 1'].map(idAt));
+  const created = await ask<{ createUser: { user: { id: string } } }>(
+    'mutation{createUser(input:{username:"guest" password:"walnut cabin 1"}){user{id}}}',
+  );
+  const guest = created.data!.createUser.user.id;
+  const grant = 'mutation($to:GrantAccessInput!){grantAccess(input:$to){grant{level}}}';
+  await ask(grant, { to: { folderId: a, userId: guest, level: 'READ' } });
+  await ask(grant, { to: { folderId: inA, userId: guest, level: 'NONE' } });
+  await ask(grant, { to: { folderId: inB, userId: guest, level: 'WRITE' } });
+  const ids = [rootId!, a!, inA!, inB!, 'none', '01890000-0000-7000-8000-000000000000'];
+  return { viewers: [administrator, guest], ids };
+}
+
+async function viewersOf(bed: MirrorBed): Promise<{ viewers: readonly string[] }> {
+  const administrator = await bed.administratorId();
+  const { data } = await bed.run<{ users: { items: { id: string; username: string }[] } }>(
+    administrator,
+    '{users{items{id username}}}',
+  );
+  const guest = data!.users.items.find(({ username }) => username === 'guest')!;
+  return { viewers: [administrator, guest.id] };
+}
