@@ -226,7 +226,7 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': 'off', 'import-x/no-default-export': 'off' },
   },
   {
-    files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**', 'bench/floor/**', 'examples/**'],
+    files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**', 'bench/**', 'examples/**'],
     rules: { 'no-restricted-imports': 'off' },
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },

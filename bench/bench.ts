@@ -1,136 +1,182 @@
-/**
- * Runs the races that are named, or all of them, and prints one table; studies run only by name.
- * `npm run bench -- root levels --rounds 3`
- */
+/** Runs the scenarios that are named, or all of them, and prints one table: `npm run bench -- reads --database sqlite` */
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { abuse } from './abuse.ts';
-import { consoleScenario } from './console.ts';
-import type { Outcome as RaceOutcome } from './floor/race.ts';
-import { fields, raceNames, racesNamed, runRaces } from './floor/races.ts';
-import { isRace, summariseRace, toRaceTable } from './floor/race-table.ts';
-import { live } from './live.ts';
-import { describeMachine } from './machine.ts';
-import { summarise, type Measure, type Scenario } from './scenario.ts';
-import { sizing } from './sizing.ts';
-import { storm } from './storm.ts';
-import { toTable } from './table.ts';
+import { startLoad } from './measure.ts';
+import { sizing } from '../tests/sizing/sizing.ts';
+import { abuse } from '../tests/overload/abuse.ts';
+import { storm } from '../tests/overload/storm.ts';
+import { failuresOf, toStudyTable, type Study } from '../tests/overload/study.ts';
+import { reads } from './reads.ts';
+import { describeMachine, toJson, toMarkdown, toTable } from './report.ts';
+import type { Bench, Group, Result, Scenario } from './scenario.ts';
+import { databaseNames, type DatabaseName } from './site.ts';
+import { minFolders } from './tree.ts';
 
-interface Outcome {
-  readonly scenario: string;
-  readonly notes: readonly string[];
-  readonly measures: readonly Measure[];
+const groups: readonly Group[] = [reads];
+/** Longer runs with their own measures. */
+const studies: readonly Study[] = [abuse, storm, sizing];
+
+const usage = `Usage: npm run bench -- [scenario or group …] [options]
+
+Measures CPU time per request, next to a bare node:http server that returns the same response.
+
+${groups.map(describeGroup).join('\n')}
+only by name:
+${studies.map(describeScenario).join('\n')}
+
+Options:
+  --database sqlite|postgres   default: both
+  --folders 100000             size of the tree, at least ${minFolders}
+  --compare-sizes              measure a tree of ${minFolders} and of a million folders in the same rounds
+  --against PATH               measure another checkout of this repository in the same rounds
+  --setting NAME=VALUE         set ESPALIER_NAME for the server; can be repeated
+  --rounds 7                   rounds of about 0.7 s of CPU time
+  --requests N                 at most N requests a round: shows that a scenario works, measures nothing
+  --json FILE                  write every round to a file
+  --markdown                   print the table as Markdown
+
+Examples:
+  npm run bench -- reads --database sqlite
+  npm run bench -- client-page search --against ../old --database postgres
+  npm run bench -- reads --compare-sizes`;
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
 }
-
-const studies: readonly Scenario[] = [live, sizing, storm, abuse, consoleScenario];
-const mostMinutes = 20;
-
-const usage = `Usage: npm run bench -- [scenario …] [--rounds 7] [--requests 1000] [--json FILE]
-                        [--sockets 5000] [--people 50] [--folders 1000000]
-
-Without a scenario: all races against the floor.
-${fields.map(({ name, entries }) => `  ${name}: ${entries.map((entry) => entry.name).join(', ')}`).join('\n')}
-The name of a line stands for all of it. Studies run only by name: ${studies.map(({ name }) => name).join(', ')}.
-
---requests is the most of each side in a round, --json writes every round to a file. Sockets and people are of live,
-folders of console.`;
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    sockets: { type: 'string', default: '5000' },
-    people: { type: 'string', default: '50' },
-    folders: { type: 'string', default: '1000000' },
-    rounds: { type: 'string', default: '7' },
-    requests: { type: 'string', default: '1000000' },
-    json: { type: 'string' },
-    help: { type: 'boolean', default: false },
-  },
-});
-if (values.help) quit(usage, 0);
-const options = {
-  sockets: wholeNumber('sockets'),
-  people: wholeNumber('people'),
-  folders: wholeNumber('folders'),
-  rounds: wholeNumber('rounds'),
-};
-const mostRequests = wholeNumber('requests');
-const chosenRaces =
-  positionals.length === 0 ? raceNames : positionals.flatMap((name) => racesNamed(name) ?? []);
-const chosenStudies = positionals.filter((name) => !racesNamed(name)).map(studyOf);
-
+const chosen = positionals.length === 0 ? groups.flatMap(namesOf) : positionals.flatMap(scenariosNamed);
+const rounds = wholeNumber('rounds', values.rounds, 1);
 const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
 }
-const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(mostMinutes * 60_000)]);
+const results: Result[] = [];
+await run();
+if (results.length > 0) console.log(printed());
+if (values.json) writeFileSync(values.json, toJson(results));
+for (const study of studies.filter(({ name }) => chosen.includes(name))) await runStudy(study);
 
-const raced = await race();
-const outcomes: Outcome[] = [];
-for (const study of chosenStudies) outcomes.push(await run(study));
-console.log(tell());
-if (values.json) writeFileSync(values.json, toJson());
-for (const { scenario, measures } of outcomes) {
-  for (const { name, unit, values: measured, below = Infinity } of measures) {
-    if (measured.every((value) => value < below)) continue;
-    console.error(`${scenario}: ${name} has to be less than ${below} ${unit}.`);
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        database: { type: 'string' },
+        folders: { type: 'string' },
+        'compare-sizes': { type: 'boolean', default: false },
+        against: { type: 'string' },
+        setting: { type: 'string', multiple: true, default: [] },
+        rounds: { type: 'string', default: '7' },
+        requests: { type: 'string', default: '1000000' },
+        json: { type: 'string' },
+        markdown: { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    return quit((error as Error).message);
+  }
+}
+
+async function run(): Promise<void> {
+  const compareSizes = values['compare-sizes'];
+  const folders = values.folders ?? (compareSizes ? '1000000' : '100000');
+  const load = startLoad(stopping.signal);
+  const bench: Bench = {
+    databases: databasesNamed(values.database),
+    folders: wholeNumber('folders', folders, minFolders),
+    compareSizes,
+    against: values.against,
+    settings: Object.fromEntries(values.setting.map((each) => each.split(/=(.*)/s, 2) as [string, string])),
+    rounds,
+    maxRequests: wholeNumber('requests', values.requests, 1),
+    load,
+    signal: stopping.signal,
+    note: (text) => console.error(text),
+    report: (result) => {
+      results.push(result);
+      console.error(toTable([result]).split('\n').slice(1).join('\n'));
+    },
+  };
+  try {
+    for (const group of groups) {
+      const inGroup = namesOf(group).filter((name) => chosen.includes(name));
+      if (inGroup.length > 0) await group.run(inGroup, bench);
+    }
+  } finally {
+    await load.stop();
+  }
+}
+
+async function runStudy(study: Study): Promise<void> {
+  const note = (text: string) => console.error(`${study.name}: ${text}`);
+  const measures = await study.run({ rounds, note, signal: stopping.signal });
+  console.log(`\n${study.name}\n\n${toStudyTable(measures)}`);
+  for (const failure of failuresOf(measures)) {
+    console.error(`${study.name}: ${failure}`);
     process.exitCode = 1;
   }
 }
 
-async function race(): Promise<readonly RaceOutcome[]> {
-  if (chosenRaces.length === 0) return [];
-  const note = (text: string) => console.error(text);
-  return runRaces(chosenRaces, { rounds: options.rounds, mostRequests, note, signal });
-}
-
-async function run(study: Scenario): Promise<Outcome> {
-  const notes: string[] = [];
-  const note = (text: string) => {
-    notes.push(text);
-    console.error(`${study.name}: ${text}`);
-  };
-  const measures = await study.run({ ...options, note, signal });
-  return { scenario: study.name, notes, measures };
-}
-
-function toJson(): string {
-  const races = raced.map((outcome) =>
-    isRace(outcome) ? { ...outcome, summary: summariseRace(outcome) } : outcome,
-  );
-  const summarised = outcomes.map(({ measures, ...outcome }) => ({
-    ...outcome,
-    measures: measures.map((measure) => ({ ...measure, ...summarise(measure.values) })),
-  }));
-  return JSON.stringify({ machine: describeMachine(), races, outcomes: summarised }, null, 2);
-}
-
-function tell(): string {
+function printed(): string {
+  if (values.markdown) return toMarkdown(results);
   const { cores, processor, memoryGiB, node } = describeMachine();
-  const measured = outcomes.flatMap(({ scenario, measures }) =>
-    measures.map((measure) => ({ scenario, ...measure })),
-  );
-  return [
-    '',
-    `${cores} cores (${processor}), ${memoryGiB} GiB, Node ${node}. Times are of this machine at this hour; see bench/README.md.`,
-    ...(raced.length > 0 ? ['', toRaceTable(raced)] : []),
-    ...(measured.length > 0 ? ['', toTable(measured)] : []),
-  ].join('\n');
+  const machine = `${cores} cores (${processor}), ${memoryGiB} GiB, Node ${node}`;
+  return `\n${machine}\n\n${toTable(results)}`;
 }
 
-function studyOf(name: string): Scenario {
-  const found = studies.find((study) => study.name === name);
-  return found ?? quit(`There is no scenario ${name}.\n${usage}`, 1);
+function namesOf({ scenarios }: Group): string[] {
+  return scenarios.map(({ name }) => name);
 }
 
-function wholeNumber(name: 'sockets' | 'people' | 'folders' | 'rounds' | 'requests'): number {
-  const number = Number(values[name]);
-  if (Number.isInteger(number) && number >= 1) return number;
-  quit(`--${name} takes a whole number of at least 1.\n${usage}`, 1);
+function scenariosNamed(name: string): string[] {
+  const group = groups.find((each) => each.name === name);
+  if (group) return namesOf(group);
+  const all = [...groups.flatMap(namesOf), ...studies.map((study) => study.name)];
+  if (all.includes(name)) return [name];
+  const near = [...groups.map((each) => each.name), ...all].filter((each) => isNear(each, name));
+  const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  return quit(`There is no scenario ${name}.${hint}`);
 }
 
-function quit(text: string, exitCode: number): never {
-  console.error(text);
-  process.exit(exitCode);
+/** One contains the other, or they differ by at most two edits. */
+function isNear(known: string, name: string): boolean {
+  if (known.includes(name) || name.includes(known)) return true;
+  let row = Array.from({ length: name.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= known.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= name.length; j++) {
+      const replaced = row[j - 1]! + (known[i - 1] === name[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row.at(-1)! <= 2;
+}
+
+function describeGroup({ name, scenarios }: Group): string {
+  return [`${name}:`, ...scenarios.map(describeScenario)].join('\n');
+}
+
+function describeScenario({ name, about }: Scenario): string {
+  return `  ${name.padEnd(18)} ${about}`;
+}
+
+function databasesNamed(name: string | undefined): readonly DatabaseName[] {
+  if (name === undefined) return databaseNames;
+  const found = databaseNames.filter((each) => each === name);
+  return found.length > 0 ? found : quit('--database takes sqlite or postgres.');
+}
+
+function wholeNumber(name: string, text: string, min: number): number {
+  const number = Number(text);
+  if (Number.isInteger(number) && number >= min) return number;
+  return quit(`--${name} takes a whole number of at least ${min}.`);
+}
+
+function quit(text: string): never {
+  console.error(`${text}\nSee npm run bench -- --help.`);
+  process.exit(1);
 }

@@ -1,39 +1,61 @@
-/** What a scenario is, and what it finds out. */
+/** What a scenario is, and what it reports. */
+
+import type { Child } from './child.ts';
+import type { DatabaseName } from './site.ts';
 
 export interface Scenario {
   readonly name: string;
-  run(options: ScenarioOptions): Promise<readonly Measure[]>;
+  readonly about: string;
 }
 
-export interface ScenarioOptions {
-  readonly rounds: number;
-  readonly sockets: number;
-  /** Whose sockets they are. */
-  readonly people: number;
-  /** On the tree that the console shows. */
-  readonly folders: number;
-  /** For what the numbers do not say by themselves. */
-  readonly note: (text: string) => void;
-  /** Whoever waits stops waiting. */
-  readonly signal: AbortSignal;
-}
-
-export interface Measure {
+/** Scenarios that share their preparation. */
+export interface Group {
   readonly name: string;
-  readonly unit: string;
-  /** One for each round, or a single one. */
+  readonly scenarios: readonly Scenario[];
+  run(chosen: readonly string[], bench: Bench): Promise<void>;
+}
+
+export interface Bench {
+  readonly databases: readonly DatabaseName[];
+  readonly folders: number;
+  /** Also measures on the smallest tree. */
+  readonly compareSizes: boolean;
+  /** Another checkout that is measured in the same rounds. */
+  readonly against: string | undefined;
+  /** Of the server, by environment variable without the prefix. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly rounds: number;
+  /** In a round; a small number only shows that a scenario works. */
+  readonly maxRequests: number;
+  readonly load: Child;
+  readonly signal: AbortSignal;
+  readonly note: (text: string) => void;
+  readonly report: (result: Result) => void;
+}
+
+export interface Series {
+  readonly label: string;
+  /** One for each round. */
   readonly values: readonly number[];
-  /** Each of the values has to be less; the run fails otherwise. */
-  readonly below?: number;
+}
+
+export interface Result {
+  readonly scenario: string;
+  readonly database?: DatabaseName;
+  readonly viewer?: string;
+  readonly unit: string;
+  /** The first is this checkout with the tree of the requested size. */
+  readonly series: readonly Series[];
+  readonly baseline?: Series;
 }
 
 export interface Summary {
   readonly median: number;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 export function summarise(values: readonly number[]): Summary {
   const ordered = values.toSorted((one, other) => one - other);
-  return { median: ordered[Math.floor(ordered.length / 2)]!, least: ordered[0]!, most: ordered.at(-1)! };
+  return { median: ordered[Math.floor(ordered.length / 2)]!, min: ordered[0]!, max: ordered.at(-1)! };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Answer } from '../testbed.ts';
+import { graphQuery, rootNameQuery } from './graph-queries.ts';
 import type { Scenario } from './scenario.ts';
 
 interface GraphBody {
@@ -23,7 +24,7 @@ export const graphScenarios: Scenario[] = [
     proves: ['4 POST /graphql', '2 GraphRequest.query', '2 Folder.name', '2 root', '4.3', '4 JSON'],
     async run(bed) {
       const { authToken } = await bed.logIn();
-      const answer = await bed.query('{folder {name}}', authToken);
+      const answer = await bed.query(rootNameQuery, authToken);
       assert.equal(answer.status, 200);
       assert.match(answer.headers.get('content-type')!, /^application\/json/);
       assert.deepEqual(answer.json(), { data: { folder: { name: 'Root' } } });
@@ -34,7 +35,7 @@ export const graphScenarios: Scenario[] = [
     proves: ['4.3', '2 Folder.folders'],
     async run(bed) {
       const { authToken } = await bed.logIn();
-      const answer = await bed.query('{folder{name folders{edges{node{name}}}}}', authToken);
+      const answer = await bed.query(graphQuery(2), authToken);
       const edges = answer.json<GraphBody>().data!.folder.folders.edges;
       assert.deepEqual(
         edges.map(({ node }) => node.name),
@@ -47,8 +48,7 @@ export const graphScenarios: Scenario[] = [
     proves: ['2 Folder.folders'],
     async run(bed) {
       const { authToken } = await bed.logIn();
-      const below = (inner: string) => `folders{edges{node{name ${inner}}}}`;
-      const answer = await bed.query(`{folder{name ${below(below(below(below(''))))}}}`, authToken);
+      const answer = await bed.query(graphQuery(5), authToken);
       assert.match(answer.text, /"Harbour Campus".*"Building A".*"Floor 1"/s);
     },
   },

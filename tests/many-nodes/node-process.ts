@@ -12,6 +12,8 @@ import { isTestProcess, keepLog, keepOutput, noteSettings } from '../secrets/sec
 
 export interface NodeOptions {
   readonly databaseUrl: string;
+  /** Another checkout of this repository whose program runs. */
+  readonly checkout?: string;
   /** Settings by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Kills it, if it does not serve yet. */
@@ -26,7 +28,7 @@ export interface NodeOptions {
   readonly maxFileKilobytes?: number;
 }
 
-const program = join(import.meta.dirname, '../../server/bin/espalier.js');
+const thisCheckout = join(import.meta.dirname, '../..');
 const endWithParent = join(import.meta.dirname, 'end-with-parent.ts');
 /** What Node has made of the sources once: it halves the time of a start. */
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/espalier-nodes');
@@ -71,6 +73,7 @@ export class NodeProcess {
 
   private constructor(options: NodeOptions) {
     const { databaseUrl, settings, preload, nodeFlags = [], logFile, maxFileKilobytes } = options;
+    const program = join(options.checkout ?? thisCheckout, 'server/bin/espalier.js');
     const given = {
       PORT: '0',
       DATABASE_URL: databaseUrl,

@@ -5,7 +5,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMicroseconds } from '../../bench/sizing-processes.ts';
+import { cpuMicroseconds } from '../../bench/processes.ts';
 import { sqlite } from '../databases.ts';
 import { ApiClient } from '../api-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';

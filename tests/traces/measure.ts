@@ -4,7 +4,7 @@
  */
 
 import { summarise } from '../../bench/scenario.ts';
-import { ServerProcess } from '../../bench/server-process.ts';
+import { ServerProcess } from '../measured-server/server-process.ts';
 import { scriptOptions } from '../script-options.ts';
 import { TraceCollector } from './trace-collector.ts';
 

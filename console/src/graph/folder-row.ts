@@ -13,3 +13,21 @@ export interface FolderRow {
   readonly parent: { readonly id: string } | null;
   readonly folders: { readonly totalCount: number };
 }
+
+/** The fragment that reads a `FolderRow`. Append it to the documents that read rows. */
+export const folderRowFields = /* GraphQL */ `
+  fragment FolderRow on Folder {
+    id
+    name
+    title
+    icon
+    accessLevel
+    version
+    parent {
+      id
+    }
+    folders(first: 1) {
+      totalCount
+    }
+  }
+`;

@@ -4,29 +4,11 @@ import { EspalierError } from '@espalier/client';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
-import type { AccessLevel, FolderRow } from './folder-row.ts';
+import { folderRowFields, type AccessLevel, type FolderRow } from './folder-row.ts';
 import { follow } from './follow.ts';
 import { queries } from './use-graph.ts';
 
 export type { AccessLevel, FolderRow };
-
-/** What `FolderRow` asks for: put it into the documents that read rows. */
-export const folderRowFields = /* GraphQL */ `
-  fragment FolderRow on Folder {
-    id
-    name
-    title
-    icon
-    accessLevel
-    version
-    parent {
-      id
-    }
-    folders(first: 1) {
-      totalCount
-    }
-  }
-`;
 
 export interface FolderChange {
   readonly kind: 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';

@@ -1,7 +1,7 @@
-/** What the tree asks the server. */
+/** The queries of the tree. Runs in Node, too: the benchmark sends the same requests. */
 
-import { folderRowFields, type FolderRow } from '../graph/live.tsx';
-import { client } from '../session/client.ts';
+import type { Client } from '@espalier/client';
+import { folderRowFields, type FolderRow } from '../graph/folder-row.ts';
 import type { Stretch } from './level.ts';
 
 const rootDocument =
@@ -74,27 +74,33 @@ export interface TreeReads {
   beginning(id: string, text: string): Promise<string | null>;
 }
 
-export const treeReads: TreeReads = {
-  async root(signal) {
-    return (await client.query<{ folder: FolderRow }>(rootDocument, {}, { signal })).folder;
-  },
-  async stretch(id, { from, to }, signal) {
-    const variables = { id, skip: from, first: to - from };
-    const { folder } = await client.query<{ folder: { folders: FolderPage } | null }>(
-      stretchDocument,
-      variables,
-      { signal },
-    );
-    return folder?.folders ?? null;
-  },
-  async way(id, signal) {
-    return (await client.query<{ folder: Way | null }>(wayDocument, { id }, signal ? { signal } : {})).folder;
-  },
-  async beginning(id, text) {
-    const { folder } = await client.query<{ folder: { folders: { items: { id: string }[] } } | null }>(
-      beginningDocument,
-      { id, text },
-    );
-    return folder?.folders.items[0]?.id ?? null;
-  },
-};
+/** The loader reads a level in pages of this size. */
+export const levelPageSize = 100;
+
+export function createTreeReads(client: Pick<Client, 'query'>): TreeReads {
+  return {
+    async root(signal) {
+      return (await client.query<{ folder: FolderRow }>(rootDocument, {}, { signal })).folder;
+    },
+    async stretch(id, { from, to }, signal) {
+      const variables = { id, skip: from, first: to - from };
+      const { folder } = await client.query<{ folder: { folders: FolderPage } | null }>(
+        stretchDocument,
+        variables,
+        { signal },
+      );
+      return folder?.folders ?? null;
+    },
+    async way(id, signal) {
+      return (await client.query<{ folder: Way | null }>(wayDocument, { id }, signal ? { signal } : {}))
+        .folder;
+    },
+    async beginning(id, text) {
+      const { folder } = await client.query<{ folder: { folders: { items: { id: string }[] } } | null }>(
+        beginningDocument,
+        { id, text },
+      );
+      return folder?.folders.items[0]?.id ?? null;
+    },
+  };
+}

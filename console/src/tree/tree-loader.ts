@@ -7,11 +7,9 @@ import type { FolderChange } from '../graph/live.tsx';
 import type { Stretch } from './level.ts';
 import { pageTimers, type Timers } from './timers.ts';
 import { applyChange } from './tree-changes.ts';
-import type { TreeReads, Way } from './tree-documents.ts';
+import { levelPageSize, type TreeReads, type Way } from './tree-documents.ts';
 import type { TreeStore } from './tree-store.ts';
 
-/** Places are read by so many. */
-const pageSize = 100;
 /** Around the rows that are seen, what is read again of a level that has changed. */
 const margin = 40;
 /** While the tree is scrolled, or changes, it is looked at so often what is missing. */
@@ -247,5 +245,8 @@ export class TreeLoader {
 }
 
 function toPages({ from, to }: Stretch): Stretch {
-  return { from: Math.floor(from / pageSize) * pageSize, to: Math.ceil(to / pageSize) * pageSize };
+  return {
+    from: Math.floor(from / levelPageSize) * levelPageSize,
+    to: Math.ceil(to / levelPageSize) * levelPageSize,
+  };
 }

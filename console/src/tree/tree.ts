@@ -1,6 +1,7 @@
 /** A tree that is shown: what is known of it, what reads it, and where the focus is. */
 
-import { treeReads, type TreeReads } from './tree-documents.ts';
+import { client } from '../session/client.ts';
+import { createTreeReads, type TreeReads } from './tree-documents.ts';
 import { TreeFocus } from './tree-focus.ts';
 import { TreeLoader } from './tree-loader.ts';
 import { TreeStore } from './tree-store.ts';
@@ -12,7 +13,7 @@ export class Tree {
   /** The row at the upper edge, and how far it is scrolled past, as long as it is on the screen. */
   top: { readonly id: string; readonly past: number } | null = null;
 
-  constructor(reads: TreeReads = treeReads) {
+  constructor(reads: TreeReads = createTreeReads(client)) {
     this.loader = new TreeLoader(this.store, reads);
   }
 

@@ -1,0 +1,116 @@
+/** Runs as a child process on its own core: sends requests with autocannon and checks every response. */
+
+import autocannon, { type Client, type Instance, type Options, type Request, type Result } from 'autocannon';
+import { answerParent } from './parent.ts';
+import type { BenchRequest } from './request.ts';
+
+/** Nine characters of a body that become another number in each request of a run. */
+export const numberMark = '#########';
+
+export interface TokenPair {
+  readonly authToken: string;
+  readonly refreshToken: string;
+}
+
+export interface Load {
+  readonly url: string;
+  readonly request: BenchRequest;
+  readonly requests: number;
+  readonly connections: number;
+  readonly expected: {
+    readonly status: number;
+    /** Head and body; a response may differ by `slackBytes`. */
+    readonly bytes: number;
+    readonly slackBytes?: number;
+    /** Every body has these bytes. */
+    readonly body?: string;
+  };
+  /** Each request has its own number in place of `numberMark`, and its own idempotency key if it has one. */
+  readonly isNumbered?: boolean;
+  /**
+   * Each connection has its own tokens in place of `{authToken}` and `{refreshToken}`, and takes the next ones from each
+   * response. A load continues where the last one of this name stopped.
+   */
+  readonly tokens?: { readonly name: string; readonly pairs: readonly TokenPair[] };
+}
+
+export interface LoadResult {
+  readonly elapsedMs: number;
+}
+
+const timeoutSeconds = 60;
+const sampleMs = 20;
+const tokensByName = new Map<string, TokenPair[]>();
+let lastNumber = 0;
+
+answerParent({ send }, () => undefined);
+
+async function send(load: Load): Promise<LoadResult> {
+  const { url, request, expected, requests } = load;
+  const { slackBytes = 0 } = expected;
+  let responses = 0;
+  let lastResponseAt = 0;
+  let wrong: string | undefined;
+  let connection = 0;
+  const options: Options & { readonly sampleInt: number } = {
+    url: url + request.path,
+    method: request.method,
+    headers: request.headers,
+    body: request.body,
+    connections: Math.min(load.connections, requests),
+    amount: requests,
+    timeout: timeoutSeconds,
+    sampleInt: sampleMs,
+    ...(expected.body !== undefined && expected.body !== '' && { expectBody: expected.body }),
+    ...(load.isNumbered && { requests: [{ setupRequest: numbered(request) }] }),
+    ...(load.tokens && { setupClient: (client) => replaceTokens(client, load, connection++) }),
+  };
+  const start = performance.now();
+  // The types of autocannon do not say that the promise is an event emitter.
+  const running = autocannon(options) as Promise<Result> & Instance;
+  void running.on('response', (_, status, bytes) => {
+    if (status !== expected.status || Math.abs(bytes - expected.bytes) > slackBytes) {
+      wrong ??= `${status} with ${bytes} bytes instead of ${expected.status} with ${expected.bytes}`;
+    }
+    responses++;
+    lastResponseAt = performance.now();
+  });
+  const { errors, timeouts, mismatches, non2xx } = await running;
+  if (wrong) throw new Error(`${request.path} returned ${wrong}.`);
+  if (errors + timeouts + mismatches + non2xx > 0 || responses !== requests) {
+    const counts = JSON.stringify({ errors, timeouts, mismatches, non2xx, responses });
+    throw new Error(`${request.path}: not all of ${requests} responses are as expected: ${counts}`);
+  }
+  return { elapsedMs: lastResponseAt - start };
+}
+
+function numbered({ body, headers }: BenchRequest): (request: Request) => Request {
+  const [before = '', after = ''] = body.split(numberMark);
+  return (request) => {
+    const number = String(++lastNumber).padStart(9, '0');
+    const key = headers['idempotency-key'] && { 'idempotency-key': `${crypto.randomUUID()}` };
+    return { ...request, headers: { ...headers, ...key }, body: before + number + after };
+  };
+}
+
+function replaceTokens(client: Client, { request, tokens }: Load, connection: number): void {
+  const { name, pairs } = tokens!;
+  if (!tokensByName.has(name)) tokensByName.set(name, [...pairs]);
+  const current = tokensByName.get(name)!;
+  const fill = (text: string) =>
+    text
+      .replace('{authToken}', current[connection]!.authToken)
+      .replace('{refreshToken}', current[connection]!.refreshToken);
+  client.setRequests([
+    {
+      setupRequest: (given) => ({
+        ...given,
+        headers: Object.fromEntries(
+          Object.entries(request.headers).map(([key, value]) => [key, fill(value)]),
+        ),
+        body: fill(request.body),
+      }),
+      onResponse: (_, body) => void (current[connection] = JSON.parse(body) as TokenPair),
+    },
+  ]);
+}

@@ -1,0 +1,148 @@
+/** Measures several subjects in turn: CPU time per request, in alternating rounds, so that other work on the machine affects all. */
+
+import { Child } from './child.ts';
+import type { Load, LoadResult } from './load.ts';
+import { familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
+import { recordResponse, type BenchRequest, type RecordedResponse } from './request.ts';
+import type { Bench, Series } from './scenario.ts';
+import type { Site } from './site.ts';
+
+/** Something that handles requests: the server of a site, or the baseline. */
+export interface Subject {
+  readonly label: string;
+  /** Handles so many requests and returns when all are done. */
+  run(requests: number): Promise<LoadResult>;
+  /** Since the start of its processes. */
+  cpuMicroseconds(): number;
+}
+
+export interface Rounds {
+  readonly label: string;
+  /** Of one request, one value for each round. */
+  readonly cpuMicroseconds: number[];
+  readonly perSecond: number[];
+}
+
+/** CPU time of a round. The baseline's varies less. */
+const roundMicroseconds = 700_000;
+const baselineMicroseconds = 350_000;
+const warmUpRounds = 2.5;
+const warmUpStart = 50;
+const minRequests = 20;
+export const connections = 10;
+
+interface Measured {
+  readonly subject: Subject;
+  readonly microseconds: number;
+}
+
+/** The last subject is the baseline. */
+export async function measureInTurn(subjects: readonly Subject[], bench: Bench): Promise<Rounds[]> {
+  const counts: number[] = [];
+  for (const [index, subject] of subjects.entries()) {
+    const isBaseline = index === subjects.length - 1;
+    const microseconds = isBaseline ? baselineMicroseconds : roundMicroseconds;
+    counts.push(await warmUp({ subject, microseconds }, bench));
+  }
+  const rounds = subjects.map(({ label }): Rounds => ({ label, cpuMicroseconds: [], perSecond: [] }));
+  for (let round = 0; round < bench.rounds; round++) {
+    const order = [...subjects.entries()];
+    for (const [index, subject] of round % 2 === 0 ? order : order.toReversed()) {
+      const requests = counts[index]!;
+      const { cpuMicroseconds, elapsedMs } = await runOnce(subject, requests, bench);
+      rounds[index]!.cpuMicroseconds.push(cpuMicroseconds / requests);
+      rounds[index]!.perSecond.push((requests / elapsedMs) * 1000);
+    }
+  }
+  return rounds;
+}
+
+/** Lets V8 compile, and returns how many requests fill a round. */
+async function warmUp({ subject, microseconds }: Measured, bench: Bench): Promise<number> {
+  const inRound = (perRequest: number) =>
+    Math.min(Math.max(minRequests, Math.floor(microseconds / perRequest)), bench.maxRequests);
+  let requests = Math.min(warmUpStart, bench.maxRequests);
+  for (let used = 0; ;) {
+    const { cpuMicroseconds } = await runOnce(subject, requests, bench);
+    used += cpuMicroseconds;
+    const next = inRound(cpuMicroseconds / requests);
+    if (used > warmUpRounds * microseconds || requests >= bench.maxRequests) return next;
+    requests = Math.min(next, requests * 8);
+  }
+}
+
+async function runOnce(subject: Subject, requests: number, { signal }: Bench) {
+  signal.throwIfAborted();
+  const before = subject.cpuMicroseconds();
+  const { elapsedMs } = await subject.run(requests);
+  return { cpuMicroseconds: subject.cpuMicroseconds() - before, elapsedMs };
+}
+
+export function cpuSeries(rounds: readonly Rounds[]): Series[] {
+  return rounds.map(({ label, cpuMicroseconds }) => ({ label, values: cpuMicroseconds }));
+}
+
+export interface SentRequest {
+  readonly request: BenchRequest;
+  readonly response: RecordedResponse;
+}
+
+/** Sends a request once and checks that it succeeds. */
+export async function tryRequest(site: Site, request: BenchRequest): Promise<SentRequest> {
+  const response = await recordResponse(site.url, request);
+  if (response.status >= 300 || response.body.includes('"errors":')) {
+    throw new Error(`${request.path} returned ${response.status} ${response.body.slice(0, 500)}`);
+  }
+  return { request, response };
+}
+
+type Variation = Pick<Load, 'isNumbered' | 'tokens'> & {
+  readonly connections?: number;
+  readonly slackBytes?: number;
+};
+
+/** Without a variation, each response has the bytes of the first one. */
+export function siteSubject(
+  label: string,
+  site: Site,
+  { request, response: { status, bytes, body } }: SentRequest,
+  { load }: Bench,
+  variation?: Variation,
+): Subject {
+  const { slackBytes = 0, ...varied } = variation ?? {};
+  const expected = variation ? { status, bytes, slackBytes } : { status, bytes, body };
+  return {
+    label,
+    run: (requests) =>
+      load.ask('send', { url: site.url, request, requests, connections, expected, ...varied }),
+    cpuMicroseconds: () => site.cpuMicroseconds(),
+  };
+}
+
+/** Runs `work` with a bare `node:http` server that returns the recorded response. */
+export async function withBaseline<T>(
+  { request, response }: SentRequest,
+  { signal, load }: Bench,
+  work: (baseline: Subject) => Promise<T>,
+): Promise<T> {
+  const child = new Child({ file: 'baseline.ts', signal });
+  try {
+    const url = await child.ask<string>('start', response);
+    pinToCore(child.pid, serverCore);
+    const { status, bytes, body } = response;
+    const expected = { status, bytes, body };
+    return await work({
+      label: 'baseline',
+      run: (requests) => load.ask('send', { url, request, requests, connections, expected } satisfies Load),
+      cpuMicroseconds: () => familyCpuMicroseconds(child.pid),
+    });
+  } finally {
+    await child.stop();
+  }
+}
+
+export function startLoad(signal: AbortSignal): Child {
+  const load = new Child({ file: 'load.ts', signal });
+  pinToCore(load.pid, loadCore);
+  return load;
+}

@@ -1,0 +1,186 @@
+/** Reads that shipped clients send, as the administrator and as a user with one grant in the middle of the tree. */
+
+import { readFileSync } from 'node:fs';
+import type { Client } from '@espalier/client';
+import { createTreeReads, levelPageSize } from '../console/src/tree/tree-documents.ts';
+import type { Credentials } from '../tests/api-client.ts';
+import { graphQuery, rootNameQuery } from '../tests/contract/graph-queries.ts';
+import {
+  cpuSeries,
+  measureInTurn,
+  siteSubject,
+  tryRequest,
+  withBaseline,
+  type SentRequest,
+} from './measure.ts';
+import { post, recordRequest, type BenchRequest } from './request.ts';
+import type { Bench, Group, Scenario } from './scenario.ts';
+import { administrator, Site, type DatabaseName } from './site.ts';
+import { commonText, createTree, grantedUser, minFolders, rareText, roomsPath, type Tree } from './tree.ts';
+
+type ReadScenario = Scenario & (ByClient | ByText);
+interface ByClient {
+  /** A call of `@espalier/client`; its first request is the scenario's. */
+  readonly call: (client: Client, tree: Tree) => Promise<unknown>;
+}
+interface ByText {
+  /** The body that another client sends. */
+  readonly body: (tree: Tree) => object;
+}
+
+const neverAborted = new AbortController().signal;
+
+export const readScenarios: readonly ReadScenario[] = [
+  {
+    name: 'contract-name',
+    about: 'contract: the name of the root',
+    body: () => ({ query: rootNameQuery }),
+  },
+  {
+    name: 'contract-levels',
+    about: 'contract: the names of 111 folders on three levels',
+    body: ({ atriumId }) => ({ query: graphQuery(3, `(id:"${atriumId}")`) }),
+  },
+  {
+    name: 'contract-page',
+    about: 'contract: a page of 50 names',
+    body: ({ lettersId }) => ({ query: graphQuery(2, `(id:"${lettersId}")`, '(first:50)') }),
+  },
+  {
+    name: 'example-page',
+    about: 'Python example: 50 folders with path and pageInfo',
+    body: () => ({ query: pythonQuery(), variables: { path: roomsPath, after: null } }),
+  },
+  {
+    name: 'client-page',
+    about: '@espalier/client: a page of 50 sub-folders',
+    call: (client, { lettersId }) => client.folders.children(lettersId, { pageSize: 50 }).next(),
+  },
+  {
+    name: 'console-level',
+    about: 'console: a tree level of 50 folders',
+    call: (client, { roomsId }) =>
+      createTreeReads(client).stretch(roomsId, { from: 0, to: levelPageSize }, neverAborted),
+  },
+  {
+    name: 'watch',
+    about: '@espalier/client: the first 100 folders that watch() reads',
+    call: (client, { campusId }) => client.watch({ under: campusId, pageSize: 100 }),
+  },
+  {
+    name: 'folder-path',
+    about: '@espalier/client: one folder with its path, six levels deep',
+    call: (client, { deepId }) => client.folders.byId(deepId),
+  },
+  {
+    name: 'search',
+    about: '@espalier/client: 20 of 30 search results',
+    call: (client) => client.folders.search(rareText, { pageSize: 20 }).next(),
+  },
+  {
+    name: 'search-common',
+    about: '@espalier/client: 20 search results for a text in a tenth of all names',
+    call: (client) => client.folders.search(commonText, { pageSize: 20 }).next(),
+  },
+];
+
+const viewers: Readonly<Record<string, Credentials>> = { administrator, 'one grant': grantedUser };
+
+export const reads: Group = {
+  name: 'reads',
+  scenarios: readScenarios,
+  async run(chosen, bench) {
+    for (const database of bench.databases) await runOn(database, chosen, bench);
+  },
+};
+
+interface Planted {
+  readonly label: string;
+  readonly site: Site;
+  readonly tree: Tree;
+}
+
+async function runOn(database: DatabaseName, chosen: readonly string[], bench: Bench): Promise<void> {
+  const planted: Planted[] = [];
+  try {
+    for (const subject of subjectsOf(bench)) planted.push(await plant(database, subject, bench));
+    for (const scenario of readScenarios.filter(({ name }) => chosen.includes(name))) {
+      for (const viewer of Object.keys(viewers)) {
+        bench.note(`${scenario.name}, ${viewer}, ${database}`);
+        await measure(scenario, { database, viewer, planted }, bench);
+      }
+    }
+  } finally {
+    for (const { site } of planted) await site.stop();
+  }
+}
+
+interface SubjectOptions {
+  readonly label: string;
+  readonly folders: number;
+  readonly checkout?: string;
+}
+
+function subjectsOf({ folders, compareSizes, against }: Bench): SubjectOptions[] {
+  const label = compareSizes ? `${folders.toLocaleString('en')} folders` : 'this checkout';
+  return [
+    { label, folders },
+    ...(compareSizes ? [{ label: `${minFolders.toLocaleString('en')} folders`, folders: minFolders }] : []),
+    ...(against ? [{ label: 'other checkout', folders, checkout: against }] : []),
+  ];
+}
+
+async function plant(database: DatabaseName, subject: SubjectOptions, bench: Bench): Promise<Planted> {
+  const { label, folders, checkout } = subject;
+  const site = await Site.start({ database, checkout, settings: bench.settings, signal: bench.signal });
+  try {
+    const tree = await createTree(await site.asker(), folders, (text) =>
+      bench.note(`${database}, ${label}: ${text}`),
+    );
+    await site.settle();
+    return { label, site, tree };
+  } catch (error) {
+    await site.stop();
+    throw error;
+  }
+}
+
+async function measure(
+  scenario: ReadScenario,
+  { database, viewer, planted }: { database: DatabaseName; viewer: string; planted: readonly Planted[] },
+  bench: Bench,
+): Promise<void> {
+  const sent: SentRequest[] = [];
+  for (const { site, tree } of planted) {
+    const request = await requestOf(scenario, { site, tree, credentials: viewers[viewer]! });
+    sent.push(await tryRequest(site, request));
+  }
+  await withBaseline(sent[0]!, bench, async (baseline) => {
+    const subjects = planted.map(({ label, site }, index) => siteSubject(label, site, sent[index]!, bench));
+    const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
+    bench.report({
+      scenario: scenario.name,
+      database,
+      viewer,
+      unit: 'µs CPU',
+      series: series.slice(0, -1),
+      baseline: series.at(-1)!,
+    });
+  });
+}
+
+export async function requestOf(
+  scenario: ReadScenario,
+  { site, tree, credentials }: { site: Pick<Site, 'url' | 'logIn'>; tree: Tree; credentials: Credentials },
+): Promise<BenchRequest> {
+  if ('call' in scenario) {
+    return recordRequest(site.url, credentials, (client) => scenario.call(client, tree));
+  }
+  const authorization = `Bearer ${await site.logIn(credentials)}`;
+  return post('/graphql', scenario.body(tree), { authorization });
+}
+
+function pythonQuery(): string {
+  const file = new URL('../examples/python/espalier_client.py', import.meta.url);
+  return /query = """(query .*?)"""/s.exec(readFileSync(file, 'utf8'))![1]!;
+}

@@ -1,0 +1,109 @@
+/** Requests as clients send them, and responses as they come over the wire. */
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { createClient, type Client } from '@espalier/client';
+import type { Credentials } from '../tests/api-client.ts';
+
+export interface BenchRequest {
+  readonly method: 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface RecordedResponse {
+  readonly status: number;
+  /** In their order, without those that Node writes by itself. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly keepAliveSeconds: number;
+  readonly body: string;
+  /** Head and body. */
+  readonly bytes: number;
+}
+
+/** The first request to `/graphql` that `@espalier/client` sends for a call. The call itself does not get a response. */
+export async function recordRequest(
+  url: string,
+  credentials: Credentials,
+  call: (client: Client) => Promise<unknown>,
+): Promise<BenchRequest> {
+  let recorded: BenchRequest | undefined;
+  const client = createClient({
+    url,
+    retrySeconds: 0,
+    async fetch(input, init) {
+      const { pathname } = new URL(input);
+      if (pathname !== '/graphql') return fetch(input, init);
+      recorded = {
+        method: 'POST',
+        path: pathname,
+        headers: Object.fromEntries(new Headers(init!.headers)),
+        body: init!.body as string,
+      };
+      throw new Error('Recorded, not sent.');
+    },
+  });
+  try {
+    await client.login(credentials);
+    await call(client);
+  } catch (error) {
+    if (!recorded) throw error;
+  } finally {
+    client.close();
+  }
+  return recorded!;
+}
+
+export function post(path: string, body: object, headers: BenchRequest['headers'] = {}): BenchRequest {
+  return {
+    method: 'POST',
+    path,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+const writtenByNode = /^(connection|keep-alive|date)$/i;
+
+export async function recordResponse(url: string, request: BenchRequest): Promise<RecordedResponse> {
+  const { method, path, headers, body } = request;
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    `host: ${host}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  let received = Buffer.alloc(0);
+  for await (const chunk of socket as AsyncIterable<Buffer>) {
+    received = Buffer.concat([received, chunk]);
+    const response = parse(received);
+    if (response) return response;
+  }
+  throw new Error(`${path}: the connection was closed before the response was complete.`);
+}
+
+function parse(received: Buffer): RecordedResponse | undefined {
+  const headEnd = received.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const [first = '', ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n');
+  const all = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()] as const;
+  });
+  const valueOf = (wanted: string) => all.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+  if (valueOf('transfer-encoding')) throw new Error('The baseline cannot repeat a chunked response.');
+  const bytes = headEnd + 4 + Number(valueOf('content-length'));
+  if (received.length < bytes) return undefined;
+  return {
+    status: Number(first.split(' ')[1]),
+    headers: all.filter(([name]) => !writtenByNode.test(name)),
+    keepAliveSeconds: Number(/timeout=(\d+)/.exec(valueOf('keep-alive'))?.[1] ?? 0),
+    body: received.subarray(headEnd + 4).toString(),
+    bytes,
+  };
+}

@@ -1,0 +1,119 @@
+/** An installation under test: the program as `npm start` runs it, in its own process, on its own database. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { ApiClient, type Credentials } from '../tests/api-client.ts';
+import { administrator, NodeProcess } from '../tests/many-nodes/node-process.ts';
+import { PostgresServer } from '../tests/postgres/postgres-server.ts';
+import { childrenOf, familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
+import type { Ask } from './tree.ts';
+
+export type DatabaseName = 'sqlite' | 'postgres';
+export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
+
+export interface SiteOptions {
+  readonly database: DatabaseName;
+  /** Another checkout of this repository whose program runs. */
+  readonly checkout?: string | undefined;
+  /** By environment variable, without the prefix. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export class Site {
+  readonly folder = mkdtempSync(join(tmpdir(), 'espalier-bench-'));
+  readonly #options: SiteOptions;
+  #postgres: { readonly server: PostgresServer; readonly pid: number } | undefined;
+  #node: NodeProcess | undefined;
+
+  static async start(options: SiteOptions): Promise<Site> {
+    const site = new Site(options);
+    try {
+      if (options.database === 'postgres') await site.#startPostgres();
+      await site.startServer();
+      return site;
+    } catch (error) {
+      await site.stop();
+      throw error;
+    }
+  }
+
+  private constructor(options: SiteOptions) {
+    this.#options = options;
+  }
+
+  get url(): string {
+    return this.#node!.url;
+  }
+
+  get pid(): number {
+    return this.#node!.pid;
+  }
+
+  /** CPU time of the server and of all PostgreSQL processes since they started. */
+  cpuMicroseconds(): number {
+    const database = this.#postgres ? familyCpuMicroseconds(this.#postgres.pid) : 0;
+    return familyCpuMicroseconds(this.pid) + database;
+  }
+
+  async startServer(): Promise<void> {
+    this.#node = await NodeProcess.start({
+      databaseUrl: this.#postgres?.server.superuserUrl ?? `sqlite:${join(this.folder, 'espalier.db')}`,
+      ...(this.#options.checkout && { checkout: this.#options.checkout }),
+      // The default, which the test suite's processes do not have.
+      settings: { LOG_LEVEL: 'info', ...this.#options.settings },
+      logFile: join(this.folder, 'log'),
+      signal: this.#options.signal,
+    });
+    pinToCore(this.pid, serverCore);
+  }
+
+  async stopServer(): Promise<void> {
+    await this.#node?.stop();
+    this.#node = undefined;
+  }
+
+  /** Starts the server anew after much was written, so that no scenario pays for what the writing left behind. */
+  async settle(): Promise<void> {
+    await this.stopServer();
+    if (this.#postgres) {
+      const client = new pg.Client(this.#postgres.server.superuserUrl);
+      await client.connect();
+      await client.query('vacuum analyze');
+      await client.query('checkpoint');
+      await client.end();
+    }
+    await this.startServer();
+  }
+
+  logIn(credentials: Credentials = administrator): Promise<string> {
+    return new ApiClient(this.url, this.#options.signal).logIn(credentials);
+  }
+
+  /** Asks as the administrator, with one token. */
+  async asker(): Promise<Ask> {
+    const client = new ApiClient(this.url, this.#options.signal);
+    const authToken = await client.logIn(administrator);
+    return (query, variables = {}) => client.ask(query, variables, authToken);
+  }
+
+  async stop(): Promise<void> {
+    await this.stopServer();
+    await this.#postgres?.server.remove();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #startPostgres(): Promise<void> {
+    const before = childrenOf(process.pid);
+    const server = await PostgresServer.start({ isDurable: true });
+    const started = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    // One of the two is the process that cleans up.
+    const pid = started.find((each) => childrenOf(each).length > 0)!;
+    this.#postgres = { server, pid };
+    pinToCore(pid, loadCore);
+  }
+}
+
+export { administrator };

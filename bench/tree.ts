@@ -1,0 +1,148 @@
+/** The tree of folders that the scenarios read and change. It is imported over HTTP, so it does not depend on tables. */
+
+import type { ImportedFolder } from '@espalier/client';
+import type { Credentials } from '../tests/api-client.ts';
+
+/** Runs a query as the administrator. */
+export type Ask = <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
+
+/** Ids in the tree. Everything that a scenario reads, except the root's name, is below the campus. */
+export interface Tree {
+  /** Two levels below the root; the user with one grant has it here. */
+  readonly campusId: string;
+  /** Ten folders with ten folders each. */
+  readonly atriumId: string;
+  /** 400 folders: read in pages. */
+  readonly lettersId: string;
+  /** 50 folders, each with two folders. */
+  readonly roomsId: string;
+  /** Six levels below the root. */
+  readonly deepId: string;
+  /** A folder without sub-folders for new folders. */
+  readonly inboxId: string;
+}
+
+/** In the titles of 30 folders, whatever the tree's size. */
+export const rareText = 'Observatory';
+/** In the names of a tenth of all folders, and no letter of it is rare. */
+export const commonText = 'rack';
+export const roomsPath = '/Places/Harbour Campus/Rooms';
+export const minFolders = 1_000;
+export const grantedUser: Credentials = { username: 'reader', password: 'walnut cabin orchard' };
+
+const maxImported = 25_000;
+
+export async function createTree(ask: Ask, folders: number, note: (text: string) => void): Promise<Tree> {
+  const start = performance.now();
+  const campusId = await createFolder(ask, 'Harbour Campus', await createFolder(ask, 'Places'));
+  const fixed = fixedFolders();
+  await importFolders(ask, campusId, fixed);
+  let left = folders - 3 - countOf(fixed);
+  for (let store = 1; left > 0;) {
+    const batch: ImportedFolder[] = [];
+    for (let room = Math.min(left, maxImported); room > 0; store++) {
+      const made = storeOf(store, room);
+      batch.push(made);
+      room -= countOf([made]);
+      left -= countOf([made]);
+    }
+    await importFolders(ask, campusId, batch);
+  }
+  await createGrantedUser(ask, campusId);
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  note(`imported ${folders.toLocaleString('en')} folders in ${seconds} s`);
+  const idOf = async (path: string) =>
+    (await ask<{ folder: { id: string } }>('query($path: String){folder(path: $path){id}}', { path })).folder
+      .id;
+  return {
+    campusId,
+    atriumId: await idOf('/Places/Harbour Campus/Atrium'),
+    lettersId: await idOf('/Places/Harbour Campus/Letters'),
+    roomsId: await idOf(roomsPath),
+    deepId: await idOf('/Places/Harbour Campus/Store 1/Aisle 1/Rack 1/Box 1'),
+    inboxId: await idOf('/Places/Harbour Campus/Inbox'),
+  };
+}
+
+/** The same in every tree: what is read has the same bytes on a thousand folders and on a million. */
+function fixedFolders(): ImportedFolder[] {
+  return [
+    described('Atrium', 1, (index) =>
+      described(`Wing ${index}`, index, (desk) => described(`Desk ${desk}`, desk)),
+    ),
+    { name: 'Inbox' },
+    {
+      ...described('Letters', 2),
+      folders: repeat(400, (index) => ({
+        ...described(`Letter ${index}`, index),
+        title: index % 13 === 0 ? `${rareText} report ${index}` : `To the tenants, no. ${index}`,
+      })),
+    },
+    {
+      ...described('Rooms', 3),
+      folders: repeat(50, (index) => ({
+        ...described(`Room ${index}`, index),
+        folders: [{ name: 'Key' }, { name: 'Window' }],
+      })),
+    },
+  ];
+}
+
+/** A store of at most `limit` folders: aisles, racks and boxes. */
+function storeOf(index: number, limit: number): ImportedFolder {
+  let left = limit - 1;
+  const inside = (make: (place: number) => ImportedFolder) =>
+    repeat(10, (place) => (left-- > 0 ? [make(place)] : [])).flat();
+  return {
+    ...described(`Store ${index}`, index),
+    folders: inside((aisle) => ({
+      name: `Aisle ${aisle}`,
+      folders: inside((rack) => ({
+        ...described(`Rack ${rack}`, rack),
+        folders: inside((box) => described(`Box ${box}`, box)),
+      })),
+    })),
+  };
+}
+
+function described(name: string, index: number, child?: (index: number) => ImportedFolder): ImportedFolder {
+  return {
+    name,
+    title: `${name} of the harbour authority`,
+    ...(index % 2 === 0 && {
+      icon: 'box',
+      description: `Contents of ${name}, as recorded at the last inventory.`,
+    }),
+    ...(index % 5 === 0 && { properties: { inventoryNumber: `H-${index}`, isLocked: true } }),
+    ...(child && { folders: repeat(10, child) }),
+  };
+}
+
+async function createFolder(ask: Ask, name: string, parentId?: string): Promise<string> {
+  type Data = { createFolder: { folder: { id: string } } };
+  const query = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
+  return (await ask<Data>(query, { input: { name, parentId } })).createFolder.folder.id;
+}
+
+async function importFolders(ask: Ask, parentId: string, tree: readonly ImportedFolder[]): Promise<void> {
+  const query = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
+  await ask(query, { input: { parentId, tree } });
+}
+
+async function createGrantedUser(ask: Ask, folderId: string): Promise<void> {
+  const { createUser } = await ask<{ createUser: { user: { id: string } } }>(
+    'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
+    { input: grantedUser },
+  );
+  await ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+    input: { folderId, userId: createUser.user.id, level: 'READ' },
+  });
+}
+
+export function repeat<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index + 1));
+}
+
+function countOf(folders: readonly ImportedFolder[]): number {
+  return folders.reduce((sum, folder) => sum + 1 + countOf(folder.folders ?? []), 0);
+}

@@ -1,0 +1,10 @@
+/** The graph queries of the contract, as its section 4.3 shows them. */
+
+export const rootNameQuery = '{folder {name}}';
+
+/** Reads the names of so many levels, from the root or from the folder that the argument names. */
+export function graphQuery(levels: number, folderArguments = '', listArguments = ''): string {
+  const inside = (left: number): string =>
+    left > 1 ? `name folders${listArguments}{edges{node{${inside(left - 1)}}}}` : 'name';
+  return `{folder${folderArguments}{${inside(levels)}}}`;
+}

@@ -1,0 +1,99 @@
+/**
+ * Does the work for a login tell whether somebody exists? Unknown users, wrong passwords and disabled users by turns, one
+ * at a time, over HTTP: the CPU time of the server's process for each. Ends with 1 if the medians differ by more than 5%.
+ */
+
+import { randomInt } from 'node:crypto';
+import { scriptOptions } from '../script-options.ts';
+import { summarise } from '../../bench/scenario.ts';
+import { ServerProcess } from '../measured-server/server-process.ts';
+
+const mostPercent = 5;
+const warmUp = 20;
+
+const values = scriptOptions(
+  'npm run measure:login-times -- [--tries 200]\n\nCompares the CPU time of refused logins: of unknown, wrong and disabled ones.',
+  ['tries'],
+);
+const tries = Number(values.tries ?? 200);
+
+const password = 'walnut cabin orchard';
+const kinds = {
+  'unknown user': { username: 'nobody', password, status: 401 },
+  'wrong password': { username: 'active', password: 'walnut cabin meadows', status: 401 },
+  'disabled user': { username: 'barred', password, status: 401 },
+  'right password': { username: 'active', password, status: 200 },
+};
+type Kind = keyof typeof kinds;
+const names = Object.keys(kinds) as Kind[];
+
+const stopping = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
+}
+
+// So each try can come from an address of its own: the throttle counts it, and slows none of them down.
+const server = await ServerProcess.start(stopping.signal, { TRUST_PROXY: 'true' });
+try {
+  await invite();
+  process.exitCode = report(await measure());
+} finally {
+  await server.stop();
+}
+
+async function invite(): Promise<void> {
+  const create = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
+  const disable = 'mutation($id: ID!){updateUser(input: {id: $id, isDisabled: true}){user{id}}}';
+  for (const username of ['active', 'barred']) {
+    const answer = await server.ask<{ createUser: { user: { id: string } } }>(create, {
+      input: { username, password },
+    });
+    if (username === 'barred') await server.ask(disable, { id: answer.createUser.user.id });
+  }
+}
+
+/** By turns, so that what else the machine does weighs on all alike. In milliseconds. */
+async function measure(): Promise<Record<Kind, number[]>> {
+  const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Kind, number[]>;
+  for (let round = -warmUp; round < tries; round++) {
+    if (round % 50 === 0) console.error(`${round} of ${tries} tries of each`);
+    const order = names.map((_, place) => names[(place + round + warmUp) % names.length]!);
+    for (const name of order) {
+      const before = await server.usage();
+      await logIn(name);
+      const after = await server.usage();
+      if (round >= 0) times[name].push((after.cpuMicroseconds - before.cpuMicroseconds) / 1000);
+    }
+  }
+  return times;
+}
+
+async function logIn(name: Kind): Promise<void> {
+  const { status, ...credentials } = kinds[name];
+  const address = `10.${randomInt(256)}.${randomInt(256)}.${randomInt(256)}`;
+  const response = await fetch(`${server.url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+    body: JSON.stringify(credentials),
+    signal: stopping.signal,
+  });
+  await response.arrayBuffer();
+  if (response.status !== status) throw new Error(`${name}: ${response.status} instead of ${status}.`);
+}
+
+/** Answers the exit code. The right password also starts a session: it is there to compare with. */
+function report(times: Record<Kind, number[]>): number {
+  for (const name of names) {
+    const { median, min, max } = summarise(times[name]);
+    const texts = [median, min, max].map((each) => each.toFixed(2).padStart(8));
+    console.log(
+      `${name.padEnd(16)} median${texts[0]} ms   least${texts[1]}   most${texts[2]}   ${tries} tries`,
+    );
+  }
+  const medians = names
+    .filter((name) => kinds[name].status === 401)
+    .map((name) => summarise(times[name]).median);
+  const percent = (Math.max(...medians) / Math.min(...medians) - 1) * 100;
+  console.log(`The medians of the refused ones differ by ${percent.toFixed(1)}%; it may be ${mostPercent}%.`);
+  return percent > mostPercent ? 1 : 0;
+}

@@ -1,0 +1,155 @@
+/**
+ * One user attacks with work that is expensive for the server. How long do others wait, compared with the same number
+ * of connections that send ordinary queries, in the same run? Fails if p95 is more than three times as long, or if
+ * another user's request or login is refused.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PostgresServer } from '../postgres/postgres-server.ts';
+import { attacks, plantAbuseTree } from './abuse-attacks.ts';
+import type { Abused, AbuseInput } from './abuse-client.ts';
+import { Child } from '../../bench/child.ts';
+import type { Measure, Study, StudyOptions } from './study.ts';
+import { ServerProcess } from '../measured-server/server-process.ts';
+import { percentile } from './storm.ts';
+import type { Asked, AskInput, JoinInput } from './storm-client.ts';
+
+const maxRatio = 3;
+const measuredMs = 5_000;
+const changeEveryMs = 250;
+const settleMs = 500;
+/** Of one core: the server has done the work that an attack left behind. */
+const idleShare = 0.2;
+const maxSettles = 60;
+
+export const abuse: Study = {
+  name: 'abuse',
+  about: 'how long other users wait while one user attacks',
+  async run(options) {
+    const sqlite = await runOn('SQLite', options);
+    const postgres = await PostgresServer.start();
+    try {
+      return [...sqlite, ...(await runOn('PostgreSQL', options, { DATABASE_URL: postgres.superuserUrl }))];
+    } finally {
+      await postgres.stop();
+    }
+  },
+};
+
+async function runOn(
+  database: string,
+  options: StudyOptions,
+  settings: Record<string, string> = {},
+): Promise<Measure[]> {
+  const { signal } = options;
+  const server = await ServerProcess.start(signal, settings);
+  const attacker = new Child({ file: '../tests/overload/abuse-client.ts', signal });
+  const visitor = new Child({ file: '../tests/overload/storm-client.ts', signal });
+  try {
+    return await new AbuseBench(database, server, attacker, visitor, options).run();
+  } finally {
+    await attacker.stop();
+    await visitor.stop();
+    await server.stop();
+  }
+}
+
+class AbuseBench {
+  readonly #database: string;
+  readonly #server: ServerProcess;
+  readonly #attacker: Child;
+  readonly #visitor: Child;
+  readonly #options: StudyOptions;
+  #attackerToken = '';
+
+  constructor(
+    database: string,
+    server: ServerProcess,
+    attacker: Child,
+    visitor: Child,
+    options: StudyOptions,
+  ) {
+    this.#database = database;
+    this.#server = server;
+    this.#attacker = attacker;
+    this.#visitor = visitor;
+    this.#options = options;
+  }
+
+  async run(): Promise<Measure[]> {
+    await plantAbuseTree((query, variables) => this.#server.ask(query, variables));
+    const [attacker, ...visitors] = await this.#createReaders(['attacker', 'visitor 0', 'visitor 1']);
+    this.#attackerToken = await this.#server.logIn(attacker!);
+    await this.#visitor.ask('join', { url: this.#server.url, people: visitors } satisfies JoinInput);
+    const measures: Measure[] = [];
+    for (const name of Object.keys(attacks)) {
+      const before = await this.#phase(undefined);
+      const during = await this.#phase(name);
+      const [baseline, attacked] = [before, during].map(({ times }) => percentile(times.graph, 95));
+      const ratio = attacked! / baseline!;
+      this.#options.note(
+        `${this.#database}, ${name}: p95 ${baseline!.toFixed(1)} ms, under attack ${attacked!.toFixed(1)} ms, ratio ${ratio.toFixed(2)}; ` +
+          `logins p95 ${percentile(during.times.login, 95).toFixed(0)} ms, all ${during.times.login.length} succeeded; longest pause ${during.longestPauseMs.toFixed(0)} ms; attacker ${JSON.stringify(during.abused)}`,
+      );
+      const of = `${this.#database}, ${name}`;
+      measures.push(
+        { name: `${of}: p95 under ordinary queries`, unit: 'ms', values: [baseline!] },
+        { name: `${of}: p95 under attack`, unit: 'ms', values: [attacked!] },
+        { name: `${of}: ratio`, unit: '', values: [ratio], below: maxRatio },
+      );
+    }
+    return measures;
+  }
+
+  async #createReaders(names: readonly string[]) {
+    const { folder } = await this.#server.ask<{ folder: { id: string } }>('{folder{id}}');
+    const people = names.map((username) => ({ username, password: `walnut cabin of ${username}` }));
+    const create = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
+    const grant = 'mutation($input: GrantAccessInput!){grantAccess(input: $input){__typename}}';
+    for (const person of people) {
+      const { createUser } = await this.#server.ask<{ createUser: { user: { id: string } } }>(create, {
+        input: person,
+      });
+      await this.#server.ask(grant, {
+        input: { folderId: folder.id, userId: createUser.user.id, level: 'READ' },
+      });
+    }
+    return people;
+  }
+
+  async #untilIdle(): Promise<void> {
+    let { cpuMicroseconds: before } = await this.#server.usage();
+    for (let times = 0; times < maxSettles; times++) {
+      await sleep(settleMs);
+      const { cpuMicroseconds } = await this.#server.usage();
+      if (cpuMicroseconds - before < idleShare * settleMs * 1_000) return;
+      before = cpuMicroseconds;
+    }
+  }
+
+  async #phase(attack: string | undefined): Promise<Asked & { abused: Abused; longestPauseMs: number }> {
+    const input: AbuseInput = { url: this.#server.url, authToken: this.#attackerToken, attack };
+    await this.#attacker.ask('begin', input);
+    await sleep(settleMs);
+    await this.#server.usage();
+    await this.#visitor.ask('begin', { kinds: ['graph', 'login'] } satisfies AskInput);
+    const isOverAt = performance.now() + measuredMs;
+    let changes = 0;
+    while (performance.now() < isOverAt) {
+      await sleep(changeEveryMs);
+      // The subscriptions of the attacker only do work when folders change.
+      await this.#server.ask('mutation($name: String!){createFolder(input: {name: $name}){__typename}}', {
+        name: `${attack} ${performance.now()} ${changes++}`,
+      });
+    }
+    const asked = await this.#visitor.ask<Asked>('end');
+    const { longestPauseMs } = await this.#server.usage();
+    const abused = await this.#attacker.ask<Abused>('end');
+    await this.#untilIdle();
+    const refused = Object.keys(asked.statuses).filter((status) => status !== '200');
+    if (refused.length > 0) {
+      throw new Error(`${attack}: not every request of others succeeded: ${JSON.stringify(asked.statuses)}.`);
+    }
+    return { ...asked, abused, longestPauseMs };
+  }
+}

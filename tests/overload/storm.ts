@@ -1,0 +1,170 @@
+/**
+ * Two storms: 200 people log in at once, and 100 of the most expensive queries arrive at once. How long does everybody
+ * else wait meanwhile, against the same server when it is idle, in the same run? Fails if anything but a storm's own
+ * request is refused.
+ */
+
+import { Child } from '../../bench/child.ts';
+import type { Measure, Study, StudyOptions } from './study.ts';
+import { ServerProcess } from '../measured-server/server-process.ts';
+import type { Asked, AskInput, Burst, BurstInput, JoinInput, ProbeKind } from './storm-client.ts';
+import { plantStormTree, stormQueries } from './storm-queries.ts';
+
+const loginsAtOnce = 200;
+const queriesAtOnce = 100;
+const stormPeople = 10;
+const idleMs = 3_000;
+/** One takes a minute or two: it is the server's work for a hundred of the largest answers that there are. */
+const mostRounds = 3;
+const probes: readonly ProbeKind[] = ['graph', 'login', 'refresh', 'verify'];
+
+export const storm: Study = {
+  name: 'storm',
+  about: 'how long other users wait during 200 logins or 100 expensive queries',
+  async run(options) {
+    const { signal } = options;
+    const server = await ServerProcess.start(signal);
+    const crowd = new Child({ file: '../tests/overload/storm-client.ts', signal });
+    const visitor = new Child({ file: '../tests/overload/storm-client.ts', signal });
+    try {
+      return await new StormBench(server, crowd, visitor, options).run();
+    } finally {
+      await crowd.stop();
+      await visitor.stop();
+      await server.stop();
+    }
+  },
+};
+
+interface Phase extends Asked {
+  readonly burst: Burst | undefined;
+  readonly longestPauseMs: number;
+}
+
+class StormBench {
+  readonly #server: ServerProcess;
+  readonly #crowd: Child;
+  readonly #visitor: Child;
+  readonly #options: StudyOptions;
+
+  constructor(server: ServerProcess, crowd: Child, visitor: Child, options: StudyOptions) {
+    this.#server = server;
+    this.#crowd = crowd;
+    this.#visitor = visitor;
+    this.#options = options;
+  }
+
+  async run(): Promise<Measure[]> {
+    const ask = <Data>(query: string, variables?: Record<string, unknown>) =>
+      this.#server.ask<Data>(query, variables);
+    await plantStormTree(ask);
+    await this.#invite(this.#crowd, 'stormy', stormPeople);
+    await this.#invite(this.#visitor, 'visitor', probes.length);
+    const alone = await this.#eachAlone();
+
+    const queries = Object.values(stormQueries);
+    const phases = {
+      idle: [] as Phase[],
+      logins: [] as Phase[],
+      queries: [] as Phase[],
+    };
+    for (let round = 0; round < Math.min(this.#options.rounds, mostRounds); round++) {
+      this.#options.note(`round ${round + 1} begins`);
+      phases.idle.push(await this.#phase(probes));
+      // Whoever logs in now stands in the same line.
+      const others = probes.filter((kind) => kind !== 'login');
+      phases.logins.push(await this.#phase(others, { queries: [], count: loginsAtOnce }));
+      phases.queries.push(await this.#phase(probes, { queries, count: queriesAtOnce }));
+    }
+    return [
+      ...alone,
+      ...timesOf('when idle', phases.idle, probes),
+      ...timesOf(`while ${loginsAtOnce} logins queue`, phases.logins, ['graph', 'refresh', 'verify']),
+      ...burstOf(`${loginsAtOnce} logins`, phases.logins),
+      ...timesOf(`while ${queriesAtOnce} expensive queries run`, phases.queries, probes),
+      ...burstOf(`${queriesAtOnce} expensive queries`, phases.queries),
+    ];
+  }
+
+  async #invite(client: Child, name: string, count: number): Promise<void> {
+    const people = Array.from({ length: count }, (_, number) => ({
+      username: `${name} ${number}`,
+      password: `walnut cabin ${number}`,
+    }));
+    const query = 'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}';
+    // Whoever may see everything has the most expensive answers.
+    for (const person of people)
+      await this.#server.ask(query, { input: { ...person, isAdministrator: true } });
+    await client.ask('join', { url: this.#server.url, people } satisfies JoinInput);
+  }
+
+  /** How long each of the expensive queries holds up everything else, the second time it is asked. */
+  async #eachAlone(): Promise<Measure[]> {
+    const measures: Measure[] = [];
+    for (const [name, query] of Object.entries(stormQueries)) {
+      const one: BurstInput = { queries: [query], count: 1 };
+      await this.#crowd.ask<Burst>('burst', one);
+      const { burst, longestPauseMs } = await this.#phase([], one);
+      measures.push({ name: `${name}: answered alone`, unit: 'ms', values: [burst!.lastMs] });
+      this.#options.note(`${name}: ${burst!.lastMs.toFixed(0)} ms, pause ${longestPauseMs.toFixed(0)} ms`);
+      measures.push({ name: `${name}: longest pause`, unit: 'ms', values: [longestPauseMs] });
+    }
+    return measures;
+  }
+
+  async #phase(kinds: readonly ProbeKind[], input?: BurstInput): Promise<Phase> {
+    await this.#server.usage();
+    await this.#visitor.ask('begin', { kinds } satisfies AskInput);
+    const burst = input
+      ? await this.#crowd.ask<Burst>('burst', input)
+      : await new Promise<undefined>((resolve) => setTimeout(resolve, idleMs, undefined));
+    const asked = await this.#visitor.ask<Asked>('end');
+    const { longestPauseMs } = await this.#server.usage();
+    const refused = Object.keys(asked.statuses).filter((status) => !['200', '204'].includes(status));
+    if (refused.length > 0)
+      throw new Error(`Not everybody else was served: ${JSON.stringify(asked.statuses)}.`);
+    if (burst?.errors[0]) throw new Error(`An expensive query was refused: ${burst.errors[0]}`);
+    const p95 = kinds.map((kind) => `${kind} ${percentile(asked.times[kind], 95).toFixed(0)} ms`);
+    if (p95.length > 0)
+      this.#options.note(
+        `p95 ${p95.join(', ')}; ${input ? `${input.count} sent besides, ${burst!.lastMs.toFixed(0)} ms` : 'idle'}`,
+      );
+    return { ...asked, burst, longestPauseMs };
+  }
+}
+
+function timesOf(when: string, phases: readonly Phase[], kinds: readonly ProbeKind[]): Measure[] {
+  const each = kinds.flatMap((kind) =>
+    [50, 95].map((percent) => ({
+      name: `${kind} ${when}, p${percent}`,
+      unit: 'ms',
+      values: phases.map(({ times }) => percentile(times[kind], percent)),
+    })),
+  );
+  const pauses = phases.map(({ longestPauseMs }) => longestPauseMs);
+  return [...each, { name: `longest pause of the server ${when}`, unit: 'ms', values: pauses }];
+}
+
+function burstOf(what: string, phases: readonly Phase[]): Measure[] {
+  const count = (isCounted: (status: string) => boolean) =>
+    phases.map(({ burst }) =>
+      Object.entries(burst!.statuses)
+        .filter(([status]) => isCounted(status))
+        .reduce((sum, [, number]) => sum + number, 0),
+    );
+  return [
+    { name: `${what}: answered with 200`, unit: '', values: count((status) => status === '200') },
+    { name: `${what}: shed with 503`, unit: '', values: count((status) => status === '503') },
+    {
+      name: `${what}: anything else`,
+      unit: '',
+      values: count((status) => status !== '200' && status !== '503'),
+    },
+    { name: `${what}: until the last answer`, unit: 'ms', values: phases.map(({ burst }) => burst!.lastMs) },
+  ];
+}
+
+export function percentile(values: readonly number[], percent: number): number {
+  const ordered = values.toSorted((one, other) => one - other);
+  return ordered[Math.ceil((percent / 100) * ordered.length) - 1]!;
+}

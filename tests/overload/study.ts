@@ -1,0 +1,51 @@
+/** A study: a longer run with its own measures, which `npm run bench` starts only by name. */
+
+import { summarise } from '../../bench/scenario.ts';
+
+export interface Study {
+  readonly name: string;
+  readonly about: string;
+  run(options: StudyOptions): Promise<readonly Measure[]>;
+}
+
+export interface StudyOptions {
+  readonly rounds: number;
+  readonly note: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface Measure {
+  readonly name: string;
+  readonly unit: string;
+  /** One for each round, or a single one. */
+  readonly values: readonly number[];
+  /** The run fails unless each value is less. */
+  readonly below?: number;
+}
+
+/** The measures that have a value at or above their bound. */
+export function failuresOf(measures: readonly Measure[]): string[] {
+  return measures
+    .filter(({ values, below = Infinity }) => values.some((value) => value >= below))
+    .map(({ name, unit, below }) => `${name} must be less than ${below} ${unit}.`);
+}
+
+export function toStudyTable(measures: readonly Measure[]): string {
+  const rows = [
+    ['measure', 'median', 'min', 'max', 'unit'],
+    ...measures.map(({ name, unit, values }) => {
+      const { median, min, max } = summarise(values);
+      return [name, ...[median, min, max].map(format), unit];
+    }),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const isText = (column: number) => column === 0 || column === widths.length - 1;
+  const pad = (cell: string, column: number) =>
+    isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!);
+  return rows.map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+function format(value: number): string {
+  const digits = Math.abs(value) < 100 ? 1 : 0;
+  return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}

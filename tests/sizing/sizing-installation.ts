@@ -1,0 +1,152 @@
+/** A durable PostgreSQL with a large tree, people who may change it, and one or more nodes as operators run them. */
+
+import type { Database } from '../../server/src/database/database.ts';
+import { openAsItIs } from '../../server/src/database/open-database.ts';
+import { sql } from '../../server/src/database/statement.ts';
+import { ApiClient } from '../api-client.ts';
+import { importBatch, plantEstate, type Ask } from '../large-tree/estate.ts';
+import { estateName, shapeEstate } from '../large-tree/tree-shape.ts';
+import { administrator, NodeProcess, stopNodes } from '../many-nodes/node-process.ts';
+import { PostgresServer } from '../postgres/postgres-server.ts';
+import { foldersOnShelf, SizingClient, type Places } from './sizing-client.ts';
+import { childrenOf, cpuMicroseconds, familyCpuMicroseconds, parentOf } from '../../bench/processes.ts';
+
+export interface CpuUse {
+  readonly nodesMicroseconds: number;
+  readonly databaseMicroseconds: number;
+}
+
+const nodeSettings = { LOGIN_THROTTLE: 'off', ACCESS_TOKEN_SECONDS: '86400' };
+
+const selectOwnProcess = sql<object, { pid: number }>`select pg_backend_pid() as pid`;
+const countConnections = sql<object, { count: number }>`
+  select count(*) as count from pg_stat_activity where application_name = 'espalier'`;
+const folderBytes = sql<object, { bytes: number }>`
+  select pg_total_relation_size('folders') / count(*) as bytes from folders`;
+const journalEntryBytes = sql<object, { bytes: number }>`
+  select pg_total_relation_size('journal') / count(*) as bytes from journal`;
+
+export class SizingInstallation {
+  readonly #server: PostgresServer;
+  readonly #signal: AbortSignal;
+  readonly #nodes: { readonly process: NodeProcess; readonly pid: number }[] = [];
+  #database: Database | undefined;
+  #postmaster = 0;
+
+  /** With one node. Leaves nothing behind if it does not start. */
+  static async start(signal: AbortSignal): Promise<SizingInstallation> {
+    const installation = new SizingInstallation(await PostgresServer.start({ isDurable: true }), signal);
+    try {
+      await installation.#begin();
+      return installation;
+    } catch (error) {
+      await installation.remove();
+      throw error;
+    }
+  }
+
+  private constructor(server: PostgresServer, signal: AbortSignal) {
+    this.#server = server;
+    this.#signal = signal;
+  }
+
+  get nodeUrls(): string[] {
+    return this.#nodes.map(({ process: { url } }) => url);
+  }
+
+  async addNode(): Promise<void> {
+    const before = childrenOf(process.pid);
+    const node = await NodeProcess.start({
+      databaseUrl: this.#server.superuserUrl,
+      settings: nodeSettings,
+    });
+    const pid = childrenOf(process.pid).find((child) => !before.includes(child))!;
+    this.#nodes.push({ process: node, pid });
+  }
+
+  /** Of all nodes and of PostgreSQL with all its processes, since they started. */
+  cpuUse(): CpuUse {
+    return {
+      nodesMicroseconds: this.#nodes.reduce((sum, { pid }) => sum + cpuMicroseconds(pid), 0),
+      databaseMicroseconds: familyCpuMicroseconds(this.#postmaster),
+    };
+  }
+
+  /** Those of all nodes together, idle ones too. */
+  async connections(): Promise<number> {
+    return (await this.#database!.get(countConnections, {}))!.count;
+  }
+
+  async bytesOnDisk(): Promise<{ folder: number; journalEntry: number }> {
+    const folder = (await this.#database!.get(folderBytes, {}))!.bytes;
+    return { folder, journalEntry: (await this.#database!.get(journalEntryBytes, {}))!.bytes };
+  }
+
+  /** Answers the id of the estate. PostgreSQL knows of it then: by itself it would take notice within a minute. */
+  async plant(folders: number): Promise<string> {
+    const estateId = await plantEstate(await this.#administrator(), shapeEstate(folders));
+    const { dialect } = this.#database!;
+    await this.#database!.transaction(async (transaction) => {
+      for (const statement of dialect.afterLoading) await transaction.define(statement);
+    });
+    return estateId;
+  }
+
+  /** As many as asked for, each with one grant, which is for the estate. They are connected and logged in. */
+  async invite(count: number, estateId: string): Promise<{ clients: SizingClient[]; places: Places }> {
+    const ask = await this.#administrator();
+    const folders = Array.from({ length: foldersOnShelf }, (_, place) => ({
+      name: `Book ${place + 1}`,
+      folders: [],
+    }));
+    await importBatch(ask, estateId, [
+      { name: 'Shelf', folders },
+      { name: 'Desk', folders: [] },
+    ]);
+    const { shelf, desk } = await ask<Record<'shelf' | 'desk', Id>>(
+      `{shelf: folder(path: "/${estateName}/Shelf"){id} desk: folder(path: "/${estateName}/Desk"){id}}`,
+    );
+    const places = { shelfId: shelf.id, deskId: desk.id };
+    const clients: SizingClient[] = [];
+    for (let number = 1; number <= count; number++) {
+      const person = { username: `reader ${number}`, password: `walnut cabin ${number}` };
+      const { createUser } = await ask<{ createUser: { user: Id } }>(
+        'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
+        { input: person },
+      );
+      await ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', {
+        input: { folderId: estateId, userId: createUser.user.id, level: 'WRITE' },
+      });
+      const client = new SizingClient(person, places);
+      await client.connect(this.nodeUrls[0]!);
+      await client.logIn();
+      clients.push(client);
+    }
+    return { clients, places };
+  }
+
+  async remove(): Promise<void> {
+    await this.#database?.close();
+    await stopNodes(this.#nodes.map((node) => node.process));
+    await this.#server.remove();
+  }
+
+  async #begin(): Promise<void> {
+    await this.addNode();
+    const url = new URL(this.#server.superuserUrl);
+    url.searchParams.set('application_name', 'bench');
+    // So it does not listen, which the server would have to serve.
+    this.#database = await openAsItIs(url.href, { poolMode: 'transaction' });
+    this.#postmaster = parentOf((await this.#database.get(selectOwnProcess, {}))!.pid);
+  }
+
+  async #administrator(): Promise<Ask> {
+    const client = new ApiClient(this.nodeUrls[0]!, this.#signal);
+    const authToken = await client.logIn(administrator);
+    return (query, variables = {}) => client.ask(query, variables, authToken);
+  }
+}
+
+interface Id {
+  readonly id: string;
+}

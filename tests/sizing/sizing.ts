@@ -1,0 +1,184 @@
+/**
+ * What nodes and their PostgreSQL use: CPU for a request of each kind, changes a second with one node and with two,
+ * connections, and disk. The tables of docs/deployment.md have the same lines in the same order.
+ */
+
+import { existsSync } from 'node:fs';
+import { Child } from '../../bench/child.ts';
+import type { OpenInput, RoundInput, Tally } from '../../bench/crowd.ts';
+import type { Measure, Study, StudyOptions } from '../overload/study.ts';
+import { SizingInstallation } from './sizing-installation.ts';
+import type { Places, SizingClient } from './sizing-client.ts';
+
+const folders = 100_000;
+/** They ask all the time: each sends its next request when the last is answered. */
+const clientCount = 16;
+const socketCount = 500;
+/** For what is compiled and cached with the first requests. */
+const warmUpRounds = 3;
+
+/** How many requests a round has of each kind, and how each is made. */
+const kinds = {
+  query: { requests: 320, request: (client: SizingClient) => client.look() },
+  change: { requests: 160, request: (client: SizingClient) => client.change() },
+  login: { requests: 16, request: (client: SizingClient) => client.logIn() },
+  refresh: { requests: 160, request: (client: SizingClient) => client.refresh() },
+};
+type Kind = keyof typeof kinds;
+
+interface Run {
+  /** For each request. */
+  readonly nodesMicroseconds: number;
+  readonly databaseMicroseconds: number;
+  readonly perSecond: number;
+  /** Of each node, when it was over. */
+  readonly connections: number;
+}
+
+export const sizing: Study = {
+  name: 'sizing',
+  about: 'CPU, connections and disk of nodes and PostgreSQL: the tables of docs/deployment.md',
+  async run(options) {
+    if (!existsSync('/proc/self/schedstat')) {
+      options.note('left out: it reads the CPU time of processes from /proc, as Linux has it');
+      return [];
+    }
+    const installation = await SizingInstallation.start(options.signal);
+    const crowd = new Child({ file: 'crowd.ts', signal: options.signal });
+    try {
+      return await new SizingBench(installation, crowd, options).run();
+    } finally {
+      await crowd.stop();
+      await installation.remove();
+    }
+  },
+};
+
+class SizingBench {
+  readonly #installation: SizingInstallation;
+  readonly #crowd: Child;
+  readonly #options: StudyOptions;
+
+  constructor(installation: SizingInstallation, crowd: Child, options: StudyOptions) {
+    this.#installation = installation;
+    this.#crowd = crowd;
+    this.#options = options;
+  }
+
+  async run(): Promise<Measure[]> {
+    const estateId = await this.#installation.plant(folders);
+    const { folder: folderBytes } = await this.#installation.bytesOnDisk();
+    const { clients, places } = await this.#installation.invite(clientCount, estateId);
+    try {
+      const alone = await this.#rounds(clients, Object.keys(kinds) as Kind[]);
+      const told = await this.#tellSockets(clients, places);
+      await this.#installation.addNode();
+      const urls = this.#installation.nodeUrls;
+      await Promise.all(clients.map((client, place) => client.connect(urls[place % urls.length]!)));
+      const two = (await this.#rounds(clients, ['change'])).change;
+      const { journalEntry } = await this.#installation.bytesOnDisk();
+      return [
+        ...cpu('a query of one folder with 50 in it', alone.query),
+        ...cpu('a change, with one node', alone.change),
+        ...cpu('a change, with two nodes', two),
+        ...cpu('a login', alone.login),
+        ...cpu('a refresh', alone.refresh),
+        ...cpu('a change told to one socket', told),
+        measure('changes a second, with one node', '', alone.change, ({ perSecond }) => perSecond),
+        measure('changes a second, with two nodes', '', two, ({ perSecond }) => perSecond),
+        measure(
+          'connections of one node, after a round',
+          '',
+          alone.refresh,
+          ({ connections }) => connections,
+        ),
+        { name: 'disk for a folder, with its indexes', unit: 'bytes', values: [folderBytes] },
+        { name: 'disk for a journal entry, with its indexes', unit: 'bytes', values: [journalEntry] },
+      ];
+    } finally {
+      for (const client of clients) client.close();
+    }
+  }
+
+  /** By turns, so that what else the machine does weighs on all alike. */
+  async #rounds<Name extends Kind>(
+    clients: readonly SizingClient[],
+    names: readonly Name[],
+  ): Promise<Record<Name, Run[]>> {
+    const runs = Object.fromEntries(names.map((name) => [name, [] as Run[]])) as Record<Name, Run[]>;
+    for (let round = -warmUpRounds; round < this.#options.rounds; round++) {
+      for (const name of names) {
+        const run = await this.#load(clients, name);
+        if (round >= 0) runs[name].push(run);
+      }
+    }
+    return runs;
+  }
+
+  async #load(clients: readonly SizingClient[], name: Kind): Promise<Run> {
+    const { requests, request } = kinds[name];
+    let left = requests;
+    const askOn = async (client: SizingClient) => {
+      while (left-- > 0) {
+        this.#options.signal.throwIfAborted();
+        await request(client);
+      }
+    };
+    const start = performance.now();
+    const used = await this.#used(requests, () => Promise.all(clients.map(askOn)));
+    const perSecond = (requests * 1000) / (performance.now() - start);
+    const connections = (await this.#installation.connections()) / this.#installation.nodeUrls.length;
+    return { ...used, perSecond, connections };
+  }
+
+  /** What is used for a change that everybody is told of, divided by the sockets. */
+  async #tellSockets(clients: readonly SizingClient[], { deskId }: Places) {
+    const url = this.#installation.nodeUrls[0]!;
+    const members = Array.from({ length: socketCount }, (_, place) => {
+      const { authToken } = clients[place % clients.length]!;
+      return { authToken, under: null };
+    });
+    await this.#crowd.ask('open', { url, members, after: await clients[0]!.cursor() } satisfies OpenInput);
+    const used = [];
+    for (let round = -warmUpRounds; round < this.#options.rounds; round++) {
+      const { authToken } = clients[0]!;
+      const input: RoundInput = { url, authToken, parentId: deskId, name: `for all, ${round}` };
+      const one = await this.#used(socketCount, () => this.#crowd.ask('round', input));
+      const tally = await this.#crowd.ask<Tally>('tally');
+      if (tally.one !== socketCount || tally.strays + tally.closed > 0)
+        throw new Error(`Not everybody was told of ${input.name} once: ${JSON.stringify(tally)}.`);
+      if (round >= 0) used.push(one);
+    }
+    await this.#crowd.ask('close');
+    return used;
+  }
+
+  async #used(times: number, work: () => Promise<unknown>) {
+    const before = this.#installation.cpuUse();
+    await work();
+    const after = this.#installation.cpuUse();
+    return {
+      nodesMicroseconds: (after.nodesMicroseconds - before.nodesMicroseconds) / times,
+      databaseMicroseconds: (after.databaseMicroseconds - before.databaseMicroseconds) / times,
+    };
+  }
+}
+
+function cpu(
+  name: string,
+  runs: readonly Pick<Run, 'nodesMicroseconds' | 'databaseMicroseconds'>[],
+): Measure[] {
+  return [
+    measure(`${name}: nodes`, 'µs', runs, ({ nodesMicroseconds }) => nodesMicroseconds),
+    measure(`${name}: database`, 'µs', runs, ({ databaseMicroseconds }) => databaseMicroseconds),
+  ];
+}
+
+function measure<Each>(
+  name: string,
+  unit: string,
+  runs: readonly Each[],
+  valueOf: (run: Each) => number,
+): Measure {
+  return { name, unit, values: runs.map(valueOf) };
+}
