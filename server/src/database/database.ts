@@ -16,13 +16,6 @@ export interface Reader {
 /** How many rows one statement may examine for an answer. Longer reads are divided. */
 export const maxRowsPerStatement = 2_000;
 
-/** Nobody ever waits for it. */
-export interface ReaderAtOnce {
-  get<P, R>(statement: Statement<P, R>, parameters: P): R | undefined;
-  /** The first column of the first row; as a text, of which nothing else has to be made. */
-  getText<P>(statement: Statement<P>, parameters: P): string | undefined;
-}
-
 /**
  * A reader whose reads all see the same state: a snapshot or an open transaction. A `Database` is none: each of its reads
  * sees the latest commit. Everything that is read for a viewer takes one of these, together with rights read from it.
@@ -50,8 +43,6 @@ export interface Transaction extends ConsistentReader {
 }
 
 export interface Database extends Reader {
-  /** Only an embedded one has it. */
-  readonly atOnce?: ReaderAtOnce;
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
   /** As it is sent, with signs where its values go. */

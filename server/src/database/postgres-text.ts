@@ -1,12 +1,14 @@
 /** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
 
-import { columnEnd, literal, rowsOfEach, type Part, type Statement } from './statement.ts';
+import { listPartOf, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
   /** By which a connection knows it once it has been prepared; undefined if its plan depends on the values. */
   readonly name: string | undefined;
   readonly valuesOf: (parameters: unknown) => unknown[];
+  /** Its rows have a `list` as JSON. */
+  readonly hasLists: boolean;
 }
 
 interface Value {
@@ -44,6 +46,7 @@ function writeForMany({ text, valuesOf }: PostgresStatement, name: string): Post
   return {
     text: start + rows.join(', '),
     name,
+    hasLists: false,
     valuesOf: (parameters) => (parameters as unknown[]).flatMap(valuesOf),
   };
 }
@@ -67,17 +70,10 @@ function write({ parts }: Statement, name: string): PostgresStatement {
     if (part.kind === 'list-for-each') {
       const rows = rowsOfEach(part, ({ parts: inner }) => inner.map(writePart).join(''));
       const values = part.columns.map((_, place) => `c${place}`);
-      const row = values.length === 1 ? values[0]! : `json_build_array(${values.join(', ')})`;
-      const byColumn = values.map((value) => `array_to_json(array_agg(${value}))::text`);
-      const list = part.isByColumn
-        ? byColumn.join(` || chr(${columnEnd.charCodeAt(0)}) || `)
-        : `json_agg(${row})::text`;
-      return `select each.place, (select ${list} from (${rows}) as chosen) as list
+      const row = `json_build_array(${values.join(', ')})`;
+      return `select each.place, (select json_agg(${row})::text from (${rows}) as chosen) as list
         from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
     }
-    if (part.kind === 'json-text') return `to_json(${part.column})::text`;
-    if (part.kind === 'json-texts')
-      return `string_agg(to_json(${part.column})::text, ${literal(part.between)})`;
     if (part.kind === 'kept-from-others') return 'for update';
     if (part.kind === 'children') {
       return `lateral (select * from folders where parent_id = ${part.of}.id offset 0) as folders`;
@@ -91,6 +87,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
   return {
     text,
     name: isPlannedAnew ? undefined : name,
+    hasLists: listPartOf({ parts }) !== undefined,
     valuesOf: (parameters) =>
       values.map((value) => {
         const given = (parameters as Record<string, unknown>)[value.name];

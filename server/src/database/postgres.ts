@@ -71,7 +71,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     const startedAt = onTimed && performance.now();
     try {
       const query = { text, values: valuesOf(parameters), ...(keepsSessions && name && { name }) };
-      return await client.query<R & pg.QueryResultRow>(query);
+      const done = await client.query<R & pg.QueryResultRow>(query);
+      if (written.hasLists) for (const row of done.rows) parseList(row);
+      return done;
     } catch (error) {
       if (/^Query read timeout/.test((error as Error).message)) gate.distrustAll();
       throw asFault(error);
@@ -329,6 +331,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     explain: (error) => toStartError(error, shown),
     close,
   };
+}
+
+function parseList(row: { list?: unknown }): void {
+  row.list = typeof row.list === 'string' ? (JSON.parse(row.list) as unknown) : [];
 }
 
 /** What a transaction has changed so far. */

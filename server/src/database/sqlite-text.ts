@@ -2,15 +2,13 @@
 
 import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
 import type { Dialect } from './database.ts';
-import { columnEnd, literal, rowsOfEach, type Part, type Statement } from './statement.ts';
+import { listPartOf, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 /** A statement as a connection has prepared it. */
 export interface Ready {
   readonly text: string;
   readonly all: (parameters: unknown) => unknown[];
   readonly get: (parameters: unknown) => unknown;
-  /** The first column of the first row. */
-  readonly getText: (parameters: unknown) => string | undefined;
   /** How many rows were changed. */
   readonly run: (parameters: unknown) => number;
 }
@@ -29,75 +27,84 @@ export function prepare(connection: Connection, statement: Statement): Ready {
     return values;
   };
   const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
-  return { text, run, ...readingOf(prepared, valuesOf) };
+  const lists = listPartOf(statement);
+  const reading = lists
+    ? readingLists(prepared, lists.name, valuesOf, order.indexOf(listedId))
+    : readingOf(prepared, valuesOf);
+  return { text, run, ...reading };
 }
 
 /** Where each value goes, in the order of the text. */
 type Order = { name: string; toValue?: (given: never) => unknown }[];
 
+/** The id whose list is read; `listForEach` refers to it once. */
+const listedId: Order[number] = { name: 'listed id' };
+
 export function toSqlite({ parts }: Statement): { readonly text: string; readonly order: Order } {
   const order: Order = [];
   const write = (part: Part): string => {
     if (typeof part === 'string') return part;
-    if (part.kind === 'parameter') {
-      order.push({ name: part.name });
-      return '?';
-    }
+    if (part.kind === 'parameter') return next({ name: part.name });
     if (part.kind === 'possible-matches') {
-      order.push({ name: part.text, toValue: trigramQuery }, { name: part.after }, { name: part.limit });
       return `(select rowid as number from folder_trigrams
-        where folder_trigrams match ? and rowid > ? order by rowid limit ?) as possible`;
+        where folder_trigrams match ${next({ name: part.text, toValue: trigramQuery })}
+          and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
     }
-    if (part.kind === 'json-text') return `json_quote(${part.column})`;
-    if (part.kind === 'json-texts') {
-      // Much faster than to quote each.
-      return `replace(trim(json_group_array(${part.column}), '[]'), '","', ${literal(`"${part.between}"`)})`;
-    }
-    // There is one that writes at a time.
+    // Only one transaction writes at a time.
     if (part.kind === 'kept-from-others') return '';
     if (part.kind === 'children') return 'folders';
     if (part.kind === 'list') {
-      order.push({ name: part.name, toValue: JSON.stringify });
-      return '(select key as place, value from json_each(?)) as each';
+      return `(select key as place, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;
     }
-    const rows = rowsOfEach(part, ({ parts: inner }) => inner.map(write).join(''));
-    order.push({ name: part.name, toValue: JSON.stringify });
-    const values = part.columns.map((_, place) => `c${place}`);
-    const row = values.length === 1 ? values[0]! : `json_array(${values.join(', ')})`;
-    const byColumn = values.map((value) => `json_group_array(${value})`);
-    const list = part.isByColumn
-      ? byColumn.join(` || char(${columnEnd.charCodeAt(0)}) || `)
-      : `json_group_array(${row})`;
-    return `select each.key as place, (select ${list} from (${rows})) as list from json_each(?) as each`;
+    const writeInner = (inner: Part) =>
+      typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);
+    return rowsOfEach(part, (statement) => statement.parts.map(writeInner).join(''));
   };
   return { text: withBareLimits(parts.map(write).join('')), order };
+
+  function next(value: Order[number]): string {
+    order.push(value);
+    return '?';
+  }
 }
 
-/** Rows come as lists: else a function that makes objects of them would be compiled anew with almost every call. */
-function readingOf(prepared: Prepared<unknown[]>, valuesOf: (parameters: unknown) => unknown[]) {
-  const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
-  // It is read as one or the other, and hardly ever as both.
-  let isPlucked: boolean | undefined;
-  const read = (pluck: boolean): Prepared<unknown[]> => {
-    if (isPlucked !== pluck) {
-      if (pluck) prepared.pluck();
-      else prepared.raw();
-      isPlucked = pluck;
-    }
-    return prepared;
+/** Reads the list of each id by itself. */
+function readingLists(
+  prepared: Prepared<unknown[]>,
+  name: string,
+  valuesOf: (parameters: unknown) => unknown[],
+  idIndex: number,
+): Pick<Ready, 'all' | 'get'> {
+  prepared.raw();
+  const all = (parameters: unknown) => {
+    const ids = (parameters as Row)[name] as readonly string[];
+    const values = valuesOf(parameters);
+    return ids.map((id, place) => {
+      values[idIndex] = id;
+      return { place, list: prepared.all(values) };
+    });
   };
+  return { all, get: (parameters) => all(parameters)[0] };
+}
+
+/** Rows are read as arrays: for objects, better-sqlite3 would compile a function with almost every call. */
+function readingOf(
+  prepared: Prepared<unknown[]>,
+  valuesOf: (parameters: unknown) => unknown[],
+): Pick<Ready, 'all' | 'get'> {
+  const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
+  if (prepared.reader) prepared.raw();
   const toRow = (values: readonly unknown[]): Row => {
     const row: Row = {};
     for (let place = 0; place < names.length; place++) row[names[place]!] = values[place];
     return row;
   };
   return {
-    all: (parameters: unknown) => (read(false).all(valuesOf(parameters)) as unknown[][]).map(toRow),
-    get: (parameters: unknown) => {
-      const values = read(false).get(valuesOf(parameters)) as unknown[] | undefined;
+    all: (parameters) => (prepared.all(valuesOf(parameters)) as unknown[][]).map(toRow),
+    get: (parameters) => {
+      const values = prepared.get(valuesOf(parameters)) as unknown[] | undefined;
       return values && toRow(values);
     },
-    getText: (parameters: unknown) => read(true).get(valuesOf(parameters)) as string | undefined,
   };
 }
 

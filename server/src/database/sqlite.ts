@@ -3,14 +3,13 @@
  * commit returns only when it is on the disk. Knows SQLite's dialect and nothing of what is stored.
  */
 
-import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
+import BetterSqlite, { type Database as Connection, type Statement as Prepared } from 'better-sqlite3';
 import { createPlaces } from '../places.ts';
 import {
   type Database,
   type DatabaseOptions,
   type PromiseOrValue,
   type Reader,
-  type ReaderAtOnce,
   type Snapshot,
   type Transaction,
 } from './database.ts';
@@ -67,7 +66,12 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
         connection.close();
         throw error;
       }
-      return { connection, read: statements(connection, surroundings) };
+      return {
+        connection,
+        read: statements(connection, surroundings),
+        begin: connection.prepare('begin'),
+        rollback: connection.prepare('rollback'),
+      };
     } catch (error) {
       throw guard.toRefusal(error);
     }
@@ -92,20 +96,15 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
 
   // The connection that writes knows what it wrote; the other one has to read it from the file, after each commit anew.
   const current = () => (line.isOpen ? read : write);
-  const atOnce: ReaderAtOnce = {
-    get: (statement, parameters) => current().get(statement, parameters),
-    getText: (statement, parameters) => current().getText(statement, parameters),
-  };
   const committed: Reader = {
     all: (statement, parameters) => current().all(statement, parameters),
-    get: (statement, parameters) => atOnce.get(statement, parameters),
+    get: (statement, parameters) => current().get(statement, parameters),
   };
 
   return {
     dialect: sqliteDialect,
     textOf: (statement) => toSqlite(statement).text,
     ...committed,
-    atOnce,
     transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
       inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
@@ -165,6 +164,8 @@ function claim(connection: Connection): void {
 interface SnapshotConnection {
   readonly connection: Connection;
   readonly read: ReturnType<typeof statements>;
+  readonly begin: Prepared;
+  readonly rollback: Prepared;
 }
 
 /**
@@ -207,7 +208,7 @@ function snapshotConnections(connectAnother: () => SnapshotConnection) {
       // Another answer may use the connection by then, with other rights.
       if (isOver) throw new Error('This snapshot has ended.');
       used = free.pop() ?? openAnother();
-      used.connection.exec('begin');
+      used.begin.run();
       return used;
     };
     return {
@@ -218,7 +219,7 @@ function snapshotConnections(connectAnother: () => SnapshotConnection) {
         isOver = true;
         if (!used) return;
         // After damage was met, a commit fails, and would hide what was thrown.
-        if (used.connection.inTransaction) used.connection.exec('rollback');
+        if (used.connection.inTransaction) used.rollback.run();
         if (free.length < mostSnapshots) free.push(used);
         else opened.splice(opened.indexOf(used), 1)[0]!.connection.close();
         used = undefined;
@@ -287,13 +288,6 @@ function untimedStatements(
     get<P, R>(statement: Statement<P, R>, parameters: P): R | undefined {
       try {
         return readyFor(statement).get(parameters) as R | undefined;
-      } catch (error) {
-        throw toRefusal(error);
-      }
-    },
-    getText<P>(statement: Statement<P>, parameters: P): string | undefined {
-      try {
-        return readyFor(statement).getText(parameters);
       } catch (error) {
         throw toRefusal(error);
       }

@@ -7,9 +7,7 @@ export type Part =
   | string
   | { readonly kind: 'parameter'; readonly name: string }
   | { readonly kind: 'list'; readonly name: string; readonly of: 'ids' | 'texts' }
-  | ({ readonly kind: 'list-for-each'; readonly name: string } & ListForEach)
-  | { readonly kind: 'json-text'; readonly column: string }
-  | { readonly kind: 'json-texts'; readonly column: string; readonly between: string }
+  | ListPart
   | { readonly kind: 'kept-from-others' }
   | { readonly kind: 'children'; readonly of: string }
   | {
@@ -18,6 +16,8 @@ export type Part =
       readonly after: string;
       readonly limit: string;
     };
+
+type ListPart = { readonly kind: 'list-for-each'; readonly name: string } & ListForEach;
 
 /** Which rows of a table, which has a primary key `id`, and what of them. */
 export interface ListForEach {
@@ -29,8 +29,6 @@ export interface ListForEach {
   readonly orderBy: Statement;
   /** What follows `limit`. */
   readonly limit: Statement;
-  /** Not row by row: for each column, which must be a text, a JSON array without spaces, and `columnEnd` between them. */
-  readonly isByColumn?: boolean;
   /** It passes over many: an index tells which they are, and no row of theirs is read. */
   readonly passesOver?: boolean;
 }
@@ -69,40 +67,19 @@ export function textList(name: string): Part {
   return { kind: 'list', name, of: 'texts' };
 }
 
-/** A column with text as it stands in JSON, with its quotes. */
-export function jsonText(column: string): Part {
-  return { kind: 'json-text', column };
-}
-
 /**
- * The same of all rows of a group, with this between them; null or an empty text if there are none. Wrong where something
- * had to be escaped, which shows by a backslash.
- */
-export function jsonTexts(column: string, between: string): Part {
-  return { kind: 'json-texts', column, between };
-}
-
-/** As SQL has it. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-/** A control character, which no JSON has in it. */
-export const columnEnd = '\u001e';
-
-/**
- * A whole statement: for each id of a list parameter a row with its `place` there and a `list` of rows, which is JSON and
- * null if there are none. Each row is an array of the columns, or of a single one its value. So many small rows cost a
- * fraction of what they cost one by one.
+ * A whole statement: for each id of a list parameter a row with its `place` there and a `list` of rows, each an array of
+ * the columns. PostgreSQL returns each list as one JSON value, because many small rows cost several times as much. SQLite
+ * reads each list by itself.
  */
 export function listForEach(name: string, list: ListForEach): Part {
   return { kind: 'list-for-each', name, ...list };
 }
 
 /** A row of such a statement. */
-export interface ListOfEach {
+export interface ListOfEach<Columns = readonly unknown[]> {
   readonly place: number;
-  readonly list: string | null;
+  readonly list: readonly Columns[];
 }
 
 /** The rows of such a statement with several columns, by the ids of the list parameter. An empty list is not in the map. */
@@ -112,11 +89,15 @@ export function readListsOfEach<Columns extends readonly unknown[], Row>(
   toRow: (columns: Columns) => Row,
 ): Map<string, Row[]> {
   const rows = new Map<string, Row[]>();
-  for (const { place, list: text } of lists) {
-    const columns = JSON.parse(text ?? '[]') as Columns[];
-    if (columns.length > 0) rows.set(ids[place]!, columns.map(toRow));
+  for (const { place, list: found } of lists) {
+    if (found.length > 0) rows.set(ids[place]!, (found as readonly Columns[]).map(toRow));
   }
   return rows;
+}
+
+/** Whether a statement is such a one. */
+export function listPartOf({ parts }: Statement): ListPart | undefined {
+  return parts.find((part): part is ListPart => typeof part === 'object' && part.kind === 'list-for-each');
 }
 
 /** The inner part of it, which the dialects have in common: the rows, with their columns as `c0`, `c1` and so on. */

@@ -4,14 +4,13 @@
  */
 
 import type { SpanWords, Tracer } from '../tracer.ts';
-import type { Database, Reader, ReaderAtOnce, Snapshot, Transaction } from './database.ts';
+import type { Database, Reader, Snapshot, Transaction } from './database.ts';
 import type { Statement } from './statement.ts';
 
 export type DatabaseSystem = 'sqlite' | 'postgresql';
 
 export function traceDatabase(database: Database, system: DatabaseSystem, tracer: Tracer): Database {
   const wordsOf = statementWords(database, system);
-  const { atOnce } = database;
 
   const reading = (reader: Reader) => ({
     all: <P, R>(statement: Statement<P, R>, parameters: P) =>
@@ -43,7 +42,6 @@ export function traceDatabase(database: Database, system: DatabaseSystem, tracer
   return {
     ...database,
     ...reading(database),
-    ...(atOnce && { atOnce: tracedAtOnce(atOnce) }),
     transaction: (work) => inOne('transaction', () => database.transaction(kept(work, writing))),
     change: (work, options) => inOne('transaction', () => database.change(kept(work, writing), options)),
     alone: (work) => inOne('transaction', () => database.alone(kept(work, writing))),
@@ -56,15 +54,6 @@ export function traceDatabase(database: Database, system: DatabaseSystem, tracer
       return database.hearsOthers;
     },
   };
-
-  function tracedAtOnce(reader: ReaderAtOnce): ReaderAtOnce {
-    return {
-      get: <P, R>(statement: Statement<P, R>, parameters: P) =>
-        tracer.inSpan(wordsOf(statement), () => reader.get(statement, parameters), countRow) as R | undefined,
-      getText: (statement, parameters) =>
-        tracer.inSpan(wordsOf(statement), () => reader.getText(statement, parameters)) as string | undefined,
-    };
-  }
 }
 
 function countRows(rows: readonly unknown[]) {

@@ -4,7 +4,7 @@
  */
 
 import type { Access } from '../access/access.ts';
-import { list, listForEach, sql, type Statement } from '../database/statement.ts';
+import { list, listForEach, sql, type ListOfEach, type Statement } from '../database/statement.ts';
 import { timeOfKey, type Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
 import { withoutNul } from './folder-name.ts';
@@ -45,11 +45,8 @@ function pattern(text: string): string {
   return foldText(withoutNul(text)).replace(/[\\%_]/g, '\\$&');
 }
 
-/** A row for each parent: its place among them, and its folders as JSON, each with these of its columns in this order. */
-export interface ListRow {
-  readonly place: number;
-  readonly list: string | null;
-}
+/** A row for each parent. */
+export type ListRow = ListOfEach<ListedFolder>;
 
 const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
 const countedColumns = [...mainColumns, 'folders.child_count'];
@@ -62,40 +59,19 @@ const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
   texts: [...allColumns, 'folders.icon', 'folders.description', 'folders.properties'],
 };
 
-/** What `columnsFor` reads of a folder, as it comes out of JSON. */
-export type ListedFolder =
-  | string
-  | readonly [
-      name: string,
-      id: string,
-      title: string | null,
-      childCount: number,
-      version: number,
-      createdAt: number,
-      updatedAt: number,
-      icon: string | null,
-      description: string | null,
-      properties: string | null,
-    ];
-
-/** Of each folder the name, or the name, the id and what it is called. */
-export type TextColumns = 'name' | 'main';
-
-const textStatement = (columns: readonly string[]) =>
-  sql<{ parentIds: readonly string[]; limit: number }, ListRow>`${listForEach('parentIds', {
-    table: 'folders',
-    columns,
-    where: sql`parent_id = each.value`,
-    orderBy: orderBy(byName, 'none'),
-    limit: sql`${'limit'}`,
-    isByColumn: true,
-  })}`;
-
-/** Lists in the natural order, of which nothing is hidden, by column. */
-export const textStatements: Readonly<Record<TextColumns, ReturnType<typeof textStatement>>> = {
-  name: textStatement(['folders.name']),
-  main: textStatement(['folders.name', 'folders.id', 'coalesce(folders.title, folders.name)']),
-};
+/** What `columnsFor` reads of a folder; columns at the end can be missing. */
+export type ListedFolder = readonly [
+  name: string,
+  id: string,
+  title: string | null,
+  childCount: number,
+  version: number,
+  createdAt: number,
+  updatedAt: number,
+  icon: string | null,
+  description: string | null,
+  properties: string | null,
+];
 
 const statements = new Map<string, Statement<Parameters, ListRow>>();
 

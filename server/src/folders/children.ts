@@ -207,10 +207,9 @@ function readTogether(
   const statement = statementFor(slice, restrictionOf(view));
   return whenDone(view.reader.all(statement, parameters, examined), (rows) => {
     const lists: ListOfOne[] = [];
-    for (const { place, list } of rows) {
-      if (list === null || list === '[]') continue;
+    for (const { place, list: listed } of rows) {
+      if (listed.length === 0) continue;
       const parent = parents[place]!;
-      const listed = JSON.parse(list) as readonly ListedFolder[];
       const folders = listed.map((each) => toFolder(view, parent, each));
       lists.push({ parentId: parent.id, folders: isFromEnd ? folders.reverse() : folders });
     }
@@ -375,8 +374,7 @@ const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
   select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
 
 /** What was not read is undefined: nobody asked for it. */
-function toFolder({ access }: TreeView, parent: Folder, listed: ListedFolder): Folder {
-  const values = (typeof listed === 'string' ? [listed] : listed) as Exclude<ListedFolder, string>;
+function toFolder({ access }: TreeView, parent: Folder, values: ListedFolder): Folder {
   const id = values[1];
   const folder = {
     id,

@@ -8,6 +8,7 @@ import type { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { inBatches, whenDone, type ConsistentReader, type PromiseOrValue } from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
+import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
 import { withoutNul } from './folder-name.ts';
@@ -38,6 +39,8 @@ export interface TreeView {
   readonly reader: ConsistentReader;
   readonly access: Access;
   readonly ancestry: Ancestry;
+  /** A folder that was read together with the head of the journal. Its ancestors are in `ancestry`. */
+  readonly first?: FolderRow | undefined;
 }
 
 const { NONE, READ } = accessLevels;
@@ -67,8 +70,55 @@ const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; 
   )
   select id, parent_id as "parentId" from walk where depth > 0 order by depth`;
 
-export function viewTree(reader: ConsistentReader, access: Access): TreeView {
-  return { reader, access, ancestry: new Ancestry(reader, access.rootId) };
+export function viewTree(reader: ConsistentReader, access: Access, first?: FirstRead): TreeView {
+  const ancestry = new Ancestry(reader, access.rootId);
+  for (const [id, parentId] of first?.steps ?? []) if (id !== access.rootId) ancestry.note(id, parentId);
+  return { reader, access, ancestry, first: first?.row };
+}
+
+/** The head of the journal and a folder with its ancestors, read by one statement. */
+export interface FirstRead {
+  readonly head: JournalHead;
+  /** Undefined if there is no such folder. Its ancestors show whether it is in the tree. */
+  readonly row: FolderRow | undefined;
+  readonly steps: readonly (readonly [id: string, parentId: string | null])[];
+}
+
+type FirstRow = JournalHead & LongTexts & { [Column in keyof FolderRow]: FolderRow[Column] } & { way: string | null };
+
+// Each step is the id of a folder, followed by that of its parent.
+const findFirst = sql<{ id: string }, FirstRow>`
+  with recursive up (id, parent_id) as (
+    select id, parent_id from folders where id = ${'id'}
+    union
+    select folders.id, folders.parent_id from up join folders on folders.id = up.parent_id
+  )
+  select journal_counter.number, journal_counter.nonce, journal_counter.access_number as "accessNumber",
+    ${folderColumns}, folders.icon, folders.description, folders.properties,
+    (select string_agg(cast(up.id as text) || coalesce(cast(up.parent_id as text), ''), ' ') from up) as way
+  from journal_counter left join folders on folders.id = ${'id'}`;
+
+/** The first read of an answer that shows one folder. */
+export function readFirst(reader: ConsistentReader, id: string): PromiseOrValue<FirstRead> {
+  return whenDone(reader.get(findFirst, { id }), (found) => {
+    const { number, nonce, accessNumber, way, icon, description, properties, ...row } = found!;
+    const steps = (way ?? '').split(' ').map((step) => toStep(step));
+    return {
+      head: { number, nonce, accessNumber },
+      row: way === null ? undefined : { ...row, texts: { icon, description, properties } },
+      steps: way === null ? [] : steps,
+    };
+  });
+}
+
+const idLength = 36;
+
+function toStep(text: string): [id: string, parentId: string | null] {
+  return [text.slice(0, idLength), text.length > idLength ? text.slice(idLength) : null];
+}
+
+function readRow({ reader, first }: TreeView, id: string): PromiseOrValue<FolderRow | undefined> {
+  return first?.id === id ? first : reader.get(findById, { id });
 }
 
 /** As it is shown to somebody with this level: of a passage, only the name. */
@@ -78,11 +128,10 @@ export function withLevel(row: FolderRow, accessLevel: AccessLevel): Folder {
   return { ...row, title: null, version: 0, updatedAt: row.createdAt, accessLevel, texts: noTexts };
 }
 
-export function readRoot({ reader, access }: TreeView): PromiseOrValue<Folder> {
+export function readRoot(view: TreeView): PromiseOrValue<Folder> {
+  const { access } = view;
   const { rootId } = access;
-  return whenDone(reader.get(findById, { id: rootId }), (root) =>
-    withLevel(root!, access.levelOf(rootId, NONE)),
-  );
+  return whenDone(readRow(view, rootId), (root) => withLevel(root!, access.levelOf(rootId, NONE)));
 }
 
 export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | undefined> {
@@ -90,7 +139,7 @@ export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | 
   return whenDone(view.ancestry.load([id]), () => {
     const level = visibleLevel(view, id);
     if (level === undefined) return undefined;
-    return whenDone(view.reader.get(findById, { id }), (row) => row && withLevel(row, level));
+    return whenDone(readRow(view, id), (row) => row && withLevel(row, level));
   });
 }
 

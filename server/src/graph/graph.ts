@@ -12,7 +12,8 @@ import {
 import type { GraphRequest } from '@espalier/contract';
 import { FairQueue } from '../concurrency/fair-queue.ts';
 import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
-import { viewTree } from '../folders/folders.ts';
+import { isRowId } from '../database/row-id.ts';
+import { readFirst, viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { Refusal } from '../refusal.ts';
@@ -219,8 +220,10 @@ export function createGraph({
       viewer.userId,
       (turn) => {
         begin(operation);
-        return withPlan(operation, plan, (execute) =>
-          inOnePiece(viewer, request, { turn }, (context) => execute(context)),
+        return withPlan(operation, plan, (execute, used) =>
+          inOnePiece(viewer, request, { turn, first: used && firstFolderOf(used) }, (context) =>
+            execute(context),
+          ),
         );
       },
       { signal },
@@ -241,7 +244,7 @@ export function createGraph({
   function withPlan<T extends GraphResult | null>(
     { query, request }: Operation,
     plan: ReadyPlan | undefined,
-    run: (execute: Execute) => PromiseOrValue<T>,
+    run: (execute: Execute, used?: ReadyPlan) => PromiseOrValue<T>,
   ): PromiseOrValue<T> {
     const byGraphqlJs = () => {
       onQuery?.('graphql-js');
@@ -260,7 +263,10 @@ export function createGraph({
     };
     try {
       onQuery?.('plan');
-      const done = run((context) => whenDone(plan(context), (data) => plannedResult(data, query)));
+      const done = run(
+        (context) => whenDone(plan.run(context), (data) => plannedResult(data, query)),
+        plan,
+      );
       return isPromise(done) ? done.catch(recover) : done;
     } catch (error) {
       return recover(error);
@@ -276,7 +282,7 @@ export function createGraph({
   function inOnePiece<T>(
     viewer: Viewer,
     { document }: Operation['request'],
-    { turn, ...asked }: Omit<Asked, 'viewer' | 'pace'> & { readonly turn: Pace },
+    { turn, first, ...asked }: Omit<Asked, 'viewer' | 'pace'> & OnePieceOptions,
     work: (context: GraphContext) => PromiseOrValue<T>,
   ): PromiseOrValue<T | null> {
     const pace = new OnePiece(turn);
@@ -291,7 +297,7 @@ export function createGraph({
       return null;
     };
     try {
-      const done = withContext(openSnapshot(viewer), { ...asked, viewer, pace }, work);
+      const done = withContext(openSnapshot(viewer, first), { ...asked, viewer, pace }, work);
       return isPromise(done) ? done.then(orNull, recover) : orNull(done);
     } catch (error) {
       return recover(error);
@@ -341,18 +347,29 @@ export function createGraph({
     return result;
   }
 
-  /** For an answer that is read at once. */
-  function openSnapshot({ userId }: Viewer): PromiseOrValue<ViewerSnapshot> {
+  /** The id of the folder that a plan reads first, if it is one. */
+  function firstFolderOf(plan: ReadyPlan): string | undefined {
+    const id = plan.firstFolder();
+    if (id === null) return services.accessBook.rootId;
+    return id !== undefined && isRowId(id) ? id : undefined;
+  }
+
+  /** For an answer that is read at once. `first` is the id of a folder that is read together with the head. */
+  function openSnapshot({ userId }: Viewer, first?: string): PromiseOrValue<ViewerSnapshot> {
     const reader = services.database.openSnapshot();
     const refuse = (error: unknown): never => {
       reader.end();
       throw error;
     };
     try {
-      const found = whenDone(services.accessBook.accessFor(reader, userId), (latest) => ({
-        ...latest,
-        reader,
-      }));
+      const firstRead = first === undefined ? undefined : readFirst(reader, first);
+      const found = whenDone(firstRead, (read) =>
+        whenDone(services.accessBook.accessFor(reader, userId, read?.head), (latest) => ({
+          ...latest,
+          reader,
+          first: read,
+        })),
+      );
       return isPromise(found) ? found.catch(refuse) : found;
     } catch (error) {
       return refuse(error);
@@ -450,11 +467,11 @@ export function createGraph({
 
   function contextOf(
     { viewer, idempotencyKey, isLong = false, place, pace, signal }: Asked,
-    { reader: snapshot, access, place: head }: ViewerSnapshot,
+    { reader: snapshot, access, place: head, first }: ViewerSnapshot,
   ): GraphContext {
     const budget = new Budget(services.limits, elementFields);
     const reader = pacedSnapshot(snapshot, pace);
-    const view = viewTree(reader, access);
+    const view = viewTree(reader, access, first);
     return {
       ...services,
       viewer,
@@ -479,6 +496,12 @@ export function createGraph({
 function begin({ mayBegin, signal }: Pick<GraphLimits, 'mayBegin' | 'signal'>): void {
   if (signal?.aborted) throw abandoned();
   mayBegin?.();
+}
+
+interface OnePieceOptions {
+  readonly turn: Pace;
+  /** The id of the folder to read together with the head of the journal. */
+  readonly first?: string | undefined;
 }
 
 type Execute = (context: GraphContext, pace?: Pace) => PromiseOrValue<GraphResult>;

@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import type { AccessBook, Latest } from '../access/access-book.ts';
 import type { Database, Snapshot } from '../database/database.ts';
+import type { FirstRead } from '../folders/folders.ts';
 import { createPlaces, type Places } from '../places.ts';
 import type { FairTurns, TurnOptions } from './fair-turns.ts';
 import type { Pace } from './pace.ts';
@@ -27,6 +28,8 @@ export interface LongReads {
 /** Rights and data of one moment: everything that one answer reads comes from here. */
 export interface ViewerSnapshot extends Latest {
   readonly reader: Snapshot;
+  /** What was read of the tree together with the head of the journal. */
+  readonly first?: FirstRead | undefined;
 }
 
 /** It may be held while the answer waits for its next turn. */

@@ -12,7 +12,6 @@ import {
   type Database,
   type PromiseOrValue,
   type Reader,
-  type ReaderAtOnce,
   type Transaction,
 } from '../database/database.ts';
 import { keptFromOthers, list, sql } from '../database/statement.ts';
@@ -145,10 +144,6 @@ export async function checkCurrent(database: Database): Promise<void> {
   const later = await database.moment(async (reader) => readHead(reader));
   if (later.number < number) database.reportOutdated();
   else database.confirmCurrent();
-}
-
-export function readHeadAtOnce(reader: ReaderAtOnce): JournalHead {
-  return reader.get(selectHead, {})!;
 }
 
 function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {

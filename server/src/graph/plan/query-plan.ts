@@ -18,6 +18,8 @@ export interface PlannedData {
 
 export interface QueryPlan {
   run(context: GraphContext, variables: Variables): PromiseOrValue<PlannedData>;
+  /** The id of the folder that is read first, or null for the root; undefined if it is not found by its id. */
+  firstFolder(variables: Variables): string | null | undefined;
   /** How many fields it holds. */
   readonly size: number;
 }
@@ -37,12 +39,23 @@ export function planQuery(
 ): QueryPlan | undefined {
   try {
     const selections = new Selections(schema, document, operation, variables);
-    const fields = selections.ofOperation().map((field) => rootField(selections, field));
-    return { size: selections.size, run: (context, given) => runFields(fields, new PlanRun(context, given)) };
+    const selected = selections.ofOperation();
+    const fields = selected.map((field) => rootField(selections, field));
+    const first = selected.find(({ name }) => name === 'folder' || name === 'node');
+    return {
+      size: selections.size,
+      run: (context, given) => runFields(fields, new PlanRun(context, given)),
+      firstFolder: (given) => first && folderIdIn(first.argumentsIn(given)),
+    };
   } catch (error) {
     if (error instanceof Unplannable || error instanceof GraphQLError) return undefined;
     throw error;
   }
+}
+
+function folderIdIn({ id, path }: Variables): string | null | undefined {
+  if (typeof path === 'string') return undefined;
+  return typeof id === 'string' ? id : null;
 }
 
 function rootField(selections: Selections, field: SelectedField): RootField {

@@ -26,7 +26,11 @@ export interface QueryPlans {
 type PlannedRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>;
 
 /** A plan with the variables of one request. */
-export type ReadyPlan = (context: GraphContext) => PromiseOrValue<PlannedData>;
+export interface ReadyPlan {
+  run(context: GraphContext): PromiseOrValue<PlannedData>;
+  /** See `QueryPlan.firstFolder`. */
+  firstFolder(): string | null | undefined;
+}
 
 /** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps alive. */
 const maxFields = 20_000;
@@ -58,7 +62,12 @@ export function createQueryPlans(schema: GraphQLSchema): QueryPlans {
       const operation = operationIn(document, operationName ?? null, known);
       const variables = operation && variablesOf(operation.node, variableValues);
       const plan = variables && planOf(document, operation, variables);
-      return plan && ((context) => plan.run(context, variables));
+      return (
+        plan && {
+          run: (context) => plan.run(context, variables),
+          firstFolder: () => plan.firstFolder(variables),
+        }
+      );
     },
     get size() {
       return plans.calculatedSize;
