@@ -91,6 +91,7 @@ for (const kind of databaseKinds) {
           const rows: number[] = [];
           const counting: ConsistentReader = {
             isConsistent: true,
+            isEmbedded: true,
             all: async (statement, parameters) => {
               const found = await reader.all(statement, parameters);
               rows.push(found.length);

@@ -22,6 +22,8 @@ export const maxRowsPerStatement = 2_000;
  */
 export interface ConsistentReader extends Reader {
   readonly isConsistent: true;
+  /** A statement takes no round trip: many small ones cost as much as a large one. */
+  readonly isEmbedded: boolean;
 }
 
 /** Reads the state committed when its first statement ran, whatever is committed later. */

@@ -134,6 +134,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   ): Transaction {
     return {
       isConsistent: true,
+      isEmbedded: false,
       all: async (statement, parameters) => (await ask(client, statement, parameters)).rows,
       get: async (statement, parameters) => (await ask(client, statement, parameters)).rows[0],
       run: async (statement, parameters) => {
@@ -216,6 +217,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     );
     return {
       isConsistent: true,
+      isEmbedded: false,
       all,
       get,
       end: () => {
@@ -242,7 +244,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
           () => beginning,
         );
         try {
-          return await work({ isConsistent: true, all, get, end: giveBack });
+          return await work({ isConsistent: true, isEmbedded: false, all, get, end: giveBack });
         } finally {
           giveBack();
           await send(client, 'commit').catch(() => undefined);

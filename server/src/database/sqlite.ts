@@ -40,6 +40,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   let isAnnounced = false;
   const transaction: Transaction = {
     isConsistent: true,
+    isEmbedded: true,
     ...write,
     run: (statement, parameters) => {
       const changed = write.run(statement, parameters);
@@ -213,6 +214,7 @@ function snapshotConnections(connectAnother: () => SnapshotConnection) {
     };
     return {
       isConsistent: true,
+      isEmbedded: true,
       all: (statement, parameters) => (used ?? begin()).read.all(statement, parameters),
       get: (statement, parameters) => (used ?? begin()).read.get(statement, parameters),
       end: () => {

@@ -217,13 +217,16 @@ function readTogether(
   });
 }
 
+/** A row with long texts counts as several. */
+const rowsWithTexts = 2;
+
 /** How many rows a statement for these parents examines at most. Each parent is looked up. */
-function rowsOf(parents: readonly Folder[], { filter, limit = Infinity, skip = 0, upTo }: Slice): number {
+function rowsOf(parents: readonly Folder[], slice: Slice): number {
+  const { filter, limit = Infinity, skip = 0, upTo, columns } = slice;
   if (upTo) return maxRowsPerStatement;
-  return parents.reduce(
-    (sum, { childCount }) => sum + 1 + (filter ? childCount : Math.min(childCount, limit + 1 + skip)),
-    0,
-  );
+  const weight = columns === 'texts' ? rowsWithTexts : 1;
+  const rowsIn = (childCount: number) => (filter ? childCount : Math.min(childCount, limit + 1 + skip));
+  return parents.reduce((sum, { childCount }) => sum + 1 + weight * rowsIn(childCount), 0);
 }
 
 function isLarge(parents: readonly Folder[], slice: Slice): boolean {
@@ -284,7 +287,8 @@ function readInSegments(
     return whenDone(filter ? segmentEnd(view, parent, rest) : undefined, (end) => {
       const segment = end ? { ...rest, [isFromEnd ? 'after' : 'before']: undefined, upTo: end } : rest;
       const size = wanted - found.length;
-      const atMost = filter ? size : Math.min(size, maxRowsPerStatement);
+      const rows = columns === 'texts' ? maxRowsPerStatement / rowsWithTexts : maxRowsPerStatement;
+      const atMost = filter ? size : Math.min(size, rows);
       return whenDone(readTogether(view, [parent], { ...segment, limit: atMost - 1 }, mostRows), ([list]) => {
         const folders = list?.folders ?? [];
         for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);

@@ -1,10 +1,7 @@
-/**
- * Everything below a folder as one list, each folder right before what is inside it. Read in rounds, as many folders
- * together as the page may need, so that neither a wide nor a deep tree costs a statement for each folder.
- */
+/** Everything below a folder as one list, each folder right before what is inside it. */
 
 import { mostRows, readChildren } from './children.ts';
-import { placeOf } from './folder-list.ts';
+import { placeOf, type FolderColumns } from './folder-list.ts';
 import { notACursor, type Place } from './cursor.ts';
 import { bytesOf, folderIdOf } from './folder-id.ts';
 import type { Folder, TreeView } from './folders.ts';
@@ -23,6 +20,8 @@ export interface DescendantSlice {
   readonly first?: number | undefined;
   /** The places on the way to the last one that was seen. */
   readonly after?: readonly Place[] | undefined;
+  /** At least `counted`; `all` by default. */
+  readonly columns?: FolderColumns | undefined;
 }
 
 export interface Descendants {
@@ -33,48 +32,73 @@ export interface Descendants {
   readonly isTooMuch: boolean;
 }
 
-const firstRound = 16;
-const widestRound = 512;
+/** How many folders one round may read the children of. */
+const maxParents = 512;
 
+/** Reads in the order of the list, so that no more folders are read than the page holds, but for the last lists. */
 export async function readDescendants(
   view: TreeView,
   top: Folder,
-  { depth = Infinity, first, after = [] }: DescendantSlice,
+  { depth = Infinity, first, after = [], columns }: DescendantSlice,
   most: number,
 ): Promise<Descendants> {
   const wanted = Math.min(first ?? most, most) + 1;
   const hasInside = ({ folder, depth: at }: Descendant) => at < depth && folder.childCount > 0;
-  let known = await startingPoints(view, top, after, depth, wanted);
-  const isExpanded = new Set<Descendant>();
-  let atOnce = first === undefined ? widestRound : firstRound;
-  for (;;) {
-    const parents = known.filter((each) => hasInside(each) && !isExpanded.has(each)).slice(0, atOnce);
-    if (parents.length === 0) break;
-    const folders = parents.map(({ folder }) => folder);
-    const slice = first === undefined ? {} : { limit: wanted };
-    const { byParent, isTooMuch } = await readChildren(
-      view,
-      folders,
-      slice,
-      first === undefined ? most : mostRows,
-    );
-    if (isTooMuch) return { found: known, isCut: true, isTooMuch };
-    const opened = new Set(parents);
-    for (const parent of parents) isExpanded.add(parent);
-    const before = known.length;
-    known = known.flatMap((each) => (opened.has(each) ? [each, ...inside(each)] : each));
-    if (first !== undefined) {
-      atOnce = known.length - before < parents.length ? Math.min(atOnce * 2, widestRound) : firstRound;
+  const found: Descendant[] = [];
+  /** The folders that follow, the next one last. */
+  const following = (await startingPoints(view, top, after, { depth, limit: wanted, columns })).toReversed();
+  const children = new Map<Descendant, readonly Folder[]>();
+  while (found.length < wanted) {
+    const next = following.pop();
+    if (!next) break;
+    found.push(next);
+    if (!hasInside(next)) continue;
+    if (!children.has(next)) {
+      const limit = wanted - found.length;
+      const parents = parentsToRead(view, next, following, hasInside, limit);
+      const folders = parents.map(({ folder }) => folder);
+      const isPage = first !== undefined;
+      const slice = isPage ? { limit, columns } : { columns };
+      const { byParent, isTooMuch } = await readChildren(view, folders, slice, isPage ? mostRows : most);
+      if (isTooMuch) return { found, isCut: true, isTooMuch };
+      for (const parent of parents) children.set(parent, byParent.get(parent.folder.id)?.folders ?? []);
     }
-    known = known.slice(0, wanted);
-
-    function inside(above: Descendant): Descendant[] {
-      const children = byParent.get(above.folder.id)?.folders ?? [];
-      return children.map((folder) => ({ folder, above, depth: above.depth + 1 }));
+    const inside = children.get(next)!;
+    children.delete(next);
+    for (let index = inside.length - 1; index >= 0; index--) {
+      following.push({ folder: inside[index]!, above: next, depth: next.depth + 1 });
     }
   }
-  const found = first === undefined ? known : known.slice(0, first);
-  return { found, isCut: known.length > found.length, isTooMuch: found.length > most };
+  const shown = first === undefined ? found : found.slice(0, first);
+  return { found: shown, isCut: found.length > shown.length, isTooMuch: shown.length > most };
+}
+
+/**
+ * The folders whose children are read together: the next one and, where each statement is a round trip, those after it
+ * that the page holds in any case.
+ */
+function parentsToRead(
+  { reader }: TreeView,
+  next: Descendant,
+  following: readonly Descendant[],
+  hasInside: (descendant: Descendant) => boolean,
+  limit: number,
+): Descendant[] {
+  const parents = [next];
+  if (reader.isEmbedded) return parents;
+  let count = next.folder.childCount;
+  for (
+    let index = following.length - 1;
+    index >= 0 && count < limit && parents.length < maxParents;
+    index--
+  ) {
+    const each = following[index]!;
+    count++;
+    if (!hasInside(each)) continue;
+    parents.push(each);
+    count += each.folder.childCount;
+  }
+  return parents;
 }
 
 /** Where a list goes on: inside the last folder that was seen, then after it, after its parent, and so on up. */
@@ -82,21 +106,21 @@ async function startingPoints(
   view: TreeView,
   top: Folder,
   after: readonly Place[],
-  depth: number,
-  limit: number,
+  { depth, limit, columns }: { depth: number; limit: number; columns: FolderColumns | undefined },
 ): Promise<readonly Descendant[]> {
   let rest: Descendant[] = [];
   let parent = top;
   let above: Descendant | undefined;
   for (const place of after) {
-    const siblings = await childrenOf(view, parent, { after: place, isInclusive: true, limit: limit + 1 });
+    const slice = { after: place, isInclusive: true, limit: limit + 1, columns };
+    const siblings = await childrenOf(view, parent, slice);
     const seen = siblings[0]?.id === place.id ? siblings.shift() : undefined;
     rest = [...siblings.map(at(above)), ...rest];
     if (!seen) return rest.slice(0, limit);
     above = at(above)(seen);
     parent = seen;
   }
-  const children = (above?.depth ?? 0) < depth ? await childrenOf(view, parent, { limit }) : [];
+  const children = (above?.depth ?? 0) < depth ? await childrenOf(view, parent, { limit, columns }) : [];
   return [...children.map(at(above)), ...rest].slice(0, limit);
 }
 

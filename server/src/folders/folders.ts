@@ -11,6 +11,7 @@ import { list, sql, textList } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
+import type { FolderColumns } from './folder-list.ts';
 import { withoutNul } from './folder-name.ts';
 import type { FolderTexts } from './folder-texts.ts';
 
@@ -56,6 +57,10 @@ const findById = sql<{ id: string }, FolderRow>`select ${folderColumns} from fol
 const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
   select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
 
+const findByIdsWithTexts = sql<{ ids: readonly string[] }, FolderRow & LongTexts>`
+  select ${folderColumns}, folders.icon, folders.description, folders.properties
+  from folders where id in (select value from ${list('ids')})`;
+
 const findTexts = sql<{ ids: readonly string[] }, LongTexts & { id: string }>`
   select id, icon, description, properties from folders where id in (select value from ${list('ids')})`;
 
@@ -84,7 +89,8 @@ export interface FirstRead {
   readonly steps: readonly (readonly [id: string, parentId: string | null])[];
 }
 
-type FirstRow = JournalHead & LongTexts & { [Column in keyof FolderRow]: FolderRow[Column] } & { way: string | null };
+type FirstRow = JournalHead &
+  LongTexts & { [Column in keyof FolderRow]: FolderRow[Column] } & { way: string | null };
 
 // Each step is the id of a folder, followed by that of its parent.
 const findFirst = sql<{ id: string }, FirstRow>`
@@ -156,6 +162,7 @@ export async function requireFolder(view: TreeView, id: string): Promise<Folder>
 export function readFolders(
   view: TreeView,
   ids: readonly string[],
+  columns: FolderColumns = 'all',
 ): PromiseOrValue<ReadonlyMap<string, Folder>> {
   return whenDone(view.ancestry.load(ids), () => {
     const levels = new Map<string, AccessLevel>();
@@ -163,11 +170,18 @@ export function readFolders(
       const level = visibleLevel(view, id);
       if (level !== undefined) levels.set(id, level);
     }
-    const read = (some: readonly string[]) => view.reader.all(findByIds, { ids: some }, some.length);
-    return whenDone(
-      inBatches([...levels.keys()], read),
-      (rows) => new Map(rows.map((row) => [row.id, withLevel(row, levels.get(row.id)!)])),
-    );
+    const toFolder = (row: FolderRow): [string, Folder] => [row.id, withLevel(row, levels.get(row.id)!)];
+    const read = (some: readonly string[]): PromiseOrValue<readonly FolderRow[]> =>
+      columns === 'texts'
+        ? whenDone(view.reader.all(findByIdsWithTexts, { ids: some }, some.length), (rows) =>
+            rows.map(({ icon, description, properties, ...row }) => ({
+              ...row,
+              texts: { icon, description, properties },
+            })),
+          )
+        : view.reader.all(findByIds, { ids: some }, some.length);
+    const size = columns === 'texts' ? textsPerStatement : undefined;
+    return whenDone(inBatches([...levels.keys()], read, size), (rows) => new Map(rows.map(toFolder)));
   });
 }
 

@@ -7,6 +7,7 @@ import { accessLevels } from '../access/access-level.ts';
 import { Refusal } from '../refusal.ts';
 import type { Place } from './cursor.ts';
 import { foldText } from './folded-text.ts';
+import type { FolderColumns } from './folder-list.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from './folders.ts';
 import { batchSize, isInside, minInsideLength, readCandidates, type Candidate } from './search-candidates.ts';
 import { searchCursors, wholeSearch, type SearchPosition } from './search-cursor.ts';
@@ -17,6 +18,8 @@ export interface SearchSlice {
   readonly underId?: string | undefined;
   readonly first: number;
   readonly after?: SearchPosition | undefined;
+  /** `all` by default. */
+  readonly columns?: FolderColumns | undefined;
 }
 
 export interface Found {
@@ -60,7 +63,7 @@ export function searchList(text: string, underId: string | undefined): string {
 /** `charge` is called for each match that the viewer sees, and may refuse to continue. */
 export async function searchFolders(
   view: TreeView,
-  { text, underId, first, after }: SearchSlice,
+  { text, underId, first, after, columns }: SearchSlice,
   charge: () => void,
 ): Promise<SearchResult> {
   const { reader, access } = view;
@@ -87,7 +90,6 @@ export async function searchFolders(
       break;
     }
     if (best.length > 4 * first + batchSize) keepBest();
-    await new Promise(setImmediate);
   }
   keepBest();
   const isCut = best.length > first;
@@ -104,6 +106,7 @@ export async function searchFolders(
   const folders = await readFolders(
     view,
     shown.map(({ id }) => id),
+    columns,
   );
   return {
     found: shown.flatMap(({ id }, index) => {

@@ -176,6 +176,7 @@ export function startReadingAnew(context: GraphContext): void {
 /** Resolvers of earlier fields that still run must not read from the snapshot of the next field. */
 const endedSnapshot: Snapshot = {
   isConsistent: true,
+  isEmbedded: true,
   all: () => ended(),
   get: () => ended(),
   end: () => undefined,

@@ -263,10 +263,7 @@ export function createGraph({
     };
     try {
       onQuery?.('plan');
-      const done = run(
-        (context) => whenDone(plan.run(context), (data) => plannedResult(data, query)),
-        plan,
-      );
+      const done = run((context) => whenDone(plan.run(context), (data) => plannedResult(data, query)), plan);
       return isPromise(done) ? done.catch(recover) : done;
     } catch (error) {
       return recover(error);

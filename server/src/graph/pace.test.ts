@@ -39,6 +39,7 @@ const statement = sql<object, { id: number }>`select 1`;
 function snapshotOf(rows: number, onRead: () => void = () => undefined): Snapshot {
   return {
     isConsistent: true,
+    isEmbedded: true,
     all: () => {
       onRead();
       return Array.from({ length: rows }, () => ({})) as never[];

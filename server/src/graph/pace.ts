@@ -100,6 +100,7 @@ export function pacedSnapshot(snapshot: Snapshot, pace: Pace): Snapshot {
   };
   return {
     isConsistent: true,
+    isEmbedded: snapshot.isEmbedded,
     all: (statement, parameters, rows = 1) =>
       atPace(
         rows,

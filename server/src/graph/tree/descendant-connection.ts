@@ -11,11 +11,13 @@ import {
   type Descendants,
   type DescendantSlice,
 } from '../../folders/descendants.ts';
+import type { FolderColumns } from '../../folders/folder-list.ts';
 import { Refusal } from '../../refusal.ts';
 import type { GraphContext } from '../builder.ts';
 import { FolderEdge, pageSize, type FolderConnection } from './folder-connection.ts';
 import { FolderLevel, type FolderNode } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
+import { selectedColumns } from './selected-columns.ts';
 
 export interface DescendantArguments {
   readonly depth?: number | null | undefined;
@@ -43,6 +45,7 @@ export class DescendantConnection implements FolderConnection, PageInfo {
     this.#slice = {
       depth,
       first: pageSize(given, context.budget, info).limit,
+      columns: countedColumns(selectedColumns(info)),
       after:
         typeof after === 'string' ? placesOf(fromCursor(this.#list, after, 'after'), 'after') : undefined,
     };
@@ -106,6 +109,11 @@ export class DescendantConnection implements FolderConnection, PageInfo {
   #cursorOf(descendant: Descendant): string {
     return toCursor(this.#list, { id: descendant.folder.id, key: wayKey(descendant) });
   }
+}
+
+/** What is inside a folder is found by its number of children. */
+function countedColumns(columns: FolderColumns): FolderColumns {
+  return columns === 'texts' || columns === 'all' ? columns : 'counted';
 }
 
 export function toDepth(given: number | null | undefined): number | undefined {

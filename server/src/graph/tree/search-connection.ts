@@ -13,6 +13,7 @@ import type { GraphContext } from '../builder.ts';
 import { FolderEdge, pageSize, type FolderConnection } from './folder-connection.ts';
 import { FolderLevel } from './folder-level.ts';
 import type { PageInfo } from '../page-info.ts';
+import { selectedColumns } from './selected-columns.ts';
 
 export interface SearchArguments {
   readonly text: string;
@@ -43,7 +44,8 @@ export class SearchConnection implements FolderConnection, PageInfo {
       typeof args.after === 'string'
         ? await readSearchCursor(context.view.reader, searchList(text, underId), args.after, 'after')
         : undefined;
-    return new SearchConnection({ text, underId, first, after }, context, info);
+    const columns = selectedColumns(info);
+    return new SearchConnection({ text, underId, first, after, columns }, context, info);
   }
 
   private constructor(slice: SearchSlice, context: GraphContext, info: GraphQLResolveInfo) {
