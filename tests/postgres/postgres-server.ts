@@ -21,6 +21,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { fastPlace } from '../database-folder.ts';
 import { findFreePort } from '../free-port.ts';
 import {
   findOwner,
@@ -31,7 +32,7 @@ import {
 } from './postgres-programs.ts';
 
 export interface PostgresServerOptions {
-  /** Whether what is committed outlives a crash of the machine, at the cost of speed. */
+  /** Whether what is committed outlives a crash of the machine, at the cost of speed; its data are on a disk then. */
   readonly isDurable?: boolean;
   /** Lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string | number>>;
@@ -56,6 +57,7 @@ const user = 'espalier';
 
 export class PostgresServer {
   readonly #folder: string;
+  readonly #dataFolder: string;
   readonly #port: number;
   readonly #password: string;
   readonly #owner: Owner;
@@ -66,14 +68,20 @@ export class PostgresServer {
   /** Makes one and starts it. */
   static async start(options: PostgresServerOptions = {}): Promise<PostgresServer> {
     const owner = findOwner();
-    const folder = mkdtempSync(join(temporaryPlace(owner), 'espalier-postgres-'));
-    if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid!);
+    const place = temporaryPlace(owner);
+    const folder = makeFolder(place, 'espalier-postgres-', owner);
     const programs = await findPrograms(folder, owner).catch((error: unknown) => {
       rmSync(folder, { recursive: true });
       throw error;
     });
-    const keeper = startKeeper(folder, programs, owner);
-    const server = new PostgresServer({ folder, owner, programs, keeper, port: await findFreePort() });
+    const dataFolder = makeFolder(
+      options.isDurable ? place : fastPlace(place),
+      'espalier-postgres-data-',
+      owner,
+    );
+    const keeper = startKeeper([folder, dataFolder], programs, owner);
+    const port = await findFreePort();
+    const server = new PostgresServer({ folder, dataFolder, owner, programs, keeper, port });
     try {
       await server.#prepare(options);
       await server.restart();
@@ -87,12 +95,14 @@ export class PostgresServer {
 
   private constructor(parts: {
     folder: string;
+    dataFolder: string;
     owner: Owner;
     programs: PostgresPrograms;
     keeper: ChildProcess;
     port: number;
   }) {
     this.#folder = parts.folder;
+    this.#dataFolder = parts.dataFolder;
     this.#owner = parts.owner;
     this.#programs = parts.programs;
     this.#keeper = parts.keeper;
@@ -169,10 +179,6 @@ export class PostgresServer {
     this.#process = undefined;
   }
 
-  get #dataFolder(): string {
-    return join(this.#folder, 'data');
-  }
-
   get #logFile(): string {
     return join(this.#folder, 'log');
   }
@@ -236,10 +242,20 @@ export class PostgresServer {
   }
 }
 
+function makeFolder(place: string, prefix: string, owner: Owner): string {
+  const folder = mkdtempSync(join(place, prefix));
+  if (owner.uid !== undefined) chownSync(folder, owner.uid, owner.gid!);
+  return folder;
+}
+
 /** Waits until its input ends, which it does with this process at the latest, and cleans up. */
-function startKeeper(folder: string, { pgCtl }: PostgresPrograms, owner: Owner): ChildProcess {
-  const script = 'read -r _; "$1" stop --pgdata="$2/data" --mode=immediate; rm -rf "$2"';
-  const keeper = spawn('sh', ['-c', script, 'keeper', pgCtl, folder], {
+function startKeeper(
+  [folder, dataFolder]: [folder: string, dataFolder: string],
+  { pgCtl }: PostgresPrograms,
+  owner: Owner,
+): ChildProcess {
+  const script = 'read -r _; "$1" stop --pgdata="$3" --mode=immediate; rm -rf "$2" "$3"';
+  const keeper = spawn('sh', ['-c', script, 'keeper', pgCtl, folder, dataFolder], {
     ...owner,
     cwd: '/',
     detached: true,
