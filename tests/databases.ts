@@ -1,7 +1,7 @@
 /** The databases on which every promise is tested. */
 
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { databaseFolder } from './database-folder.ts';
@@ -21,7 +21,14 @@ export interface DatabaseKind {
   createForServer(): Promise<TestDatabase>;
 }
 
-export const sqlite: DatabaseKind = { name: 'SQLite', create: createFile, createForServer: createFile };
+/** Names a file with the schema and nothing in it, if there is one. */
+export const sqliteTemplateVariable = 'ESPALIER_TEST_SQLITE_TEMPLATE';
+
+export const sqlite: DatabaseKind = {
+  name: 'SQLite',
+  create: () => createFile(),
+  createForServer: () => createFile(process.env[sqliteTemplateVariable]),
+};
 
 export const postgres: DatabaseKind = {
   name: 'PostgreSQL',
@@ -36,10 +43,12 @@ export function roundsOn(kind: DatabaseKind, rounds: number): number {
   return kind === sqlite ? rounds : rounds / 5;
 }
 
-function createFile(): Promise<TestDatabase> {
+function createFile(template?: string): Promise<TestDatabase> {
   const folder = mkdtempSync(join(databaseFolder(), 'espalier-test-'));
+  const file = join(folder, 'espalier.db');
+  if (template !== undefined) copyFileSync(template, file);
   return Promise.resolve({
-    url: `sqlite:${join(folder, 'espalier.db')}`,
+    url: `sqlite:${file}`,
     remove() {
       rmSync(folder, { recursive: true });
       return Promise.resolve();

@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { withDatabaseFolder } from './database-folder.ts';
 import { providePackages } from './debian-packages.ts';
 import { slowestFiles, timesVariable } from './file-times.ts';
-import { withPreparedTemplate } from './postgres/prepared-template.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
+import { withPreparedTemplates } from './prepared-templates.ts';
 import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
 import { writeGroups } from './test-groups.ts';
@@ -41,7 +41,7 @@ const secretsFolder = join(folder, 'secrets');
 const timesFolder = join(folder, 'times');
 try {
   process.exitCode = await withPostgres(
-    () => withPreparedTemplate(() => withDatabaseFolder(() => runTests())),
+    () => withDatabaseFolder(() => withPreparedTemplates(() => runTests())),
     (log) => leaveRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
   );
   process.stdout.write(readFileSync(countsFile, 'utf8'));
