@@ -15,10 +15,13 @@ const sharing = [
   'client/src/**/*.test.ts',
   'console/src/**/*.test.ts',
   'server/src/**/*.test.ts',
-  ...['cli', 'client', 'journal', 'keys', 'live', 'once', 'people', 'postgres', 'stopping', 'tree'].map(
-    (folder) => `tests/${folder}/*.test.ts`,
-  ),
+  ...['cli', 'client', 'live', 'tree'].map((folder) => `tests/${folder}/*.test.ts`),
+  'tests/{journal,keys,once,people}/*.test.ts',
   'tests/*.test.ts',
+  'tests/{metrics,postgres,stopping,traces,workers}/*.test.ts',
+  'tests/{compiled,contract,hostile-input,large-tree,rights,slow-clients,token-model,upgrade}/*.test.ts',
+  'tests/{backup,copy,deploy,examples,published-clients}/*.test.ts',
+  'tests/{docs,packages,release,secrets}/*.test.ts',
 ];
 
 /** These take longest: they begin first, so that no processor waits for one of them at the end. */
@@ -39,12 +42,24 @@ const first = [
 ];
 
 /** Those of units are many and short; of the others, each starts servers. */
-const mostUnits = 20;
-const mostOthers = 7;
+const mostUnits = 40;
+const mostOthers = 9;
 
-/** Hooks of a file's own, or of what belongs to a whole process: these would be felt by the next file. */
-const ofItsProcess =
-  /^(before|after)(Each)?\(|\bprocess\.(?!execPath|hrtime)|\bglobalThis\b|\bmock\.|node:child_process/m;
+/**
+ * Hooks of a file's own, or changes of what belongs to a whole process: these would be felt by the next file. To read of
+ * the process, to start others and to send them signals is felt by none.
+ */
+const ofItsProcess = new RegExp(
+  [
+    /^(before|after)(Each)?\(/,
+    /(?<![#\w])process\.(?!\s|'|execPath|hrtime|kill\(|gete?[ug]id\b|umask\(\)|env\b)/,
+    /\bprocess\.env(\[[^\]]*\]|\.\w+)?\s*=[^=]|\b(delete |assign\()process\.env/,
+    /\bglobalThis\b|\bmock\./,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'm',
+);
 
 /** Each is what one process runs; together they are these files, each once. */
 export function groupsOf(files: readonly string[], textOf: (file: string) => string): string[][] {
