@@ -4,6 +4,19 @@ import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 import { programOf } from '../debian-packages.ts';
 import { noteSecretsIn } from '../secrets/secret-record.ts';
 
+/**
+ * The first two lines are what a list of suggestions below the address takes: a second for each new window, although nobody
+ * sees it. The others are those that Playwright turns off, whose list this one replaces.
+ */
+const disabledFeatures = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'AiModeOmniboxEntryPoint'],
+  ...['InitialWebUI', 'WebUIReloadButton'],
+  ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
+  ...['HttpsFirstBalancedModeAutoEnable', 'LensOverlay', 'MediaRouter', 'PaintHolding'],
+  ...['ThirdPartyStoragePartitioning', 'AvoidCorsURLLoaderRestartOnRedirect', 'OptimizationHints'],
+  ...['NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
+];
+
 /** It asks nobody for anything by itself. The sandbox needs more than a container gives to root; the pages are ours. */
 const flags = [
   '--headless',
@@ -14,6 +27,7 @@ const flags = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${disabledFeatures.join(',')}`,
 ];
 
 /** Close it: its profile is removed then. Pages of one context share storage, locks and channels, as tabs do. */
