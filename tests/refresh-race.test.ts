@@ -5,13 +5,14 @@ import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import { databaseKinds, roundsOn } from './databases.ts';
 import { RawConnection } from './raw-connection.ts';
+import { lengthOf } from './run-length.ts';
 import { Testbed } from './testbed.ts';
 
 const racers = 50;
 
 for (const kind of databaseKinds) {
   // `npm run measure:refresh-race -- --rounds 1000` does it for longer.
-  const rounds = roundsOn(kind, 300);
+  const rounds = roundsOn(kind, lengthOf({ short: 60, long: 300 }));
   describe(`racing refreshes on ${kind.name}`, () => {
     let bed: Testbed;
     let connections: RawConnection[];
@@ -44,7 +45,7 @@ for (const kind of databaseKinds) {
     });
 
     test('a logout that races with refreshes leaves no living token behind', async () => {
-      for (let round = 0; round < 50; round++) {
+      for (let round = 0; round < lengthOf({ short: 20, long: 50 }); round++) {
         const pair = await bed.logIn();
         const [{ winners }, logout] = await Promise.all([
           race(pair),

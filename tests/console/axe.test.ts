@@ -1,12 +1,14 @@
 /**
  * axe-core finds nothing to complain of in anything that the console shows, in either theme, and nothing of it is wider
- * than a telephone. No rule is left out.
+ * than a telephone. No rule is left out. `npm test` looks at each screen and at one view of each kind that opens above
+ * or inside one; `npm run test:long` at all views.
  */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
+import { lengthOf } from '../run-length.ts';
 import { ConsoleBed, type Who } from './console-bed.ts';
 import { show, views } from './views.ts';
 
@@ -15,6 +17,22 @@ interface Violation {
   readonly help: string;
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
+
+/** Of each kind one: a refusal, an empty list, unsaved work, a form, a question, a menu, found items, a message. */
+const examples = [
+  'sign-in-refused',
+  'folders-empty',
+  'folder-unsaved',
+  'new-folder',
+  'delete',
+  'folder-menu',
+  'palette-found',
+  'message',
+];
+const looked = lengthOf({
+  short: views.filter(({ name, isPictured }) => isPictured ?? examples.includes(name)),
+  long: views,
+});
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 380, height: 700 };
@@ -62,7 +80,7 @@ describe('the looks of the console on SQLite', () => {
     return tab;
   };
 
-  for (const view of views) {
+  for (const view of looked) {
     test(`${view.name} can be read and used by everybody: light, dark, and on a small screen`, async () => {
       bed.expectFaults(/status of 401 .*\/login\)$/);
       const page = await tabOf(view.who === undefined ? 'admin' : view.who);

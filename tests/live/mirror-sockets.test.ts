@@ -5,11 +5,12 @@ import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { databaseKinds } from '../databases.ts';
+import { lengthOf } from '../run-length.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { Mirror, watchChanges, type Change } from './mirror.ts';
 import { SocketClient } from './socket-client.ts';
 
-const rounds = 5;
+const rounds = lengthOf({ short: 2, long: 5 });
 const writers = 4;
 const writesPerRound = 20;
 const patienceMs = 20_000;

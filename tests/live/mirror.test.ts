@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds, roundsOn } from '../databases.ts';
 import { againBy } from '../fuzz/subject.ts';
+import { lengthOf } from '../run-length.ts';
 import { describeFailure, operationsOf, runOperations } from './mirror-run.ts';
 
 for (const kind of databaseKinds) {
-  const steps = roundsOn(kind, 300);
+  const steps = roundsOn(kind, lengthOf({ short: 100, long: 300 }));
   describe(`mirrors of the tree on ${kind.name}`, () => {
     for (const seed of [1, 2, 3]) {
       test(`have what a fresh read shows, and nothing else was told, in ${steps} random operations of seed ${seed}`, async () => {

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { databaseKinds } from '../databases.ts';
 import { toldAs } from './told-as.ts';
 import type { Variables } from '../graph-bed.ts';
+import { lengthOf } from '../run-length.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { SocketClient } from './socket-client.ts';
 
@@ -21,7 +22,7 @@ interface Entry {
   readonly folderId: string;
 }
 
-const reconnects = 100;
+const reconnects = lengthOf({ short: 25, long: 100 });
 const writers = 4;
 const pageSize = 200;
 const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}';

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { postgres } from '../databases.ts';
+import { lengthOf } from '../run-length.ts';
 import { runChaos } from './chaos/faults.ts';
 
-const nodes = 3;
+const nodes = lengthOf({ short: 2, long: 3 });
 
 describe(`${nodes} nodes under load on ${postgres.name}`, { timeout: 600_000 }, () => {
   test(

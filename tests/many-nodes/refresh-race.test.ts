@@ -2,12 +2,13 @@
 
 import { after, before, describe, test } from 'node:test';
 import { postgres, type TestDatabase } from '../databases.ts';
+import { lengthOf } from '../run-length.ts';
 import { startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
 const count = 3;
 /** `npm run measure:refresh-race` runs more. */
-const rounds = 20;
+const rounds = lengthOf({ short: 8, long: 20 });
 
 describe(`racing refreshes over ${count} nodes on ${postgres.name}`, () => {
   let database: TestDatabase;

@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { databaseKinds, roundsOn } from '../databases.ts';
 import { MirrorBed } from '../live/mirror-bed.ts';
+import { lengthOf } from '../run-length.ts';
 
 const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
@@ -144,7 +145,7 @@ for (const kind of databaseKinds) {
           await tree.change(what, which, other);
           await tree.compare(other);
         }),
-        { numRuns: roundsOn(kind, 100) },
+        { numRuns: roundsOn(kind, lengthOf({ short: 25, long: 100 })) },
       );
       assert.deepEqual(tree.bed.bugs, []);
     });

@@ -5,10 +5,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds } from '../databases.ts';
+import { lengthOf } from '../run-length.ts';
 import { runRights } from './rights-run.ts';
 import { topologiesOf } from './rights-subject.ts';
 
-const steps = 300;
+const steps = lengthOf({ short: 150, long: 300 });
 
 for (const kind of databaseKinds) {
   describe(`rights under concurrency on ${kind.name}`, () => {

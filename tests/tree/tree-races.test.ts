@@ -5,9 +5,10 @@ import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { databaseKinds } from '../databases.ts';
 import type { Variables } from '../graph-bed.ts';
+import { lengthOf } from '../run-length.ts';
 import { TreeBed } from './tree-bed.ts';
 
-const rounds = 25;
+const rounds = lengthOf({ short: 8, long: 25 });
 
 /** How often each outcome came. */
 function tally(outcomes: readonly string[]): Record<string, number> {
@@ -187,7 +188,7 @@ for (const kind of databaseKinds) {
             for (const outcome of await race(changes)) assert.ok(clean.includes(outcome), outcome);
             await isConsistent();
           }),
-          { numRuns: 20, endOnFailure: true },
+          { numRuns: lengthOf({ short: 8, long: 20 }), endOnFailure: true },
         );
         for (const each of ids) await tree.outcome('restoreFolder', { id: each, parentId: top, name: each });
         await isConsistent();
