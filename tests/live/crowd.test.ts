@@ -97,11 +97,11 @@ for (const kind of databaseKinds) {
     });
     after(() => bed.stop());
 
-    test(`of ${crowdSize + 1} each is told of a change once`, async () => {
+    test(`of ${(crowdSize + 1).toLocaleString('en')} each is told of a change once`, async () => {
       await assertAllAreTold([...watchers, outcast]);
     });
 
-    test(`a revoked session's socket closes within a second, and ${crowdSize} others stay`, async (context) => {
+    test(`a revoked session's socket closes within a second, and ${crowdSize.toLocaleString('en')} others stay`, async (context) => {
       const query = '{viewer{session{id}}}';
       const { viewer } = await bed.ask<{ viewer: { session: { id: string } } }>(query, {}, outcastToken);
       const elapsed = startOwnTime();

@@ -1,4 +1,4 @@
-/** Ten nodes that find an empty database at the same instant make one installation of it, and all of them serve it. */
+/** Nodes that find an empty database at the same instant make one installation of it, and all of them serve it. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -7,9 +7,10 @@ import pg from 'pg';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { postgres, type TestDatabase } from '../databases.ts';
 import { withoutHasteWarning } from '../postgres/haste.ts';
+import { lengthOf } from '../run-length.ts';
 import { administrator, startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 
-const count = 10;
+const count = lengthOf({ short: 5, long: 10 });
 
 describe(`${count} first starts at the same instant on ${postgres.name}`, () => {
   let database: TestDatabase;
