@@ -52,6 +52,8 @@ describe('groups of test files', () => {
       'process.cpuUsage();',
       'globalThis.fetch = other;',
       "mock.method(fs, 'x')",
+      "import { registerHooks } from 'node:module';",
+      'Socket.prototype.write = other;',
     ])
       assert.equal(aloneWith(text), true, text);
   });

@@ -54,7 +54,7 @@ const ofItsProcess = new RegExp(
     /^(before|after)(Each)?\(/,
     /(?<![#\w])process\.(?!\s|'|execPath|hrtime|kill\(|gete?[ug]id\b|umask\(\)|env\b)/,
     /\bprocess\.env(\[[^\]]*\]|\.\w+)?\s*=[^=]|\b(delete |assign\()process\.env/,
-    /\bglobalThis\b|\bmock\./,
+    /\bglobalThis\b|\bmock\.|\.prototype\.\w+ = |'node:(module|v8|inspector|async_hooks)'/,
   ]
     .map(({ source }) => source)
     .join('|'),
