@@ -19,7 +19,7 @@ const sharing = [
   'tests/{journal,keys,once,people}/*.test.ts',
   'tests/*.test.ts',
   'tests/{metrics,postgres,stopping,traces,workers}/*.test.ts',
-  'tests/{compiled,contract,hostile-input,large-tree,rights,slow-clients,token-model,upgrade}/*.test.ts',
+  'tests/{contract,hostile-input,large-tree,plan,rights,slow-clients,token-model,upgrade}/*.test.ts',
   'tests/{backup,copy,deploy,examples,published-clients}/*.test.ts',
   'tests/{docs,packages,release,secrets}/*.test.ts',
 ];
