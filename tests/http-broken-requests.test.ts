@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Problem } from '@espalier/contract';
 import { usualTimes, type HttpTimes } from '../server/src/http/http-times.ts';
-import type { AnsweredRequest } from '../server/src/http/request-log.ts';
+import type { FinishedRequest } from '../server/src/http/request-log.ts';
 import { eventually } from './eventually.ts';
 import { dataOf, StagedApp, type StagedOptions } from './live/staged-app.ts';
 import { RawConnection } from './raw-connection.ts';
@@ -18,7 +18,7 @@ const hastyBodies: HttpTimes = { ...usualTimes, bodyMs: 50, bodyBytesPerSecond: 
 const hastyHeads: HttpTimes = { ...usualTimes, headersMs: 50, checkEveryMs: 5 };
 
 async function withApp(options: StagedOptions, use: (stage: Stage) => Promise<void>): Promise<void> {
-  const counted: AnsweredRequest[] = [];
+  const counted: FinishedRequest[] = [];
   const app = await StagedApp.start({ onAnswered: (request) => void counted.push(request), ...options });
   try {
     await use(new Stage(app, counted));
@@ -29,9 +29,9 @@ async function withApp(options: StagedOptions, use: (stage: Stage) => Promise<vo
 
 class Stage {
   readonly app: StagedApp;
-  readonly counted: readonly AnsweredRequest[];
+  readonly counted: readonly FinishedRequest[];
 
-  constructor(app: StagedApp, counted: readonly AnsweredRequest[]) {
+  constructor(app: StagedApp, counted: readonly FinishedRequest[]) {
     this.app = app;
     this.counted = counted;
   }
@@ -149,10 +149,10 @@ describe('a request whose body', () => {
   }
 
   for (const [what, given] of [
-    ['the quick way', {}],
-    ['the usual way', { corsOrigins: ['https://app.example'] }],
+    ['without CORS', {}],
+    ['with CORS', { corsOrigins: ['https://app.example'] }],
   ] as const) {
-    test(`does not come has a line with 408 and its user on ${what}`, () =>
+    test(`does not come has a line with 408 and its user, ${what}`, () =>
       withApp({ httpTimes: hastyBodies, settings: given }, async (stage) => {
         const { requestId } = await stage.refused(
           `POST /graphql HTTP/1.1\r\nHost: x\r\n${json}Authorization: Bearer ${stage.app.token('ann')}\r\nContent-Length: 100\r\n\r\n{`,

@@ -1,107 +1,233 @@
-/** The headers of answers, and requests whose headers could be read in two ways. */
+/** The headers of responses. */
 
 import assert from 'node:assert/strict';
-import { IncomingMessage } from 'node:http';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { apiHeaderLines, securedResponse, servePage } from '../server/src/http/secured-response.ts';
-import { dataOf, StagedApp } from './live/staged-app.ts';
-import { RawConnection, type RawAnswer } from './raw-connection.ts';
+import { json, RawClient } from './live/raw-client.ts';
+import { dataOf, StagedApp, StagedStream } from './live/staged-app.ts';
+import type { RawAnswer } from './raw-connection.ts';
 
 const origin = 'https://app.example.com';
 
+const securityHeaders = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+interface Case {
+  readonly status: number;
+  readonly send: (client: RawClient) => Promise<RawAnswer>;
+  /** The response goes to an authenticated user. */
+  readonly isAuthenticated?: boolean;
+  /** Instead of the policy of the API. */
+  readonly policy?: RegExp;
+}
+
+const upgrade = ['Upgrade: websocket', 'Connection: Upgrade'];
+const pagePolicy = /^default-src 'none'; script-src 'self';/;
+
+/** Every kind of response. */
+const cases: Readonly<Record<string, Case>> = {
+  'a result': { status: 200, isAuthenticated: true, send: (to) => to.post([json, to.bearer]) },
+  'a result by GET': {
+    status: 200,
+    isAuthenticated: true,
+    send: (to) => to.send('GET', '/graphql?query={x}', ['Host: x', to.bearer]),
+  },
+  'an event stream': {
+    status: 200,
+    isAuthenticated: true,
+    send(to) {
+      const stream = new StagedStream();
+      stream.end();
+      to.app.open = () => stream;
+      return to.post([json, to.bearer, 'Accept: text/event-stream']);
+    },
+  },
+  'a login': {
+    status: 200,
+    isAuthenticated: true,
+    send: (to) => to.post([json], '{"username":"u","password":"p"}', '/login'),
+  },
+  'a verified token': {
+    status: 204,
+    isAuthenticated: true,
+    send: (to) => to.post([json], `{"authToken":"${to.app.token('ann')}"}`, '/login/verify'),
+  },
+  'the service root': { status: 200, send: (to) => to.send('GET', '/', ['Host: x']) },
+  'a probe': { status: 200, send: (to) => to.send('GET', '/livez', ['Host: x']) },
+  'the key set': { status: 200, send: (to) => to.send('GET', '/.well-known/jwks.json', ['Host: x']) },
+  'the OpenAPI document': { status: 200, send: (to) => to.send('GET', '/openapi.json', ['Host: x']) },
+  'a redirect to the console': { status: 308, send: (to) => to.send('GET', '/console', ['Host: x']) },
+  'a page of the console': {
+    status: 200,
+    policy: pagePolicy,
+    send: (to) => to.send('GET', '/console/', ['Host: x']),
+  },
+  'an asset of the console': {
+    status: 200,
+    policy: pagePolicy,
+    send: (to) => to.send('GET', '/console/assets/app.js', ['Host: x']),
+  },
+  'a missing file of the console': {
+    status: 404,
+    send: (to) => to.send('GET', '/console/no.js', ['Host: x']),
+  },
+  'a body that is not JSON': {
+    status: 400,
+    isAuthenticated: true,
+    send: (to) => to.post([json, to.bearer], 'no JSON'),
+  },
+  'a request without Host': { status: 400, send: (to) => to.send('GET', '/livez') },
+  'a URL that cannot be decoded': { status: 400, send: (to) => to.send('GET', '/%zz', ['Host: x']) },
+  'a request that is not HTTP': { status: 400, send: (to) => to.exchange('rubbish\r\n\r\n') },
+  'a broken chunk': {
+    status: 400,
+    send: (to) =>
+      to.send('POST', '/graphql', ['Host: x', json, to.bearer, 'Transfer-Encoding: chunked'], 'x\r\n'),
+  },
+  'a broken WebSocket handshake': {
+    status: 400,
+    send: (to) => to.send('GET', '/graphql', ['Host: x', ...upgrade]),
+  },
+  'a missing token': { status: 401, send: (to) => to.post([json]) },
+  'a refused upgrade': {
+    status: 401,
+    send: (to) => to.send('GET', '/graphql', ['Host: x', 'Authorization: Bearer x', ...upgrade]),
+  },
+  'an unknown path': { status: 404, send: (to) => to.send('GET', '/nothing', ['Host: x']) },
+  'a wrong method': { status: 405, send: (to) => to.send('PUT', '/login', ['Host: x', 'Content-Length: 0']) },
+  'an unacceptable media type': {
+    status: 406,
+    isAuthenticated: true,
+    send: (to) => to.post([json, to.bearer, 'Accept: image/png']),
+  },
+  'a body that is too large': { status: 413, send: (to) => to.post([json], 'x'.repeat(20_000), '/login') },
+  'an unsupported media type': {
+    status: 415,
+    isAuthenticated: true,
+    send: (to) => to.post(['Content-Type: text/plain', to.bearer]),
+  },
+  'an unknown expectation': {
+    status: 417,
+    send: (to) => to.send('GET', '/livez', ['Host: x', 'Expect: tea']),
+  },
+  'a socket path without an upgrade': {
+    status: 426,
+    send: (to) => to.send('GET', '/graphql/ws', ['Host: x']),
+  },
+  'headers that are too long': {
+    status: 431,
+    send: (to) => to.send('GET', '/livez', ['Host: x', `X: ${'x'.repeat(20_000)}`]),
+  },
+  'a bug': {
+    status: 500,
+    isAuthenticated: true,
+    send(to) {
+      to.app.open = () => Promise.reject(new TypeError('a bug'));
+      return to.post([json, to.bearer]);
+    },
+  },
+};
+
+/** Throws if a header is repeated. */
+function headersOf({ head }: RawAnswer): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of head.split('\r\n').slice(1)) {
+    const [, name = '', value = ''] = /^([^:]+): (.*)$/.exec(line) ?? [];
+    assert.ok(!headers.has(name.toLowerCase()), `${name} is repeated in ${head}`);
+    headers.set(name.toLowerCase(), value);
+  }
+  return headers;
+}
+
+for (const { corsOrigins = [], basePath = '' } of [
+  {},
+  { corsOrigins: [origin] },
+  { corsOrigins: ['*'] },
+  { basePath: '/my/api' },
+]) {
+  const origins = corsOrigins.join() || 'none';
+  describe(`the headers of every response, CORS origins ${origins}, base path ${basePath || '/'}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+    let client: RawClient;
+    before(async () => {
+      mkdirSync(join(folder, 'assets'));
+      writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Console</title>');
+      writeFileSync(join(folder, 'assets', 'app.js'), '0;');
+      const settings = { ...StagedApp.settings, corsOrigins, basePath };
+      client = new RawClient(await StagedApp.start({ settings, consoleFolder: folder }), basePath);
+    });
+    after(async () => {
+      await client.app.stop();
+      rmSync(folder, { recursive: true });
+    });
+
+    for (const [what, { status, send, isAuthenticated = false, policy }] of Object.entries(cases)) {
+      test(`are on the response ${status} to ${what}`, async () => {
+        client.app.open = ({ query }) => dataOf({ query });
+        const answer = await send(client);
+        assert.equal(answer.status, status, answer.body);
+        const headers = headersOf(answer);
+        for (const [name, value] of Object.entries(securityHeaders)) {
+          if (policy && name === 'content-security-policy') assert.match(headers.get(name) ?? '', policy);
+          else assert.equal(headers.get(name), value, name);
+        }
+        assert.equal(headers.get('espalier-version'), isAuthenticated ? '0.0.0-test' : undefined);
+        for (const name of ['server', 'x-powered-by', 'via', 'set-cookie', 'strict-transport-security']) {
+          assert.equal(headers.get(name), undefined, name);
+        }
+        if (status < 400) return;
+        assert.match(headers.get('content-type') ?? '', /^application\/(problem\+)?json/);
+        assert.doesNotMatch(answer.head + answer.body, /fastify|node/i);
+      });
+    }
+  });
+}
+
 describe('headers', () => {
   let app: StagedApp;
+  let client: RawClient;
   before(async () => {
     app = await StagedApp.start({ settings: { ...StagedApp.settings, corsOrigins: [origin] } });
+    client = new RawClient(app);
     app.open = ({ query }) => dataOf({ query });
   });
   after(() => app.stop());
 
-  const exchange = async (text: string): Promise<RawAnswer> => {
-    const connection = await RawConnection.open(app.url);
-    const answer = await connection.exchange(text);
-    connection.close();
-    assert.ok(answer, `an answer to ${JSON.stringify(text.slice(0, 80))}`);
-    return answer;
+  const send = (line: string, headers: readonly string[] = [], body = '') => {
+    const [method = '', path = ''] = line.split(' ');
+    return client.send(method, path, headers, body);
   };
-  const send = (line: string, headers: readonly string[] = [], body = '') =>
-    exchange(`${line} HTTP/1.1\r\n${headers.map((each) => `${each}\r\n`).join('')}\r\n${body}`);
-  const ask = (headers: readonly string[], body = '{"query":"{x}"}', path = '/graphql') =>
-    send(`POST ${path}`, ['Host: x', ...headers, `Content-Length: ${body.length}`], body);
-  const json = 'Content-Type: application/json';
-  const bearer = () => `Authorization: Bearer ${app.token('ann')}`;
+  const ask = (headers: readonly string[]) => client.post(headers);
 
-  test('every answer bears the headers that keep browsers from taking it for something else', async () => {
-    const answers = {
-      200: await ask([json, bearer()]),
-      204: await send('OPTIONS /graphql', [
-        'Host: x',
-        `Origin: ${origin}`,
-        'Access-Control-Request-Method: POST',
-      ]),
-      400: await ask([json, bearer()], 'no JSON'),
-      401: await ask([json]),
-      403: await send('GET /graphql', [
-        'Host: x',
-        'Origin: https://evil.example',
-        'Upgrade: websocket',
-        'Connection: Upgrade',
-      ]),
-      404: await send('GET /nothing', ['Host: x']),
-      405: await send('PUT /login', ['Host: x', 'Content-Length: 0']),
-      406: await ask([json, bearer(), 'Accept: image/png']),
-      413: await ask([json], 'x'.repeat(20_000), '/login'),
-      415: await ask(['Content-Type: text/plain', bearer()]),
-      417: await send('GET /livez', ['Host: x', 'Expect: tea']),
-      426: await send('GET /graphql/ws', ['Host: x']),
-      431: await send('GET /livez', ['Host: x', `X: ${'x'.repeat(20_000)}`]),
-    };
-    const broken = [await exchange('rubbish\r\n\r\n'), await send('GET /%zz', ['Host: x'])];
-    const others = [await send('GET /openapi.json', ['Host: x']), await send('GET /livez', ['Host: x'])];
-    for (const [status, answer] of Object.entries(answers)) assert.equal(answer.status, Number(status));
-    for (const { status, head, body } of [...Object.values(answers), ...broken, ...others]) {
-      const names = head.split('\r\n').map((line) => line.split(':')[0]!.toLowerCase());
-      assert.equal(new Set(names).size, names.length, `a header is there twice in ${status}: ${head}`);
-      for (const line of apiHeaderLines.trimEnd().split('\r\n')) {
-        assert.ok(head.includes(`\r\n${line}`), `${line} in ${status}: ${head}`);
-      }
-      assert.ok(
-        !/\r\n(server|x-powered-by|via|set-cookie|strict-transport-security):/i.test(head),
-        `${status}: ${head}`,
-      );
-      if (status >= 400 && status < 600) assert.match(head, /content-type: application\/(problem\+)?json/i);
-      assert.ok(!/fastify|node/i.test(head + (status >= 400 ? body : '')), `${status}: no names`);
-    }
-  });
+  for (const [what, status, line, ...headers] of [
+    [
+      'a preflight request',
+      204,
+      'OPTIONS /graphql',
+      `Origin: ${origin}`,
+      'Access-Control-Request-Method: POST',
+    ],
+    ['an upgrade from a forbidden origin', 403, 'GET /graphql', 'Origin: https://evil.example', ...upgrade],
+  ] as const) {
+    test(`of the response ${status} to ${what} are those of every response`, async () => {
+      const answer = await send(line, ['Host: x', ...headers]);
+      assert.equal(answer.status, status);
+      const found = headersOf(answer);
+      for (const [name, value] of Object.entries(securityHeaders)) assert.equal(found.get(name), value);
+      assert.equal(found.get('espalier-version'), undefined);
+    });
+  }
 
-  test('what they are', () => {
-    assert.equal(
-      apiHeaderLines,
-      [
-        'x-content-type-options: nosniff',
-        "content-security-policy: default-src 'none'; frame-ancestors 'none'",
-        'referrer-policy: no-referrer',
-        'cross-origin-resource-policy: same-origin',
-        '',
-      ].join('\r\n'),
-    );
-  });
-
-  test('a page has a policy of its own, and the rest of them', () => {
-    const Response = securedResponse(true, '1.2.3');
-    const response = new Response(new IncomingMessage(new Socket()));
-    servePage(response, "default-src 'self'");
-    response.writeHead(200, { 'content-type': 'text/html' });
-    const head = (response as unknown as { _header: string })._header;
-    assert.match(head, /content-security-policy: default-src 'self'\r\n/);
-    assert.doesNotMatch(head, /default-src 'none'/);
-    assert.match(head, /x-content-type-options: nosniff\r\n/);
-  });
-
-  test('with TLS of its own, the service asks browsers to stay with TLS', async () => {
+  test('include Strict-Transport-Security only if the server itself terminates TLS', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const secure = await StagedApp.start({ tls: { cert: Buffer.from(cert), key: Buffer.from(key) } });
     const url = secure.url.replace(/^http:/, 'https:');
@@ -112,70 +238,6 @@ describe('headers', () => {
     answer.resume();
     assert.equal(answer.headers['strict-transport-security'], 'max-age=63072000');
     await secure.stop();
-  });
-
-  for (const [what, path, headers, status] of [
-    ['two different auth tokens', '/graphql', [json, 'Authorization: Bearer a.b.9e15'], 401],
-    ['a second, empty Authorization', '/graphql', [json, 'authorization:'], 401],
-    ['two Authorization headers', '/logout', [json, 'Authorization: Bearer x'], 401],
-    ['two Hosts', '/graphql', [json, 'Host: x'], 400],
-    ['two Hosts', '/login/verify', [json, 'host: y'], 400],
-    ['two Content-Types', '/graphql', [json, 'Content-type: text/plain'], 400],
-    ['two Content-Types', '/login', [json, json], 400],
-    ['two Idempotency-Keys', '/graphql', [json, 'Idempotency-Key: a', 'idempotency-key: a'], 400],
-    ['two Content-Lengths', '/graphql', [json, 'Content-Length: 15'], 400],
-    ['a list of Content-Lengths', '/graphql', [json, 'content-length: 15, 15'], 400],
-    ['Content-Length and Transfer-Encoding', '/graphql', [json, 'Transfer-Encoding: chunked'], 400],
-    ['a folded line', '/graphql', [json, 'X: a\r\n b'], 400],
-    ['a space before a colon', '/graphql', [json, 'X : a'], 400],
-    ['a line that ends with a bare LF', '/graphql', [json, 'X: a\nY: b'], 400],
-    ['a bare CR', '/graphql', [json, 'X: a\rY: b'], 400],
-    ['a NUL', '/graphql', [json, 'X: a\0b'], 400],
-    ['101 headers', '/graphql', [json, ...Array.from({ length: 97 }, (_, n) => `X${n}: a`)], 400],
-  ] as const) {
-    test(`${what} at ${path}: ${status}`, async () => {
-      const answer = await ask([bearer(), ...headers], '{"query":"{x}"}', path);
-      assert.equal(answer.status, status, answer.body);
-    });
-  }
-
-  test('100 headers are fine', async () => {
-    const many = Array.from({ length: 96 }, (_, n) => `X${n}: a`);
-    assert.equal((await ask([bearer(), json, ...many])).status, 200);
-  });
-
-  test('a body in another transfer encoding, or of HTTP/1.0, is not guessed at', async () => {
-    const body = '0\r\n\r\n';
-    const headers = ['Host: x', bearer(), json];
-    for (const encoding of ['gzip, chunked', 'xchunked', 'identity', 'chunked, identity']) {
-      const answer = await send('POST /graphql', [...headers, `Transfer-Encoding: ${encoding}`], body);
-      assert.equal(answer.status, 400, encoding);
-    }
-    const old = await exchange(
-      `POST /graphql HTTP/1.0\r\n${[...headers, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n${body}`,
-    );
-    assert.equal(old.status, 400);
-  });
-
-  test('a request without Host, and one of no version, get a problem in words', async () => {
-    const without = await send('GET /livez');
-    assert.equal(without.status, 400);
-    assert.match(without.body, /Host is missing/);
-    const ancient = await exchange('GET /livez\r\n\r\n');
-    assert.equal(ancient.status, 400);
-    assert.match(ancient.body, /"code":"BAD_INPUT"/);
-    assert.equal((await exchange('GET /livez HTTP/1.0\r\n\r\n')).status, 200);
-  });
-
-  test('no header makes another method of a request', async () => {
-    const override = (method: string) => [
-      `X-HTTP-Method-Override: ${method}`,
-      `X-HTTP-Method: ${method}`,
-      `X-Method-Override: ${method}`,
-    ];
-    const answer = await send('GET /login?_method=POST', ['Host: x', ...override('POST')]);
-    assert.equal(answer.status, 405);
-    assert.equal((await ask([json, bearer(), ...override('GET')])).status, 200);
   });
 
   test('an unknown method on the OpenAPI document gets 405 with Allow', async () => {

@@ -1,5 +1,6 @@
 /** The HTTP side alone, on a real port: the graph and the sessions behind it do what a test tells them to. */
 
+import type { Socket } from 'node:net';
 import type { GraphRequest } from '@espalier/contract';
 import { pino } from 'pino';
 import type { GraphLimits, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
@@ -33,6 +34,7 @@ export class StagedApp {
   /** As long as not, nobody can say whether a token is good. */
   knowsKeys = true;
   readonly #app: App;
+  #openConnections = 0;
 
   static readonly settings: AppOptions['settings'] = {
     basePath: '',
@@ -84,10 +86,14 @@ export class StagedApp {
   private constructor(app: App, url: string) {
     this.#app = app;
     this.url = url;
+    app.server.on('connection', (socket: Socket) => {
+      this.#openConnections++;
+      socket.once('close', () => this.#openConnections--);
+    });
   }
 
   get openConnections(): number {
-    return (this.#app.server as unknown as { _connections: number })._connections;
+    return this.#openConnections;
   }
 
   stop(): Promise<void> {

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
 import { eventually } from '../../../tests/eventually.ts';
 import { withWriteLimit } from '../../../tests/write-limit.ts';
-import { logDestination } from './log-destination.ts';
+import { LogDestination } from './log-destination.ts';
 
 let folder: string;
 let file: string;
@@ -26,8 +26,8 @@ const messages = () =>
     .split('\n')
     .map((line) => (JSON.parse(line) as { msg: string }).msg);
 
-test('what cannot be written on a full disk is written when there is room, in its order', async () => {
-  const log = pino({}, logDestination(descriptor));
+test('writes lines that a full disk rejected as soon as there is room, in their order', async () => {
+  const log = pino({}, new LogDestination(descriptor));
   log.info('before');
   await withWriteLimit(0, () => Promise.resolve(log.info('during')));
   assert.deepEqual(messages(), ['before']);
@@ -35,8 +35,8 @@ test('what cannot be written on a full disk is written when there is room, in it
   assert.deepEqual(messages(), ['before', 'during', 'after']);
 });
 
-test('of what is too much to keep, the first is kept', async () => {
-  const log = pino({}, logDestination(descriptor));
+test('keeps the first lines if it cannot write for long, and loses the others', async () => {
+  const log = pino({}, new LogDestination(descriptor));
   const long = 'x'.repeat(100_000);
   await withWriteLimit(0, () => {
     for (let place = 0; place < 100; place++) log.info(`${place} ${long}`);
@@ -48,40 +48,55 @@ test('of what is too much to keep, the first is kept', async () => {
   assert.deepEqual(places, ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'after']);
 });
 
-test('lines that can wait are written together, before any that cannot', () => {
-  const destination = logDestination(descriptor);
-  destination.hold('{"msg":"one"}\n');
-  destination.hold('{"msg":"two"}\n');
+test('buffers lines of the access log, and writes them before any other line', () => {
+  const log = pino({}, new LogDestination(descriptor));
+  log.info({ requestId: 'one' }, 'request');
+  log.child({ worker: 1 }).info({ requestId: 'two' }, 'request');
   assert.equal(readFileSync(file, 'utf8'), '');
-  destination.write('{"msg":"three"}\n');
-  assert.deepEqual(messages(), ['one', 'two', 'three']);
+  log.info('three');
+  assert.deepEqual(messages(), ['request', 'request', 'three']);
 });
 
-test('what could not be written is tried again, also if nothing more is logged', async () => {
-  const destination = logDestination(descriptor);
-  await withWriteLimit(0, () => Promise.resolve(destination.write('{"msg":"only"}\n')));
+for (const level of ['warn', 'error', 'fatal'] as const) {
+  test(`writes a line of level ${level} at once, whatever its message is`, () => {
+    const log = pino({}, new LogDestination(descriptor));
+    log.info('request');
+    log[level]('request');
+    assert.deepEqual(messages(), ['request', 'request']);
+  });
+}
+
+test('tries again to write a line, also if no other line follows', async () => {
+  const log = pino({}, new LogDestination(descriptor));
+  await withWriteLimit(0, () => Promise.resolve(log.info('only')));
   await eventually(() => readFileSync(file, 'utf8') !== '', 'it is written');
   assert.deepEqual(messages(), ['only']);
 });
 
-test('lines that can wait do so for a moment only, and not when there are many', async () => {
-  const destination = logDestination(descriptor);
-  const long = `{"msg":"${'x'.repeat(70_000)}"}\n`;
-  destination.hold(long);
-  assert.equal(readFileSync(file, 'utf8'), long);
-  destination.hold('{"msg":"last"}\n');
+test('buffers lines for a moment only, and up to a size', async () => {
+  const log = pino({}, new LogDestination(descriptor));
+  log.info({ address: 'x'.repeat(70_000) }, 'request');
+  assert.deepEqual(messages(), ['request']);
+  log.info('request');
   await eventually(() => messages().length === 2, 'it is written');
 });
 
-test('on a terminal each line is written at once, in words', () => {
-  const destination = logDestination(descriptor, true);
-  destination.hold('{"level":30,"time":0,"pid":1,"hostname":"here","msg":"requests are served again"}\n');
-  assert.match(readFileSync(file, 'utf8'), /^\d\d:\d\d:\d\d\.000 INFO {2}requests are served again\n$/);
+test('writes buffered lines when it is flushed', () => {
+  const destination = new LogDestination(descriptor);
+  pino({}, destination).info('request');
+  destination.flush();
+  assert.deepEqual(messages(), ['request']);
 });
 
-test('a log that takes nothing for good hinders nobody', () => {
+test('writes each line at once on a terminal, as text', () => {
+  const log = pino({ timestamp: () => ',"time":0' }, new LogDestination(descriptor, true));
+  log.info({ method: 'GET', route: '/', status: 200, ms: 1 }, 'request');
+  assert.match(readFileSync(file, 'utf8'), /^\d\d:\d\d:\d\d\.000 INFO {2}GET \/ 200 in 1 ms\n$/);
+});
+
+test('never throws and never blocks if nothing can be written', () => {
   const full = openSync('/dev/full', 'w');
-  const log = pino({}, logDestination(full));
+  const log = pino({}, new LogDestination(full));
   for (let place = 0; place < 1_000; place++) log.info('one of many');
   closeSync(full);
   log.info('closed');

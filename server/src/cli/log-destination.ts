@@ -1,75 +1,87 @@
 /**
- * Where the log goes: standard error, as JSON lines, or in words if that is a terminal. When it takes nothing, as a file on
- * a full disk or a pipe that nobody reads, the server goes on: pino's own destination would try again until it can be
- * written, and let everybody wait meanwhile.
+ * Writes the log to standard error: as JSON lines, or as text on a terminal. If it cannot be written, for example to a file
+ * on a full disk or a pipe that nobody reads, the server continues. Pino's own destination would block until it can.
  */
 
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { pino } from 'pino';
 import { shownLogLine } from './shown-log-line.ts';
 
-/** Kept until there is room; what comes then is lost. */
-const mostKeptBytes = 2 ** 20;
-/** Held for so long, at most so much: the lines of thousands of requests are written at once. */
-const heldForMs = 100;
-const mostHeldBytes = 64 * 1024;
-/** Of a letter, in UTF-8. */
-const mostBytes = 3;
+/** Lines that could not be written, up to this size. Later lines are lost. */
+const maxUnwrittenBytes = 2 ** 20;
+/** Access log lines are buffered for this time and up to this size, so that one system call writes many. */
+const maxBufferedMs = 100;
+const maxBufferedBytes = 64 * 1024;
+/** UTF-8 bytes per UTF-16 code unit. */
+const maxBytesPerUnit = 3;
 
-export interface LogDestination {
-  write(line: string): void;
-  /** For a line that can wait a moment for others. None is lost but with the process itself, at once. */
-  hold(line: string): void;
-  /** Writes what is held. */
-  flush(): void;
-}
+const info = pino.levels.values['info']!;
+/** The message of every line of the access log: see http/request-log.ts. */
+const accessLogMessage = 'request';
 
-export function logDestination(descriptor = 2, isTerminal = isatty(descriptor)): LogDestination {
-  // Bytes, and not texts: of those, each line would leave pieces behind, to be found again when nobody has them at hand any more.
-  const held = Buffer.allocUnsafe(mostHeldBytes);
-  let heldBytes = 0;
-  let unwritten: Buffer = Buffer.alloc(0);
-  let timer: NodeJS.Timeout | undefined;
+const needsMetadata: unique symbol = Symbol.for('pino.metadata') as never;
 
-  const writeOut = (bytes: Buffer) => {
-    clearTimeout(timer);
-    timer = undefined;
+export class LogDestination {
+  /** Makes pino set `lastLevel` and `lastMsg` before each call of `write`: https://getpino.io/#/docs/api?id=metadata */
+  readonly [needsMetadata] = true;
+  lastLevel = 0;
+  lastMsg: string | undefined;
+  readonly #descriptor: number;
+  readonly #isTerminal: boolean;
+  /** Bytes, not strings: a string would be kept in parts that have to be joined later. */
+  readonly #buffer = Buffer.allocUnsafe(maxBufferedBytes);
+  #bufferedBytes = 0;
+  #unwritten: Buffer = Buffer.alloc(0);
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(descriptor = 2, isTerminal = isatty(descriptor)) {
+    this.#descriptor = descriptor;
+    this.#isTerminal = isTerminal;
+    process.on('exit', () => this.flush());
+  }
+
+  /** Writes at once, unless it is a line of the access log: these wait a moment for others. */
+  write(line: string): void {
+    this.#add(this.#isTerminal ? shownLogLine(line) : line);
+    if (this.#isTerminal || !this.#mayWait()) this.flush();
+    else this.#timer ??= setTimeout(() => this.flush(), maxBufferedMs).unref();
+  }
+
+  /** Writes the buffered lines. */
+  flush(): void {
+    const bytes = this.#buffer.subarray(0, this.#bufferedBytes);
+    this.#bufferedBytes = 0;
+    this.#writeOut(bytes);
+  }
+
+  #mayWait(): boolean {
+    return this.lastLevel <= info && this.lastMsg === accessLogMessage;
+  }
+
+  #add(line: string): void {
+    const maxBytes = line.length * maxBytesPerUnit;
+    if (this.#bufferedBytes + maxBytes > maxBufferedBytes) this.flush();
+    if (maxBytes > maxBufferedBytes) this.#writeOut(Buffer.from(line));
+    else this.#bufferedBytes += this.#buffer.write(line, this.#bufferedBytes);
+  }
+
+  #writeOut(bytes: Buffer): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     let rest = bytes;
-    if (unwritten.length > 0) {
-      rest = unwritten.length < mostKeptBytes ? Buffer.concat([unwritten, bytes]) : unwritten;
+    if (this.#unwritten.length > 0) {
+      rest =
+        this.#unwritten.length < maxUnwrittenBytes
+          ? Buffer.concat([this.#unwritten, bytes])
+          : this.#unwritten;
     }
     try {
-      while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+      while (rest.length > 0) rest = rest.subarray(writeSync(this.#descriptor, rest));
     } catch {
-      // Full, closed or slow: perhaps in a moment, perhaps with the next line.
-      timer = setTimeout(flush, heldForMs).unref();
+      // Full, closed or slow. Try again in a moment, or with the next line.
+      this.#timer = setTimeout(() => this.flush(), maxBufferedMs).unref();
     }
-    unwritten = Buffer.from(rest);
-  };
-  const flush = () => {
-    const bytes = held.subarray(0, heldBytes);
-    heldBytes = 0;
-    writeOut(bytes);
-  };
-  const hold = (line: string) => {
-    const most = line.length * mostBytes;
-    if (heldBytes + most > held.length) flush();
-    if (most > held.length) writeOut(Buffer.from(line));
-    else heldBytes += held.write(line, heldBytes);
-  };
-  const write = (line: string) => {
-    hold(isTerminal ? shownLogLine(line) : line);
-    flush();
-  };
-  process.on('exit', flush);
-  return {
-    write,
-    flush,
-    hold(line) {
-      // Who looks at it does not want to wait.
-      if (isTerminal) return write(line);
-      hold(line);
-      timer ??= setTimeout(flush, heldForMs).unref();
-    },
-  };
+    this.#unwritten = Buffer.from(rest);
+  }
 }

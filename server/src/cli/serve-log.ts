@@ -7,7 +7,7 @@ import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
 import type { Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
-import { logDestination } from './log-destination.ts';
+import { LogDestination } from './log-destination.ts';
 import { version } from './version.ts';
 
 export interface ServeLog {
@@ -28,7 +28,7 @@ export function serveLog(
   descriptor = 2,
   isTerminal = isatty(descriptor),
 ): ServeLog {
-  const destination = logDestination(descriptor, isTerminal);
+  const destination = new LogDestination(descriptor, isTerminal);
   const log = pino({ level: logLevel }, destination);
   return {
     log,

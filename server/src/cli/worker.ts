@@ -7,7 +7,7 @@ import { startServer } from '../server.ts';
 import { PrimaryLink } from '../workers/primary-link.ts';
 import { consoleFolder } from './console-folder.ts';
 import { describeFailure } from './failures.ts';
-import { logDestination } from './log-destination.ts';
+import { LogDestination } from './log-destination.ts';
 import { endOnBug } from './signals.ts';
 import { version } from './version.ts';
 
@@ -22,7 +22,7 @@ export async function workUntilStopped(): Promise<void> {
   clearTimeout(late);
   if (!orders) process.exit(0);
   const { settings, shownSettings, place } = orders;
-  const log = pino({ level: settings.logLevel }, logDestination()).child({ worker: place });
+  const log = pino({ level: settings.logLevel }, new LogDestination()).child({ worker: place });
   endOnBug(log);
   try {
     const server = await startServer({

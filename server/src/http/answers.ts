@@ -1,5 +1,6 @@
-/** Turns a refusal into an answer: its status by the endpoint, its form by the endpoint, and never a stack. */
+/** Turns a refusal into a response. The endpoint decides its status and format. It never contains a stack. */
 
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { statusOf, toGraphCode, type Endpoint, type Problem, type RefusalCode } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,16 +12,11 @@ import type { NoteTrouble } from '../trouble-log.ts';
 import { drainBody } from './drain-body.ts';
 import { acceptedMediaType } from './media-types.ts';
 import { STATUS_CODES } from './node-http.ts';
-import type { ReceivedRequest } from './received-request.ts';
-import { apiHeaderLines } from './secured-response.ts';
+import { securityHeaderLines } from './security-headers.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     endpoint?: Endpoint;
-  }
-  interface FastifyRequest {
-    /** Why it was refused, if it was. */
-    refusalCode: RefusalCode | null;
   }
 }
 
@@ -31,19 +27,21 @@ export interface ErrorServices {
   readonly log: Logger;
   readonly activity: Activity;
   readonly noteTrouble: NoteTrouble;
+  /** Whether the client got a response already, because its body was broken or late. */
+  readonly hasRefused: (request: IncomingMessage) => boolean;
 }
 
-/** For Fastify's error handler: anything that was thrown. */
+/** Fastify's error handler. `error` is whatever was thrown. */
 export function answerError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, activity, noteTrouble }: ErrorServices,
+  { log, activity, noteTrouble, hasRefused }: ErrorServices,
 ): void {
   if (isGone(error, request)) {
-    const wasSentAway = (request.raw as ReceivedRequest).toldInstead !== undefined;
-    if (!wasSentAway)
+    if (!hasRefused(request.raw)) {
       log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
+    }
     reply.hijack();
     return;
   }
@@ -53,19 +51,19 @@ export function answerError(
   const isError = statusOf(request.routeOptions.config.endpoint, refusal.code) >= 500;
   if (isError) activity.count('errors');
   drainBody(request.raw, (isRead) => {
-    // Fastify would close the connection for what the client may still send; by now it has sent it.
+    // Fastify closes the connection because the client may still be sending. It has finished.
     if (isRead) reply.removeHeader('connection');
     answerRefusal(refusal, request, reply);
   });
 }
 
-/** The connection ended while the body was on its way, or an answer: there is nobody to tell. */
+/** The connection was closed within the body or the response: no client waits for a refusal. */
 function isGone(error: unknown, { raw }: FastifyRequest): boolean {
-  const { code } = error as { code?: unknown };
+  const { code } = partsOf(error);
   return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
 }
 
-/** Only what has a cause: that it was refused, and why, stands in the line of the request. */
+/** Only a refusal with a cause has its own line. The access log contains the code of every refusal. */
 function logRefusal(
   { code, cause, message }: Refusal,
   request: FastifyRequest,
@@ -102,7 +100,7 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
     .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
 }
 
-/** With the request's id if there is a request that is refused. */
+/** With the request's id if the whole request is refused. */
 export function toGraphError({ code, message, details }: Refusal, requestId?: string): GraphQLFormattedError {
   return {
     message,
@@ -131,29 +129,29 @@ function problemText(
   return JSON.stringify(problem);
 }
 
-/** While what still comes of a broken request is passed over, so that its sender can read the answer. */
+/** For this time the rest of a broken request is discarded, so that the client can read the response. */
 export const lingerMs = 2_000;
 
-const complaints: Readonly<Record<number, string>> = {
+const brokenDetails: Readonly<Record<number, string>> = {
   400: 'This is not a request that can be read.',
   408: 'The request was not sent in time.',
   431: 'The address and the headers of the request are too long.',
 };
 
-/** For what is not even HTTP, or does not come, so that there is no request to answer: the connection ends with it. */
+/** Writes the response to a bare socket and closes it: for a request that cannot be parsed or did not arrive in time. */
 export function answerBrokenRequest(socket: Socket, status: number, requestId: string): void {
-  const body = problemText(status, 'BAD_INPUT', complaints[status]!, requestId);
+  const body = problemText(status, 'BAD_INPUT', brokenDetails[status]!, requestId);
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${apiHeaderLines}` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${securityHeaderLines}` +
       `content-type: ${problemMediaType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
       `connection: close\r\n\r\n${body}`,
   );
-  // What comes too late must not be done after all.
+  // A late request must not be executed.
   if (status === 408) socket.destroySoon();
   else setTimeout(() => socket.destroy(), lingerMs).unref();
 }
 
-/** RFC 9110 §10.1.1: nobody here knows another expectation than 100-continue. Its body is not waited for. */
+/** RFC 9110 §10.1.1: the only supported expectation is 100-continue. The response does not wait for the body. */
 export function answerExpectation(request: FastifyRequest, reply: FastifyReply): void {
   request.refusalCode = 'BAD_INPUT';
   reply
@@ -163,7 +161,7 @@ export function answerExpectation(request: FastifyRequest, reply: FastifyReply):
     .send(problemText(417, 'BAD_INPUT', 'Expect can only be 100-continue.', request.id));
 }
 
-/** RFC 6750 §3.1: only who sent a bearer token is told what is wrong with it. */
+/** RFC 6750 §3.1: the error is included only if the client sent a bearer token. */
 function challenge({ code, message }: Refusal, request: FastifyRequest): string {
   if (request.routeOptions.config.endpoint?.authHeader === 'client') return 'Basic realm="espalier"';
   const isBearer = /^bearer\b/i.test(request.headers.authorization ?? '');
@@ -174,13 +172,18 @@ function challenge({ code, message }: Refusal, request: FastifyRequest): string 
 
 function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
-  const { code = '', statusCode = 500 } = error as { code?: string; statusCode?: number };
+  const { code = '', statusCode = 500 } = partsOf(error);
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('TOO_LARGE');
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Refusal('UNSUPPORTED_MEDIA_TYPE');
   if (code.startsWith('FST_ERR_') && statusCode < 500) return new Refusal('BAD_INPUT');
-  // The client has hung up, and nobody reads the answer: in the middle of its body (the status is Fastify's mark of
-  // that), or before the first of its events was sent.
+  // The client closed the connection: within the body (Fastify sets this status then), or before the first event.
   if (code === 'ECONNRESET' && statusCode === 400) return new Refusal('BAD_INPUT');
   if (code === 'ERR_STREAM_PREMATURE_CLOSE') return new Refusal('BAD_INPUT');
-  return new Refusal('INTERNAL', undefined, { cause: error });
+  const cause = error ?? new Error('A promise was rejected, or an exception thrown, without an error.');
+  return new Refusal('INTERNAL', undefined, { cause });
+}
+
+/** Anything can be thrown, also `undefined`. */
+function partsOf(error: unknown): { readonly code?: string; readonly statusCode?: number } {
+  return error ?? {};
 }

@@ -1,4 +1,4 @@
-/** The HTTP side of the service: a Fastify app with the endpoints of the contract, and nothing of what they do. */
+/** The HTTP layer: a Fastify app with the endpoints of the contract. It translates requests and responses. */
 
 import { randomBytes } from 'node:crypto';
 import { openApiDocument } from '@espalier/contract';
@@ -14,7 +14,7 @@ import type { SigningKeys } from '../sessions/signing-keys.ts';
 import type { Tracer } from '../tracer.ts';
 import { createTroubleLog, type NoteTrouble } from '../trouble-log.ts';
 import { answerError } from './answers.ts';
-import { asTold, BrokenRequests } from './broken-requests.ts';
+import { BrokenRequests } from './broken-requests.ts';
 import { addConsole } from './console-route.ts';
 import { refuseOtherMethods } from './endpoint-route.ts';
 import { addGraphRoute } from './graph-route.ts';
@@ -23,15 +23,16 @@ import { guard, type GuardOptions } from './http-guard.ts';
 import { serverOptions, usualTimes, type HttpTimes } from './http-times.ts';
 import { addIntrospection } from './introspection.ts';
 import { addKeySet } from './key-set.ts';
+import { whenOver } from './large-bodies.ts';
 import { listen, type Listening } from './listening.ts';
 import { LiveConnections, type ConnectionsElsewhere, type LiveTimes } from './live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
-import { QuickWay } from './quick-way.ts';
-import { ReceivedRequest } from './received-request.ts';
-import { answered, requestLog, telling, type TellRequest } from './request-log.ts';
+import type { Pressure } from './pressure.ts';
+import { finishedRequest, reportToAll, requestLog, type ReportRequest } from './request-log.ts';
+import { addRequestState } from './request-state.ts';
 import { endTrace, traceRequests } from './request-trace.ts';
-import { securedResponse } from './secured-response.ts';
+import { securityHeaders } from './security-headers.ts';
 import { addServiceRoot } from './service-root.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
@@ -44,23 +45,23 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  /** Whether what requests need answers. May be asked as often as anybody likes. */
+  /** Whether the database answers. May be called as often as needed. */
   readonly isReady: () => Promise<boolean>;
-  /** Why the database cannot be relied on, in words for anyone. */
+  /** Why the database cannot be used, as text that anyone may read. */
   readonly findFault: () => string | undefined;
-  /** What there is to say of each thing that this node needs. */
+  /** The state of everything that this node needs. */
   readonly checkHealth: () => Promise<readonly HealthCheck[]>;
-  /** Told of each request when it has been answered. */
-  readonly onAnswered?: TellRequest | undefined;
-  /** Without it, nothing is traced. */
+  /** Called for each request when its response is sent. */
+  readonly onAnswered?: ReportRequest | undefined;
+  /** Undefined if requests are not traced. */
   readonly tracer?: Tracer | undefined;
-  /** Counts what is done here; without it, nobody asks. */
+  /** Counts requests, logins and errors. */
   readonly activity?: Activity;
-  /** Told of what stands in the way of requests and may pass. */
+  /** Called for temporary failures, for example of the database. */
   readonly noteTrouble?: NoteTrouble;
-  /** Where the built files of the console are; null if it has not been built, undefined if it is not to be served. */
+  /** The folder of the console's built files; null if it has not been built, undefined if it is disabled. */
   readonly consoleFolder?: string | null | undefined;
-  /** For https; without it, plain http. */
+  /** Undefined for plain HTTP. */
   readonly tls: TlsFiles | undefined;
   readonly settings: StopSettings & {
     /** Without a slash at its end. */
@@ -72,169 +73,63 @@ export interface AppOptions {
     readonly maxConnections: number;
     readonly maxImportFolders: number;
   };
-  /** Of users with the other workers of this node. */
+  /** Connections of users to the other workers of this node. */
   readonly elsewhere?: ConnectionsElsewhere | undefined;
-  /** For tests that cannot wait. */
+  /** For tests. */
   readonly liveTimes?: LiveTimes;
   readonly stopTimes?: StopTimes;
   readonly httpTimes?: HttpTimes;
-  /** For tests that cannot bring a crowd. */
+  /** For tests. */
   readonly crowd?: Pick<GuardOptions, 'mostConnections' | 'load' | 'pressureLimits'>;
 }
 
 export interface App {
   readonly server: FastifyInstance['server'];
-  /** On a port of its own, unless connections come from somewhere else. */
+  /** Binds a port, unless `how` gets connections from elsewhere. */
   listen(at: { host: string; port: number }, how?: typeof listen): Promise<Listening['address']>;
   stop(): Promise<void>;
 }
 
-export async function createApp({
-  sessions,
-  keys,
-  graph,
-  clock,
-  log,
-  version,
-  isReady,
-  findFault,
-  checkHealth,
-  onAnswered,
-  tracer,
-  activity = new Activity(clock),
-  noteTrouble = createTroubleLog(log, clock),
-  consoleFolder,
-  tls,
-  settings,
-  elsewhere,
-  liveTimes,
-  httpTimes: times = usualTimes,
-  stopTimes,
-  crowd,
-}: AppOptions): Promise<App> {
-  const { basePath, trustProxy, corsOrigins, maxConnections } = settings;
-  const nextRequestId = requestIds();
-  const tell = telling(requestLog(log, clock), onAnswered, tracer && endTrace);
-  const tellWhenOver = (request: FastifyRequest, reply: FastifyReply) => {
-    if (!tell) return;
-    const raw = request.raw as ReceivedRequest;
-    // It may have come the quick way before.
-    raw.startedAt ??= performance.now();
-    const tellNow = () => tell(asTold(answered(request, reply), raw, request.ip));
-    // Who has hung up before it failed the quick way is refused all the same.
-    if (reply.raw.closed) setImmediate(tellNow);
-    else reply.raw.once('close', tellNow);
+export async function createApp(options: AppOptions): Promise<App> {
+  const { log, clock, tracer, tls, settings, liveTimes, stopTimes, version } = options;
+  const services: AppServices = {
+    ...options,
+    activity: options.activity ?? new Activity(clock),
+    noteTrouble: options.noteTrouble ?? createTroubleLog(log, clock),
+    times: options.httpTimes ?? usualTimes,
+    report: reportToAll(requestLog(log), options.onAnswered, tracer && endTrace),
+    nextRequestId: requestIds(),
+    headers: securityHeaders(tls !== undefined),
   };
-  const broken = new BrokenRequests({ nextRequestId, tell });
-  const Response = securedResponse(tls !== undefined, version);
-  const http = {
-    ...serverOptions(times),
-    IncomingMessage: ReceivedRequest,
-    ServerResponse: Response,
-    shouldUpgradeCallback: isUpgrade,
-  };
-  const app = fastify({
-    // Fastify's own logging makes a logger for each request; ours costs nothing until there is something to say.
-    logger: false,
-    genReqId: nextRequestId,
-    rewriteUrl: ({ url = '/' }) => withBasePath(foldSlashes(pathOf(url)), basePath),
-    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
-    keepAliveTimeout: times.keepAliveMs,
-    // Only a bound for what slow-bodies.ts would have let pass.
-    requestTimeout: times.headersMs + 2 * times.longestBodyMs,
-    exposeHeadRoutes: false,
-    // No route has a schema of Fastify's: what would compile them is not even loaded.
-    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    frameworkErrors(error, request, reply) {
-      tellWhenOver(request, reply);
-      answerError(error, request, reply, { log, activity, noteTrouble });
-    },
-    clientErrorHandler: (error, socket) => broken.refuse(error, socket),
-    ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
-  }) as unknown as FastifyInstance;
-
-  // For browsers of other origins, each answer is given headers by a hook of Fastify's: then all go the usual way.
-  const quickWay =
-    corsOrigins.length > 0 ? undefined : new QuickWay(app.server, { activity, nextRequestId, tell, tracer });
-
-  app.decorateRequest('refusalCode', null);
+  const { activity } = services;
+  const broken = new BrokenRequests(services);
+  const app = createFastify(services, broken);
+  addRequestState(app, version);
   app.addHook('onRequest', (request, reply, done) => {
-    tellWhenOver(request, reply);
+    beginRequest(request, reply, services, broken);
     done();
   });
-  if (tracer) traceRequests(app, tracer, (request) => quickWay?.hasFailed(request) ?? false);
-  app.setErrorHandler((error, request, reply) =>
-    answerError(error, request, reply, { log, activity, noteTrouble }),
-  );
-  app.setNotFoundHandler(() => {
-    throw new Refusal(
-      'NOT_FOUND',
-      `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
-    );
-  });
-  const pressure = guard(app, { times, log, activity, broken, quickWay, ...crowd });
-
-  // Every body arrives as bytes and is judged where the endpoint says so: /logout takes an empty one of any type.
+  if (tracer) traceRequests(app, tracer);
+  const pressure = guard(app, { ...services, broken, ...options.crowd });
+  // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
-  // The usual one by its name: for each other, Fastify looks anew for who takes it.
+  // The first one by name: for any other type, Fastify searches for a parser.
   for (const mediaType of ['application/json', '*']) {
     app.addContentTypeParser(mediaType, { parseAs: 'buffer' }, (_, body, done) => done(null, body));
   }
-
-  if (corsOrigins.length > 0) {
-    const { default: cors } = await import('@fastify/cors');
-    await app.register(cors, {
-      origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
-      methods: ['GET', 'POST'],
-      exposedHeaders: ['token-expired', 'WWW-Authenticate', 'Retry-After', 'Espalier-Version'],
-      maxAge: 600,
-      strictPreflight: false,
-    });
-  }
+  await addCors(app, settings.corsOrigins);
 
   const live = new LiveConnections({
     log,
     activity,
-    maxConnections,
-    elsewhere,
+    maxConnections: settings.maxConnections,
+    elsewhere: options.elsewhere,
     ...(liveTimes && { times: liveTimes }),
   });
   const connections = new OpenConnections(app.server, tls !== undefined);
   let listening: Listening | undefined;
   let isStopping = false;
-
-  await app.register(
-    (routes, _, done) => {
-      const services = { graph, sessions, clock, log, connections: live, pressure, tracer };
-      // The same bytes for everybody, however many do not read them.
-      const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
-      addProbes(routes, {
-        isReady,
-        findFault,
-        isStopping: () => isStopping,
-        canSign: () => canSign(keys),
-        checkHealth,
-      });
-      addTokenRoutes(routes, sessions, {
-        pressure,
-        activity,
-        quickWay,
-        trustsProxy: Array.isArray(trustProxy) ? trustProxy.length > 0 : Boolean(trustProxy),
-      });
-      addKeySet(routes, keys);
-      addIntrospection(routes, sessions, settings.introspectionClient);
-      addGraphRoute(routes, services, { pressure, times, quickWay, ...settings });
-      addGraphSocket(routes, services, { broken, Response, tell, ...settings });
-      routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
-        reply.header('content-type', 'application/json; charset=utf-8').send(document),
-      );
-      refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
-      addServiceRoot(routes, { basePath, hasConsole: typeof consoleFolder === 'string' });
-      if (consoleFolder !== undefined) addConsole(routes, { folder: consoleFolder, basePath });
-      done();
-    },
-    { prefix: basePath },
-  );
+  await addRoutes(app, services, { broken, pressure, live, isStopping: () => isStopping });
   await app.ready();
   return {
     server: app.server,
@@ -251,16 +146,124 @@ export async function createApp({
   };
 }
 
-function noCompiler(): never {
-  throw new Error('Bodies are judged and written without schemas: see json-body.ts.');
+interface AppServices extends AppOptions {
+  readonly activity: Activity;
+  readonly noteTrouble: NoteTrouble;
+  readonly times: HttpTimes;
+  /** Undefined if requests are neither logged nor counted nor traced. */
+  readonly report: ReportRequest | undefined;
+  readonly nextRequestId: () => string;
+  /** Of every response. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A proxy may send the whole address (RFC 9112 §3.2.2). */
+function createFastify(services: AppServices, broken: BrokenRequests): FastifyInstance {
+  const { tls, times, nextRequestId } = services;
+  const { basePath, trustProxy } = services.settings;
+  const http = { ...serverOptions(times), shouldUpgradeCallback: isUpgrade };
+  const errorServices = { ...services, hasRefused: broken.hasRefused.bind(broken) };
+  const app = fastify({
+    // Fastify would create a logger for each request. The access log needs none.
+    logger: false,
+    genReqId: nextRequestId,
+    rewriteUrl: ({ url = '/' }) => withBasePath(foldSlashes(pathOf(url)), basePath),
+    trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
+    keepAliveTimeout: times.keepAliveMs,
+    // An upper bound only: slow-bodies.ts closes slow requests earlier.
+    requestTimeout: times.headersMs + 2 * times.longestBodyMs,
+    exposeHeadRoutes: false,
+    // No route has a schema, so Fastify's schema compilers are not loaded.
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
+    // Called without any hook, for example for a URL that cannot be decoded.
+    frameworkErrors(error, request, reply) {
+      beginRequest(request, reply, services, broken);
+      answerError(error, request, reply, errorServices);
+    },
+    clientErrorHandler: (error, socket) => broken.refuse(error, socket),
+    ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
+  }) as unknown as FastifyInstance;
+  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, errorServices));
+  app.setNotFoundHandler(() => {
+    throw new Refusal(
+      'NOT_FOUND',
+      `There is nothing at this address. GET ${basePath}/openapi.json lists what there is.`,
+    );
+  });
+  return app;
+}
+
+/** Sets the headers of every response, and reports the request when it is finished. */
+function beginRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { report, headers }: AppServices,
+  broken: BrokenRequests,
+): void {
+  reply.headers(headers);
+  if (!report) return;
+  request.startedAt = performance.now();
+  whenOver(reply.raw, () => report(broken.correct(finishedRequest(request, reply), request.raw, request.ip)));
+}
+
+async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Promise<void> {
+  if (corsOrigins.length === 0) return;
+  const { default: cors } = await import('@fastify/cors');
+  await app.register(cors, {
+    origin: corsOrigins.includes('*') ? '*' : [...corsOrigins],
+    methods: ['GET', 'POST'],
+    exposedHeaders: ['token-expired', 'WWW-Authenticate', 'Retry-After', 'Espalier-Version'],
+    maxAge: 600,
+    strictPreflight: false,
+  });
+}
+
+interface RouteServices {
+  readonly broken: BrokenRequests;
+  readonly pressure: Pressure;
+  readonly live: LiveConnections;
+  readonly isStopping: () => boolean;
+}
+
+async function addRoutes(
+  app: FastifyInstance,
+  services: AppServices,
+  { broken, pressure, live, isStopping }: RouteServices,
+): Promise<void> {
+  const { sessions, keys, settings, consoleFolder, version, report } = services;
+  const { basePath } = settings;
+  const graphServices = { ...services, connections: live, pressure };
+  // One buffer for all responses, also for those that clients do not read.
+  const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
+  await app.register(
+    (routes, _, done) => {
+      addProbes(routes, { ...services, isStopping, canSign: () => canSign(keys) });
+      addTokenRoutes(routes, sessions, { ...services, pressure });
+      addKeySet(routes, keys);
+      addIntrospection(routes, sessions, settings.introspectionClient);
+      addGraphRoute(routes, graphServices, { ...settings, pressure, times: services.times });
+      addGraphSocket(routes, graphServices, { ...settings, broken, report });
+      routes.get('/openapi.json', { exposeHeadRoute: true }, (_request, reply) =>
+        reply.header('content-type', 'application/json; charset=utf-8').send(document),
+      );
+      refuseOtherMethods(routes, { url: '/openapi.json' }, ['HEAD', 'GET']);
+      addServiceRoot(routes, { basePath, hasConsole: typeof consoleFolder === 'string' });
+      if (consoleFolder !== undefined) addConsole(routes, { folder: consoleFolder, basePath });
+      done();
+    },
+    { prefix: basePath },
+  );
+}
+
+function noCompiler(): never {
+  throw new Error('Routes have no schemas: see json-body.ts.');
+}
+
+/** A proxy may send the absolute URL (RFC 9112 §3.2.2). */
 function pathOf(url: string): string {
   return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*\/?/i, '/');
 }
 
-/** Contract §4 rule 4: clients may double a slash. Only the path is folded, never the query. */
+/** Contract §4 rule 4: clients may repeat slashes. Only the path is changed, never the query. */
 function foldSlashes(url: string): string {
   const end = url.indexOf('?');
   const path = end < 0 ? url : url.slice(0, end);
@@ -274,18 +277,18 @@ function withBasePath(url: string, basePath: string): string {
   return isOtherCase ? basePath + url.slice(basePath.length) : url;
 }
 
-/** Unique across processes, and cheap: only one of many has to be written anew. */
+/** Unique across processes, and cheap: the endings are created once, and the beginning changes rarely. */
 function requestIds(): () => string {
   const prefix = randomBytes(6).toString('base64url');
   const endings = Array.from({ length: 36 ** 2 }, (_, count) => count.toString(36).padStart(2, '0'));
   let round = 0;
-  let place = 0;
+  let index = 0;
   let beginning = `${prefix}-0`;
   return () => {
-    if (++place === endings.length) {
-      place = 0;
+    if (++index === endings.length) {
+      index = 0;
       beginning = `${prefix}-${(++round).toString(36)}`;
     }
-    return beginning + endings[place]!;
+    return beginning + endings[index]!;
   };
 }

@@ -1,43 +1,49 @@
 /**
- * Refuses what cannot be read, or does not come: its connection ends with it. It is told of as every request is, once, and by
- * the id that its sender was told. Never says anything of what was sent.
+ * Refuses requests that cannot be parsed or do not arrive in time, and closes their connections. Each is reported once, like
+ * every request, under the id that its response contains. Never repeats anything that the client sent.
  */
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerBrokenRequest, lingerMs } from './answers.ts';
 import { isOver, latestResponse } from './open-connections.ts';
-import type { ReceivedRequest } from './received-request.ts';
-import type { AnsweredRequest, TellRequest } from './request-log.ts';
+import type { FinishedRequest, ReportRequest } from './request-log.ts';
 
 export interface BrokenRequestsOptions {
   readonly nextRequestId: () => string;
-  /** Undefined if nobody wants to know of each request. */
-  readonly tell: TellRequest | undefined;
+  readonly report: ReportRequest | undefined;
 }
 
-/** The code with which Node says that something has not come in time. */
+/** A response that was written to the socket in place of the route's. */
+interface SocketResponse {
+  readonly requestId: string;
+  readonly status: number;
+  readonly address: string | undefined;
+}
+
+/** Node's error code for a request that did not arrive in time. */
 export const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 const refusalCode = 'BAD_INPUT';
-/** Nobody can say what it was meant to be. */
+/** The method of a request that cannot be parsed. */
 const unknownMethod = 'none';
 
 export class BrokenRequests {
   readonly #options: BrokenRequestsOptions;
-  /** What is wrong with them is said after the answers that are due. */
+  /** Connections whose broken request is refused after the responses to earlier requests. */
   readonly #waiting = new WeakSet<Socket>();
+  readonly #refused = new WeakMap<IncomingMessage, SocketResponse>();
 
   constructor(options: BrokenRequestsOptions) {
     this.#options = options;
   }
 
-  /** For whatever is wrong with what comes, by the code that Node has for it; often several times for the same. */
+  /** Called with Node's error code, often several times for the same request. */
   refuse({ code = '' }: { readonly code?: string }, socket: Socket): void {
-    // More of what was answered already.
+    // More of a request that was refused already.
     if ((socket.writableEnded && !socket.destroyed) || this.#waiting.has(socket)) return;
-    const isUnheard = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
-    if (isUnheard || !socket.writable) {
+    const isUnreadable = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
+    if (isUnreadable || !socket.writable) {
       socket.destroy();
       return;
     }
@@ -45,12 +51,35 @@ export class BrokenRequests {
     const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : isLate ? 408 : 400;
     const response = latestResponse(socket);
     if (!response || (response.req.complete && isOver(response))) this.#refuseUnknown(socket, status);
-    // Its sender has hung up amid it, and waits for nothing.
+    // The client closed the connection within the request and does not wait for a response.
     else if (code === 'HPE_INVALID_EOF_STATE') socket.destroy();
     else if (!response.req.complete) this.#breakOff(response, socket, status);
-    // It would be taken for the answer that is due. What comes too late must not be done after all.
+    // The client would take the refusal for the response to the earlier request. A late request must not be executed.
     else if (isLate) socket.destroy();
     else this.#refuseAfter(response, socket, status);
+  }
+
+  /** Whether the client got a response from here, because its body was broken or late. */
+  hasRefused(request: IncomingMessage): boolean {
+    return this.#refused.has(request);
+  }
+
+  /** Corrects the report of a request if the client got its response from here. */
+  correct(
+    finished: FinishedRequest,
+    request: IncomingMessage,
+    /** Through proxies, if it is still known. */
+    address: string | undefined,
+  ): FinishedRequest {
+    const refused = this.#refused.get(request);
+    if (!refused) return finished;
+    const { requestId, status } = refused;
+    return {
+      ...finished,
+      requestId,
+      status,
+      refused: { code: refusalCode, address: address ?? refused.address },
+    };
   }
 
   #refuseUnknown(socket: Socket, status: number): void {
@@ -58,7 +87,7 @@ export class BrokenRequests {
     const requestId = this.#options.nextRequestId();
     const address = socket.remoteAddress;
     answerBrokenRequest(socket, status, requestId);
-    this.#options.tell?.({
+    this.#options.report?.({
       requestId,
       method: unknownMethod,
       route: undefined,
@@ -70,12 +99,12 @@ export class BrokenRequests {
     });
   }
 
-  /** Its body is broken, or does not come: whoever handles it learns that from its end, and tells of it then. */
-  #breakOff(response: ServerResponse<ReceivedRequest>, socket: Socket, status: number): void {
+  /** The body is broken or late. Its route gets an error from the stream, and the request is reported then. */
+  #breakOff(response: ServerResponse, socket: Socket, status: number): void {
     if (response.socket === socket && !response.headersSent) {
       const requestId = this.#options.nextRequestId();
-      // Node keeps the address once it was asked for: proxies are looked at when the connection is gone.
-      response.req.toldInstead = { requestId, status, address: socket.remoteAddress };
+      // The address is unknown once the connection is closed.
+      this.#refused.set(response.req, { requestId, status, address: socket.remoteAddress });
       answerBrokenRequest(socket, status, requestId);
       return;
     }
@@ -87,23 +116,10 @@ export class BrokenRequests {
     }
   }
 
-  #refuseAfter(response: ServerResponse<ReceivedRequest>, socket: Socket, status: number): void {
+  #refuseAfter(response: ServerResponse, socket: Socket, status: number): void {
     this.#waiting.add(socket);
     response.once('close', () => {
       if (socket.writable) this.#refuseUnknown(socket, status);
     });
   }
-}
-
-/** What to tell of a request in the end: what its sender was told, if that was not said by whoever handled it. */
-export function asTold(
-  answered: AnsweredRequest,
-  { toldInstead }: ReceivedRequest,
-  /** Through proxies, if it is known still. */
-  address: string | undefined,
-): AnsweredRequest {
-  if (!toldInstead) return answered;
-  const { requestId, status } = toldInstead;
-  const refused = { code: refusalCode, address: address ?? toldInstead.address };
-  return { ...answered, requestId, status, refused };
 }

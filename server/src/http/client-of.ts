@@ -1,14 +1,13 @@
-/** Where a request comes from, as it is shown to the user among the sessions. It is kept there and nowhere else. */
+/** The address and the user agent of a client, as the user sees them in the list of sessions. They are stored nowhere else. */
 
 import { isIP } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 import type { Client } from '../sessions/client.ts';
-import type { Asked } from './endpoint-answer.ts';
 
-const longestAgent = 255;
+const maxAgentLength = 255;
 
-export function clientOf({ ip, raw, headers }: Asked): Client {
-  const agent = headers['user-agent']?.replace(/\p{Cc}/gu, '').slice(0, longestAgent);
-  const address = ip ?? raw.socket.remoteAddress ?? '';
-  // Behind a trusted proxy the address is whatever its header says.
-  return { address: isIP(address) ? address : null, agent: agent || null };
+export function clientOf({ ip, headers }: FastifyRequest): Client {
+  const agent = headers['user-agent']?.replace(/\p{Cc}/gu, '').slice(0, maxAgentLength);
+  // Undefined once the connection is closed. Behind a trusted proxy it can be any text.
+  return { address: isIP(ip ?? '') ? ip : null, agent: agent || null };
 }

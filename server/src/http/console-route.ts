@@ -12,7 +12,6 @@ import {
   type KeptFile,
 } from './console-files.ts';
 import { refuseOtherMethods, varyBy } from './endpoint-route.ts';
-import { servePage } from './secured-response.ts';
 
 export interface ConsoleOptions {
   /** Where the built files are; null if they have not been built. */
@@ -104,8 +103,10 @@ function answerKept(
   const encoding = bestOf(forms, headers['accept-encoding']);
   const { content, entityTag } = forms.get(encoding)!;
   describeForm(reply, encoding);
-  servePage(reply.raw, pagePolicy);
-  reply.header('cache-control', 'no-cache').header('etag', entityTag);
+  reply
+    .header('content-security-policy', pagePolicy)
+    .header('cache-control', 'no-cache')
+    .header('etag', entityTag);
   if (headers['if-none-match']?.includes(entityTag)) return reply.code(304).send();
   return reply.header('content-type', type).send(content);
 }
@@ -120,9 +121,9 @@ async function answerAsset(
   if (!opened) throw nothingHere();
   const { file, bytes } = opened;
   describeForm(reply, encoding);
-  // A worker runs under the policy of its own script.
-  servePage(reply.raw, consolePolicy);
   reply
+    // A worker runs under the policy of its own script.
+    .header('content-security-policy', consolePolicy)
     .header('cache-control', `public, max-age=${yearSeconds}, immutable`)
     .header('content-type', type)
     .header('content-length', bytes);

@@ -1,33 +1,29 @@
 /**
- * Lets a client finish sending before it is refused. An answer while the body is still on its way is often lost: the
- * connection ends under the client's hands, and it never learns why.
+ * Lets a client finish sending before it is refused. A response while the body is still arriving is often lost: the
+ * connection is closed, and the client never reads the reason.
  */
 
 import type { IncomingMessage } from 'node:http';
-import type { ReceivedRequest } from './received-request.ts';
 
-/** Enough for any body that another request could have been allowed; beyond it, the connection may break. */
-const mostBytes = 64 * 1024 * 1024;
+/** Larger than any body that a route accepts. Beyond it, the connection may break. */
+const maxBytes = 64 * 1024 * 1024;
 
 /** The rest of a longer body is read slowly, one chunk of up to 64 KiB at a time, so that refused clients do not keep the server busy. */
-const mostBytesAtOnce = 1024 * 1024;
+const maxBytesAtOnce = 1024 * 1024;
 const pauseMs = 4;
 
-/** Reads and forgets what is left of the body, then goes on; at once if there is nothing left. Tells whether all was read. */
-export function drainBody(raw: IncomingMessage, next: (isRead: boolean) => void): void {
-  const request = raw as ReceivedRequest;
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
-  if (!hasBody || request.isRead || request.destroyed) {
-    next(request.isRead);
+/** Reads and discards the rest of the body, then calls `next`: at once if there is none. Passes whether the whole body was read. */
+export function drainBody(request: IncomingMessage, next: (isRead: boolean) => void): void {
+  if (!hasBody(request) || request.readableEnded || request.destroyed) {
+    next(request.readableEnded);
     return;
   }
   let received = 0;
   let timer: NodeJS.Timeout | undefined;
   const onData = (chunk: Buffer) => {
     received += chunk.length;
-    if (received > mostBytes) finish();
-    else if (received > mostBytesAtOnce) {
+    if (received > maxBytes) finish();
+    else if (received > maxBytesAtOnce) {
       request.pause();
       timer = setTimeout(() => request.resume(), pauseMs);
     }
@@ -35,9 +31,15 @@ export function drainBody(raw: IncomingMessage, next: (isRead: boolean) => void)
   const finish = () => {
     clearTimeout(timer);
     request.off('data', onData).off('end', finish).off('close', finish).off('error', finish);
-    next(request.isRead);
+    next(request.readableEnded);
   };
   request.on('data', onData).on('end', finish).on('close', finish).on('error', finish);
-  // It was paused, if somebody had begun to read it.
+  // Paused if a route has begun to read it.
   request.resume();
+}
+
+/** By the request's headers. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
 }

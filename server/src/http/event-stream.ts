@@ -13,7 +13,7 @@ import { toGraphError } from './answers.ts';
 import { whenOver } from './large-bodies.ts';
 import type { LiveConnection, LiveServices } from './live-connections.ts';
 import { Presence } from './presence.ts';
-import { answered } from './request-log.ts';
+import { finishedRequest } from './request-log.ts';
 import { endTrace } from './request-trace.ts';
 import type { ConnectionRoom, ResponseSlot } from './response-room.ts';
 
@@ -50,8 +50,8 @@ export function answerEvents(
     void opened.return();
     throw error;
   }
-  // Not when the last of its events is sent: that may be tomorrow.
-  endTrace({ ...answered(reply.request, reply), status: 200 });
+  // The span ends with the first event: the stream can last for days.
+  endTrace({ ...finishedRequest(reply.request, reply), status: 200 });
   reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
   const { raw: response, request } = reply;
   return reply.send(new EventStream(opened, viewer, { ...services, response, requestId: request.id }));

@@ -7,19 +7,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../database/database.ts';
 import { abandoned } from '../graph/graph-results.ts';
 import { maxBytesWithoutWrite, type GraphLimits, type GraphResult } from '../graph/graph.ts';
-import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import { repeatedBearer, viewerOf } from './bearer.ts';
-import {
-  answerHead,
-  jsonHead,
-  sendUsually,
-  usualWay,
-  type Answer,
-  type AnswerHead,
-  type AnswerTo,
-  type Asked,
-} from './endpoint-answer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { answerEvents } from './event-stream.ts';
 import { GraphBodies } from './graph-bodies.ts';
@@ -30,166 +19,159 @@ import { holdAsItComes, isLargeBody, whenOver } from './large-bodies.ts';
 import type { LiveServices } from './live-connections.ts';
 import { acceptedMediaType, acceptsEventStream, type GraphMediaType } from './media-types.ts';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
-import type { QuickWay } from './quick-way.ts';
-import { noteUser } from './received-request.ts';
 import { ResponseSlot } from './response-room.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    viewer: Viewer | null;
-  }
-}
 
 export interface GraphRouteOptions {
   readonly pressure: Pressure;
   readonly times: HttpTimes;
   readonly maxImportFolders: number;
-  readonly quickWay: QuickWay | undefined;
 }
 
-/** A folder has five fields and properties; an import that names more than so many for each is none. */
+/** A folder has five fields and properties. An import never has more values than this for each folder. */
 const valuesPerFolder = 20;
-const leastValues = 2_000_000;
-const mostNames = 200_000;
-/** The system's own buffers take a shorter answer, whether it is read or not. */
-const longAnswer = smallBodyBytes;
+const minValues = 2_000_000;
+const maxNames = 200_000;
+/** The system's own buffers hold a shorter response, whether the client reads it or not. */
+const longResponse = smallBodyBytes;
 
 export function addGraphRoute(
   app: FastifyInstance,
   services: LiveServices,
-  { pressure, times, maxImportFolders, quickWay }: GraphRouteOptions,
+  options: GraphRouteOptions,
 ): void {
   const { graph, sessions } = services;
-  const bodies = new GraphBodies({
-    values: Math.max(leastValues, valuesPerFolder * maxImportFolders),
-    names: mostNames,
-  });
-  app.decorateRequest('viewer', null);
-
-  const admit = (request: IncomingMessage) => {
-    const viewer = viewerOf(repeatedBearer(request), sessions);
-    noteUser(request, viewer.userId);
-    pressure.checkGraph(viewer.userId);
-    return viewer;
-  };
-
-  /** Counts an answer until it is sent or its connection is closed. */
-  const keep = (response: ServerResponse, { userId }: Viewer, { text: { length } }: GraphResult) => {
-    if (length <= longAnswer) return;
-    limitStall(response, times.stalledAnswerMs);
-    whenOver(response, pressure.keep(userId, length));
-  };
-
-  const readRequest = (asked: Asked): PromiseOrValue<GraphRequest> => {
-    if (asked.raw.method === 'GET') return toGraphRequest(urlParameters(asked.raw));
-    const body = bodyOf(asked);
-    if (!body || body.length <= smallBodyBytes) return bodies.read(asked);
-    return graph.readInTurn(asked.viewer!, () => {
-      if (asked.raw.socket.destroyed) throw abandoned();
-      return bodies.read(asked);
-    });
-  };
-
-  const limitsOf = (
-    { headers, raw }: Asked,
-    response: ServerResponse,
-    { userId }: Viewer,
-  ): GraphLimits & { signal: AbortSignal } => ({
-    queriesOnly: raw.method === 'GET',
-    idempotencyKey: raw.method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
-    mayBegin: () => {
-      // Of several requests on one connection, only the first response is closed with it.
-      if (raw.socket.destroyed) throw abandoned();
-      pressure.checkTurn(userId);
-    },
-    signal: whenAbandoned(response),
-  });
-
-  const run: AnswerTo = (asked, response) => {
-    const mediaType = acceptedMediaType(asked.headers.accept);
-    if (!mediaType) {
-      throw new Refusal(
-        'NOT_ACCEPTABLE',
-        'Accept must allow application/json, application/graphql-response+json or text/event-stream.',
-      );
-    }
-    const viewer = asked.viewer!;
-    const limits = limitsOf(asked, response, viewer);
-    const result = whenDone(readRequest(asked), (given) => graph.run(given, viewer, limits));
-    return whenDone(pressure.count(viewer.userId, result), (done) => {
-      keep(response, viewer, done);
-      return toAnswer(done, mediaType);
-    });
-  };
-
-  /** Whoever takes an answer too gets events only from a subscription. */
-  const open = (request: FastifyRequest, reply: FastifyReply) => {
-    const mediaType = acceptedMediaType(request.headers.accept);
-    const viewer = request.viewer!;
-    const { raw: response } = reply;
-    const limits = limitsOf(request, response, viewer);
-    const room = pressure.connect(viewer.userId);
-    const slot = new ResponseSlot(room, limits.signal);
-    const requestBytes = bodyOf(request)?.length ?? 0;
-    const opening = whenDone(readRequest(request), (given) =>
-      graph.open(given, viewer, { ...limits, whenRoom: slot.compute }),
-    );
-    return whenDone(pressure.count(viewer.userId, opening), (opened) => {
-      if (!('next' in opened)) keep(response, viewer, opened);
-      return mediaType && !('next' in opened)
-        ? sendUsually(reply, toAnswer(opened, mediaType))
-        : answerEvents(reply, opened, viewer, { ...services, room, slot, requestBytes });
-    });
-  };
-
-  const runUsually = usualWay(run);
+  const { pressure } = options;
+  const route = new GraphRoute(services, options);
   addEndpoint(
     app,
     endpoints.graph,
-    function (request, reply) {
-      return acceptsEventStream(request.headers.accept)
-        ? open(request, reply)
-        : runUsually.call(this, request, reply);
-    },
+    (request, reply) =>
+      acceptsEventStream(request.headers.accept) ? route.open(request, reply) : route.run(request, reply),
     {
-      // Before the body is read: a stranger cannot make the service take in 32 MiB.
-      onRequest: (request, _, done) => {
-        request.viewer = admit(request.raw);
+      // Before the body is read: only an authenticated client may send 32 MiB.
+      onRequest: (request, reply, done) => {
+        const viewer = viewerOf(repeatedBearer(request.raw), sessions);
+        request.viewer = viewer;
+        reply.setUser(viewer.userId);
+        pressure.checkGraph(viewer.userId);
         done();
       },
       preParsing: (request, reply, payload, done) => {
         if (!isLargeBody(request)) return done(null, payload);
-        const admitLarge = () => graph.admitLarge(request.viewer!);
-        const options = { pressure, maxBytes: maxBytesWithoutWrite, admit: admitLarge };
-        done(null, holdAsItComes(request, reply, payload as Readable, options));
+        const admit = () => graph.admitLarge(request.viewer!);
+        const holdOptions = { pressure, maxBytes: maxBytesWithoutWrite, admit };
+        done(null, holdAsItComes(request, reply, payload as Readable, holdOptions));
       },
     },
   );
-  quickWay?.add(app.prefix, endpoints.graph, {
-    takes: ({ accept }) => !acceptsEventStream(accept),
-    admit,
-    answerTo: run,
-  });
 }
 
-const heads: Readonly<Record<GraphMediaType, AnswerHead>> = {
-  'application/json': jsonHead('application/json'),
-  'application/graphql-response+json': jsonHead('application/graphql-response+json'),
+class GraphRoute {
+  readonly #services: LiveServices;
+  readonly #pressure: Pressure;
+  readonly #times: HttpTimes;
+  readonly #bodies: GraphBodies;
+
+  constructor(services: LiveServices, { pressure, times, maxImportFolders }: GraphRouteOptions) {
+    this.#services = services;
+    this.#pressure = pressure;
+    this.#times = times;
+    this.#bodies = new GraphBodies({
+      values: Math.max(minValues, valuesPerFolder * maxImportFolders),
+      names: maxNames,
+    });
+  }
+
+  run(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<undefined> {
+    const mediaType = acceptedMediaType(request.headers.accept);
+    if (!mediaType) {
+      throw new Refusal(
+        'NOT_ACCEPTABLE',
+        'Accept application/json, application/graphql-response+json or text/event-stream.',
+      );
+    }
+    const viewer = request.viewer!;
+    const limits = this.#limitsOf(request, reply.raw);
+    const result = whenDone(this.#readRequest(request), (given) =>
+      this.#services.graph.run(given, viewer, limits),
+    );
+    return whenDone(this.#pressure.count(viewer.userId, result), (done) =>
+      this.#send(reply, done, mediaType),
+    );
+  }
+
+  /** A client that also accepts JSON gets events only from a subscription. */
+  open(request: FastifyRequest, reply: FastifyReply): PromiseOrValue<FastifyReply | undefined> {
+    const mediaType = acceptedMediaType(request.headers.accept);
+    const viewer = request.viewer!;
+    const limits = this.#limitsOf(request, reply.raw);
+    const room = this.#pressure.connect(viewer.userId);
+    const slot = new ResponseSlot(room, limits.signal);
+    const requestBytes = bodyOf(request)?.length ?? 0;
+    const opening = whenDone(this.#readRequest(request), (given) =>
+      this.#services.graph.open(given, viewer, { ...limits, whenRoom: slot.compute }),
+    );
+    return whenDone(this.#pressure.count(viewer.userId, opening), (opened) => {
+      if (!('next' in opened)) {
+        if (mediaType) return this.#send(reply, opened, mediaType);
+        this.#countLong(reply, opened.text);
+      }
+      return answerEvents(reply, opened, viewer, { ...this.#services, room, slot, requestBytes });
+    });
+  }
+
+  #readRequest(request: FastifyRequest): PromiseOrValue<GraphRequest> {
+    if (request.method === 'GET') return toGraphRequest(urlParameters(request.raw));
+    const body = bodyOf(request);
+    if (!body || body.length <= smallBodyBytes) return this.#bodies.read(request);
+    return this.#services.graph.readInTurn(request.viewer!, () => {
+      if (request.socket.destroyed) throw abandoned();
+      return this.#bodies.read(request);
+    });
+  }
+
+  #limitsOf(request: FastifyRequest, response: ServerResponse): GraphLimits & { signal: AbortSignal } {
+    const { method, socket, headers } = request;
+    const { userId } = request.viewer!;
+    return {
+      queriesOnly: method === 'GET',
+      idempotencyKey: method === 'POST' ? toIdempotencyKey(headers['idempotency-key']) : undefined,
+      mayBegin: () => {
+        // Of several requests on one connection, only the first response is closed with it.
+        if (socket.destroyed) throw abandoned();
+        this.#pressure.checkTurn(userId);
+      },
+      signal: whenAbandoned(response),
+    };
+  }
+
+  /** Returns nothing: Fastify would wait for a reply that is returned. */
+  #send(reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType): undefined {
+    const { isExecuted, text, retryAfterSeconds } = result;
+    this.#countLong(reply, text);
+    if (retryAfterSeconds !== undefined) {
+      reply.code(503).header('retry-after', String(retryAfterSeconds));
+    } else if (!isExecuted && mediaType !== 'application/json') reply.code(400);
+    reply.header('content-type', contentTypes[mediaType]).header('cache-control', 'no-store').send(text);
+  }
+
+  /** Counts a long response until it is sent or its connection is closed. */
+  #countLong(reply: FastifyReply, { length }: string): void {
+    if (length <= longResponse) return;
+    limitStall(reply.raw, this.#times.stalledAnswerMs);
+    whenOver(reply.raw, this.#pressure.keep(reply.request.viewer!.userId, length));
+  }
+}
+
+const contentTypes: Readonly<Record<GraphMediaType, string>> = {
+  'application/json': 'application/json; charset=utf-8',
+  'application/graphql-response+json': 'application/graphql-response+json; charset=utf-8',
 };
 
-function toAnswer({ isExecuted, text, retryAfterSeconds }: GraphResult, mediaType: GraphMediaType): Answer {
-  const head = heads[mediaType];
-  if (retryAfterSeconds !== undefined) {
-    const retryAfter = { 'retry-after': String(retryAfterSeconds) };
-    return { status: 503, head: answerHead({ ...retryAfter, ...head.headers }), text };
-  }
-  return { status: isExecuted || mediaType === 'application/json' ? 200 : 400, head, text };
-}
-
-/** Nobody may make the service keep what they do not read. */
+/** A client that reads nothing for so long is disconnected. */
 function limitStall(response: ServerResponse, stalledMs: number): void {
   response.setTimeout(stalledMs, () => response.destroy());
-  // Before Node sets the time until the next request; one that has come already may take long.
+  // Before Node sets the keep-alive timeout. A pipelined request that follows may take long.
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 

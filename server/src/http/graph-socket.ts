@@ -1,9 +1,9 @@
 /**
  * WebSockets at `/graphql` and `/graphql/ws`. Until it is accepted, an upgrade is a request like any other: it goes
- * through the router, and what is refused is answered as everywhere.
+ * through the router, and a refusal is an ordinary response.
  */
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -14,18 +14,15 @@ import type { BrokenRequests } from './broken-requests.ts';
 import { optionalBearer, viewerOf } from './bearer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import type { LiveServices } from './live-connections.ts';
-import { noteUser } from './received-request.ts';
-import { answered, type TellRequest } from './request-log.ts';
+import { ServerResponse } from './node-http.ts';
+import { finishedRequest, type ReportRequest } from './request-log.ts';
 import { SocketConnection } from './socket-connection.ts';
 import { dialects } from './socket-dialects.ts';
 import { isAllowedOrigin } from './socket-origin.ts';
 
 export interface GraphSocketOptions {
   readonly broken: BrokenRequests;
-  /** As the server makes them. */
-  readonly Response: typeof ServerResponse;
-  /** Undefined if nobody wants to know of each request. */
-  readonly tell: TellRequest | undefined;
+  readonly report: ReportRequest | undefined;
   readonly corsOrigins: readonly string[];
   readonly maxSubscriptions: number;
 }
@@ -33,11 +30,11 @@ export interface GraphSocketOptions {
 interface Upgrade {
   readonly socket: Socket;
   readonly head: Buffer;
-  /** Once nothing but the handshake itself can be wrong with it. */
+  /** Set when only the handshake itself can still fail. */
   admitted?: { readonly request: FastifyRequest; readonly reply: FastifyReply };
 }
 
-/** The address that is for sockets only. A request without an upgrade gets 426 (RFC 9110 §15.5.22). */
+/** The path for sockets only. A request without an upgrade gets 426 (RFC 9110 §15.5.22). */
 const socketEndpoint: Endpoint = {
   ...endpoints.graph,
   path: `${endpoints.graph.path}/ws`,
@@ -46,18 +43,18 @@ const socketEndpoint: Endpoint = {
   refusals: { BAD_INPUT: { status: 426, when: 'No upgrade to a WebSocket' } },
 };
 
-const longestFrameBytes = 64 * 1024;
+const maxFrameBytes = 64 * 1024;
 const closeWithinMs = 5_000;
 
 export function addGraphSocket(
   app: FastifyInstance,
   services: LiveServices,
-  { broken, Response, tell, corsOrigins, maxSubscriptions }: GraphSocketOptions,
+  { broken, report, corsOrigins, maxSubscriptions }: GraphSocketOptions,
 ): void {
   const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
     clientTracking: false,
-    maxPayload: longestFrameBytes,
+    maxPayload: maxFrameBytes,
     perMessageDeflate: false,
     autoPong: false,
     closeTimeout: closeWithinMs,
@@ -70,10 +67,10 @@ export function addGraphSocket(
     const { socket, admitted } = upgrades.get(raw)!;
     const { request, reply } = admitted!;
     answerBrokenRequest(socket, 400, request.id);
-    // It has left the time-outs of HTTP: whoever does not close it would keep it for ever.
+    // The timeouts of HTTP no longer apply to this socket.
     socket.destroySoon();
     request.refusalCode = 'BAD_INPUT';
-    tell?.({ ...answered(request, reply), status: 400 });
+    report?.({ ...finishedRequest(request, reply), status: 400 });
   });
 
   app.addConstraintStrategy({
@@ -85,24 +82,25 @@ export function addGraphSocket(
         set: (upgrade: unknown, handler: unknown) => void handlers.set(upgrade, handler as never),
       };
     },
-    deriveConstraint: (request: IncomingMessage) => (upgrades.has(request) ? 'websocket' : undefined),
+    deriveConstraint: (request: IncomingMessage) =>
+      request.headers.upgrade !== undefined && upgrades.has(request) ? 'websocket' : undefined,
   });
 
   app.server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    // Node before 24.9 does not ask which wishes to upgrade are granted, and brings all of them.
+    // Node before 24.9 ignores `shouldUpgradeCallback` and emits this event for every upgrade.
     if (!isUpgrade(request)) {
       broken.refuse({}, socket);
       socket.destroySoon();
       return;
     }
     upgrades.set(request, { socket, head });
-    const response = new Response(request);
+    const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     try {
       response.assignSocket(socket);
     } catch {
-      // An earlier request of this connection is not answered yet: nobody who means well sends an upgrade behind it.
+      // An earlier request of this connection has no response yet. No honest client pipelines an upgrade.
       socket.destroy();
       return;
     }
@@ -116,14 +114,14 @@ export function addGraphSocket(
     }
     const authToken = optionalBearer(request);
     const viewer = authToken === undefined ? undefined : viewerOf(authToken, services.sessions);
-    if (viewer) noteUser(request.raw, viewer.userId);
+    if (viewer) reply.setUser(viewer.userId);
     reply.hijack();
     const upgrade = upgrades.get(request.raw)!;
     const { socket, head } = upgrade;
     upgrade.admitted = { request, reply };
     reply.raw.detachSocket(socket);
     server.handleUpgrade(request.raw, socket, head, (webSocket) => {
-      tell?.({ ...answered(request, reply), status: 101 });
+      report?.({ ...finishedRequest(request, reply), status: 101 });
       const dialect = dialects.find(({ protocol }) => protocol === webSocket.protocol);
       if (!dialect) {
         const { code, reason } = closeCodes.NO_SUB_PROTOCOL;
@@ -148,7 +146,7 @@ export function addGraphSocket(
   });
 }
 
-/** Whether a request wants to become a WebSocket; any other wish to upgrade is passed over, as RFC 9110 §7.8 allows. */
+/** Whether a request asks for a WebSocket. Any other upgrade is ignored, as RFC 9110 §7.8 allows. */
 export function isUpgrade({ method, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;

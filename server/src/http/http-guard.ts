@@ -1,4 +1,4 @@
-/** What stands around the server, whatever is asked of it: time-outs, the number of connections, heads and loads. */
+/** Limits that apply to every request: timeouts, connections, request heads and load. */
 
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
@@ -10,8 +10,7 @@ import { connectionLimit, mostPipelined, type HttpTimes } from './http-times.ts'
 import { LoadWatch } from './load-watch.ts';
 import { limitPipelining } from './pipelining.ts';
 import { Pressure, type Load, type PressureLimits } from './pressure.ts';
-import type { QuickWay } from './quick-way.ts';
-import { takeIn } from './request-head.ts';
+import { checkRequestHead } from './request-head.ts';
 import { watchSlowBodies } from './slow-bodies.ts';
 
 export interface GuardOptions {
@@ -19,25 +18,22 @@ export interface GuardOptions {
   readonly log: Logger;
   readonly activity: Activity;
   readonly broken: BrokenRequests;
-  /** If there is one. */
-  readonly quickWay: QuickWay | undefined;
   /** For tests. */
   readonly mostConnections?: number | undefined;
   readonly load?: Load | undefined;
   readonly pressureLimits?: PressureLimits | undefined;
 }
 
-const tellDroppedEveryMs = 60_000;
+const reportDroppedEveryMs = 60_000;
 
 export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
-  const { times, log, activity, broken, quickWay } = options;
+  const { times, log, activity, broken } = options;
   const { server } = app;
-  // Node would forget the rest: there are at most as many as fit into the head, and few of them are let in.
+  // Otherwise Node would drop headers beyond its own limit. The size of the head and request-head.ts limit them.
   server.maxHeadersCount = 0;
   server.maxConnections = options.mostConnections ?? connectionLimit();
-  tellDropped(app, server.maxConnections, log);
+  reportDropped(app, server.maxConnections, log);
   limitPipelining(server, mostPipelined);
-  // Like any other that is refused: past the quick way, which is for those that are not.
   const expecting = new WeakSet<IncomingMessage>();
   server.on('checkExpectation', (request, response) => {
     expecting.add(request);
@@ -45,14 +41,12 @@ export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
   });
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (expecting.has(request.raw)) {
-      activity.count('requests');
+    activity.count('requests');
+    if (request.headers.expect !== undefined && expecting.has(request.raw)) {
       answerExpectation(request, reply);
       return;
     }
-    // It was taken in there, and perhaps done: it is only to be answered.
-    quickWay?.throwFailure(request.raw);
-    takeIn(request.raw, activity);
+    checkRequestHead(request.raw);
     done();
   });
 
@@ -71,13 +65,13 @@ export function guard(app: FastifyInstance, options: GuardOptions): Pressure {
   return new Pressure(options.load ?? watch, options.pressureLimits);
 }
 
-/** Beyond the bound Node ends a new connection at once; those that are open go on. */
-function tellDropped({ server }: FastifyInstance, mostConnections: number, log: Logger): void {
-  let isTold = false;
+/** Beyond this number Node closes each new connection at once. Open ones continue. */
+function reportDropped({ server }: FastifyInstance, mostConnections: number, log: Logger): void {
+  let isReported = false;
   server.on('drop', () => {
-    if (isTold) return;
-    isTold = true;
+    if (isReported) return;
+    isReported = true;
     log.warn({ mostConnections }, 'too many connections: new ones are ended');
-    setTimeout(() => (isTold = false), tellDroppedEveryMs).unref();
+    setTimeout(() => (isReported = false), reportDroppedEveryMs).unref();
   });
 }

@@ -58,17 +58,21 @@ export function holdAsItComes(
   return payload.pipe(counter);
 }
 
-/** Once the response is sent or its connection is closed, which Node does not report to a response that waits behind another. */
+/** Calls the listener once the response is sent or its connection is closed. */
 export function whenOver(response: ServerResponse, listener: () => void): void {
   const { socket } = response.req;
   if (socket.destroyed) return listener();
-  const isWaiting = response.socket === null;
+  if (response.socket !== null) {
+    response.on('close', listener);
+    return;
+  }
+  // It waits behind another response of its connection. Until its turn, Node does not report to it that the connection is closed.
   const over = () => {
     response.off('close', over);
     socket.off('close', over);
     listener();
   };
-  response.once('close', over);
-  // As many as requests may wait on one connection.
-  if (isWaiting) socket.setMaxListeners(0).once('close', over);
+  response.on('close', over);
+  // Up to as many as requests may wait on one connection.
+  socket.setMaxListeners(0).on('close', over);
 }

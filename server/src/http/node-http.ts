@@ -1,6 +1,6 @@
 /**
- * What is used of Node's HTTP by name. An import of `node:http` reads all that it exports, its WebSocket too, and with it
- * loads a whole client for fetch: some fifty milliseconds and fourteen megabytes that a server does not need.
+ * The values of `node:http` that the server uses. An import of `node:http` reads all of its exports. One of them loads a
+ * whole client for `fetch`: about 50 ms and 14 MB that the server does not need.
  */
 
-export const { IncomingMessage, ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
+export const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ReceivedRequest } from './received-request.ts';
+import { hasBody } from './drain-body.ts';
 
 export interface EndTimes {
   /** Those that wait for their next request are ended at every look. */
@@ -19,9 +19,11 @@ export interface EndTimes {
 /** The latest of a connection. One for each, used again. */
 interface Exchange {
   /** None before the first request. */
-  response: ServerResponse<ReceivedRequest> | undefined;
-  /** Of the connection, before it. */
+  response: ServerResponse | undefined;
+  /** Bytes that the connection had received before its first request. */
   readonly bytesBefore: number;
+  /** Bytes that it had received at the end of the latest request. Later bytes are of the next one. Undefined before the end. */
+  bytesAtEnd: number | undefined;
 }
 
 /** On the connection itself, where it is found soonest. */
@@ -32,7 +34,7 @@ interface Exchanging extends Socket {
 }
 
 /** Of the latest request of a connection that speaks HTTP; undefined before the first. */
-export function latestResponse(socket: Socket): ServerResponse<ReceivedRequest> | undefined {
+export function latestResponse(socket: Socket): ServerResponse | undefined {
   return (socket as Exchanging)[exchangeOf]?.response;
 }
 
@@ -64,16 +66,20 @@ export class OpenConnections {
     });
     server.on(isTls ? 'secureConnection' : 'connection', (socket: Exchanging) => {
       if (isTls) this.#securing.delete(addressOf(socket));
-      const exchange: Exchange = { response: undefined, bytesBefore: socket.bytesRead };
+      const exchange: Exchange = {
+        response: undefined,
+        bytesBefore: socket.bytesRead,
+        bytesAtEnd: undefined,
+      };
       socket[exchangeOf] = exchange;
       this.#exchanges.set(socket, exchange);
       socket.once('close', () => this.#exchanges.delete(socket));
     });
     // Before the request is handled, which may write the head of its answer at once.
-    server.prependListener('request', (request, response: ServerResponse<ReceivedRequest>) => {
+    server.prependListener('request', (request, response: ServerResponse) => {
       const exchange = (request.socket as Exchanging)[exchangeOf];
       if (this.#isLastRequest) announceTo(response, exchange?.response);
-      if (exchange) exchange.response = response;
+      if (exchange) begin(exchange, request, response);
     });
     server.on('upgrade', ({ socket }: IncomingMessage) => {
       delete (socket as Exchanging)[exchangeOf];
@@ -89,10 +95,9 @@ export class OpenConnections {
   /** Whoever is answered from now on is told that it was the last of their connection, unless the next is on its way. */
   announceEnd(): void {
     this.#isLastRequest = true;
-    for (const [socket, { response }] of this.#exchanges) {
+    for (const [socket, { response, bytesAtEnd }] of this.#exchanges) {
       if (!response) continue;
-      const { complete, bytesAtEnd } = response.req;
-      if (!complete || socket.bytesRead === bytesAtEnd) announceTo(response);
+      if (bytesAtEnd === undefined || socket.bytesRead === bytesAtEnd) announceTo(response);
     }
   }
 
@@ -130,8 +135,8 @@ export class OpenConnections {
   /** Those of which nothing has come since their last answer. Not those before their first request: it may be on its way. */
   *#idle(): Iterable<Socket> {
     for (const [socket, exchange] of this.#exchanges) {
-      const { response } = exchange;
-      if (response && isDone(exchange) && socket.bytesRead === response.req.bytesAtEnd) yield socket;
+      const { response, bytesAtEnd } = exchange;
+      if (response && isDone(exchange) && socket.bytesRead === bytesAtEnd) yield socket;
     }
   }
 
@@ -142,6 +147,19 @@ export class OpenConnections {
       if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
     }
   }
+}
+
+function begin(exchange: Exchange, request: IncomingMessage, response: ServerResponse): void {
+  exchange.response = response;
+  exchange.bytesAtEnd = undefined;
+  if (hasBody(request)) request.on('end', noteEnd);
+  else exchange.bytesAtEnd = request.socket.bytesRead;
+}
+
+/** One function for all requests, so that none has to be created for each. */
+function noteEnd(this: IncomingMessage): void {
+  const exchange = (this.socket as Exchanging)[exchangeOf];
+  if (exchange?.response?.req === this) exchange.bytesAtEnd = this.socket.bytesRead;
 }
 
 /** Of several that came at once it is the last that tells: after it Node answers nobody. */

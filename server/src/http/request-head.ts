@@ -1,12 +1,11 @@
-/** Refuses requests whose headers could be read in two ways: what a proxy in front made of them may be something else. */
+/** Refuses requests with ambiguous headers: a proxy in front may have interpreted them differently. */
 
 import type { IncomingMessage } from 'node:http';
-import type { Activity } from '../activity.ts';
 import { Refusal } from '../refusal.ts';
 
-const mostHeaders = 100;
+const maxHeaders = 100;
 
-/** Of several, Node keeps the first and says nothing. By length, so that most names need not be looked at. */
+/** If one is repeated, Node silently keeps the first. By length, so that most names need not be compared. */
 const single: Readonly<Record<number, string>> = {
   4: 'host',
   12: 'content-type',
@@ -14,24 +13,18 @@ const single: Readonly<Record<number, string>> = {
   15: 'idempotency-key',
 };
 
-/** The first of all that is done with a request, whichever way it goes. */
-export function takeIn(request: IncomingMessage, activity: Activity): void {
-  activity.count('requests');
-  checkRequestHead(request);
-}
-
 /**
- * Of what Node's parser lets pass; it refuses a `Content-Length` that is repeated or beside a `Transfer-Encoding`, folded
- * lines, spaces before a colon and bare line feeds by itself.
+ * Node's parser itself refuses a repeated `Content-Length`, one together with a `Transfer-Encoding`, folded lines, spaces
+ * before a colon and bare line feeds.
  */
-function checkRequestHead(request: IncomingMessage): void {
+export function checkRequestHead(request: IncomingMessage): void {
   const { rawHeaders, headers, httpVersion } = request;
-  if (rawHeaders.length > 2 * mostHeaders) throw malformed(`There are more than ${mostHeaders} headers.`);
+  if (rawHeaders.length > 2 * maxHeaders) throw malformed(`There are more than ${maxHeaders} headers.`);
   let seen = 0;
-  for (let place = 0; place < rawHeaders.length; place += 2) {
-    const { length } = rawHeaders[place]!;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const { length } = rawHeaders[index]!;
     const name = single[length];
-    if (name === undefined || rawHeaders[place]!.toLowerCase() !== name) continue;
+    if (name === undefined || rawHeaders[index]!.toLowerCase() !== name) continue;
     const flag = 1 << length;
     if ((seen & flag) !== 0) refuseRepeated(name, request);
     seen |= flag;
@@ -40,13 +33,13 @@ function checkRequestHead(request: IncomingMessage): void {
     if (headers.host === undefined) throw malformed('The header Host is missing.');
   } else if (httpVersion !== '1.0') throw malformed('This is not HTTP/1.1.');
   const encoding = headers['transfer-encoding'];
-  // RFC 9112 §6.1: HTTP/1.0 has none, so somebody on the way may have read another body.
+  // RFC 9112 §6.1: HTTP/1.0 has none, so a proxy may have read another body.
   if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) {
     throw malformed('The Transfer-Encoding can only be chunked.');
   }
 }
 
-/** No bearer token can be made of two; an endpoint that asks for none is not concerned. */
+/** Makes authentication fail. A route without authentication accepts the request. */
 function refuseRepeated(name: string, { headers }: IncomingMessage): void {
   if (name !== 'authorization') throw malformed(`The header ${name} is there twice.`);
   headers.authorization = 'repeated';

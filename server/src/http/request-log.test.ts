@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pino } from 'pino';
-import { requestLog, telling, traceIdOf, type AnsweredRequest } from './request-log.ts';
+import {
+  reportToAll,
+  requestLog,
+  traceIdOf,
+  type FinishedRequest,
+  type ReportRequest,
+} from './request-log.ts';
 
-const answered: AnsweredRequest = {
+const finished: FinishedRequest = {
   requestId: 'abc-1',
   method: 'POST',
   route: '/graphql',
@@ -13,11 +19,12 @@ const answered: AnsweredRequest = {
   traceparent: undefined,
 };
 
-function linesOf(level: string, tell: (tell: NonNullable<ReturnType<typeof requestLog>>) => void) {
+function linesOf(level: string, use: (report: ReportRequest) => void) {
   const lines: string[] = [];
-  const log = pino({ level }, { write: (line) => void lines.push(line) }).child({ worker: 2 });
-  const teller = requestLog(log, { now: () => 1_794_848_040_554 });
-  if (teller) tell(teller);
+  const timestamp = () => ',"time":1794848040554';
+  const log = pino({ level, timestamp }, { write: (line) => void lines.push(line) }).child({ worker: 2 });
+  const report = requestLog(log);
+  if (report) use(report);
   return lines.map((line) => {
     const { time, pid, hostname, ...rest } = JSON.parse(line) as Record<string, unknown>;
     assert.ok(time === 1_794_848_040_554 && typeof pid === 'number' && typeof hostname === 'string');
@@ -25,29 +32,25 @@ function linesOf(level: string, tell: (tell: NonNullable<ReturnType<typeof reque
   });
 }
 
-test('a line is as the logger itself would write it', () => {
-  assert.deepEqual(
-    linesOf('info', (tell) => tell(answered)),
-    [
-      {
-        level: 30,
-        worker: 2,
-        requestId: 'abc-1',
-        method: 'POST',
-        route: '/graphql',
-        status: 200,
-        ms: 1.235,
-        userId: '6f1c',
-        msg: 'request',
-      },
-    ],
-  );
+test('writes one line with the fields of the request, in this order', () => {
+  const [line] = linesOf('info', (report) => report(finished));
+  assert.deepEqual(Object.entries(line!), [
+    ['level', 30],
+    ['worker', 2],
+    ['requestId', 'abc-1'],
+    ['method', 'POST'],
+    ['route', '/graphql'],
+    ['status', 200],
+    ['ms', 1.235],
+    ['userId', '6f1c'],
+    ['msg', 'request'],
+  ]);
 });
 
-test('of a refused one it says why, and who was, whatever they call themselves', () => {
+test('adds the code and the address of a refused request, and escapes them', () => {
   const refused = { code: 'INVALID_CREDENTIALS', address: '"}\n{' };
-  const [line] = linesOf('info', (tell) =>
-    tell({ ...answered, route: undefined, status: 401, userId: undefined, refused }),
+  const [line] = linesOf('info', (report) =>
+    report({ ...finished, route: undefined, status: 401, userId: undefined, refused }),
   );
   assert.deepEqual(line, {
     level: 30,
@@ -62,18 +65,18 @@ test('of a refused one it says why, and who was, whatever they call themselves',
   });
 });
 
-test('probes are told at debug only', () => {
-  const probe = { ...answered, isProbe: true };
+test('logs probes at debug level only', () => {
+  const probe = { ...finished, isProbe: true };
   assert.deepEqual(
-    linesOf('info', (tell) => tell(probe)),
+    linesOf('info', (report) => report(probe)),
     [],
   );
-  assert.deepEqual(linesOf('debug', (tell) => tell(probe))[0]!['level'], 20);
+  assert.deepEqual(linesOf('debug', (report) => report(probe))[0]!['level'], 20);
 });
 
-test('above info there is nobody to tell', () => {
+test('returns nothing if the log level excludes the lines', () => {
   const log = pino({ level: 'warn' }, { write: () => assert.fail() });
-  assert.equal(requestLog(log, { now: () => 0 }), undefined);
+  assert.equal(requestLog(log), undefined);
 });
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -87,15 +90,15 @@ for (const [ms, shown] of [
   [12, 12],
   [3_600_000.5, 3_600_000.5],
 ] as const) {
-  test(`${ms} ms are written as ${shown}`, () => {
-    const [line] = linesOf('info', (tell) => tell({ ...answered, ms }));
+  test(`writes ${ms} ms as ${shown}`, () => {
+    const [line] = linesOf('info', (report) => report({ ...finished, ms }));
     assert.equal(line!['ms'], shown);
   });
 }
 
-test('the trace of the client is named', () => {
+test('logs the trace id that the client sent', () => {
   const traceparent = `00-${traceId}-${parentId}-01`;
-  const [line] = linesOf('info', (tell) => tell({ ...answered, traceparent }));
+  const [line] = linesOf('info', (report) => report({ ...finished, traceparent }));
   assert.equal(line!['traceId'], traceId);
 });
 
@@ -107,26 +110,26 @@ for (const [what, header] of [
   ['more than its version has', `00-${traceId}-${parentId}-01-more`],
   ['capital letters', `00-${traceId.toUpperCase()}-${parentId}-01`],
 ] as const) {
-  test(`a header with ${what} names no trace`, () => {
+  test(`logs no trace id for a header with ${what}`, () => {
     assert.equal(traceIdOf(header), undefined);
-    const [line] = linesOf('info', (tell) => tell({ ...answered, traceparent: header }));
+    const [line] = linesOf('info', (report) => report({ ...finished, traceparent: header }));
     assert.ok(line && !('traceId' in line));
   });
 }
 
-test('a later version may have more behind it', () => {
+test('accepts more fields in a later version of the header', () => {
   assert.equal(traceIdOf(`01-${traceId}-${parentId}-01-more`), traceId);
 });
 
-test('several are told one after the other', () => {
-  const told: string[] = [];
-  const tell = telling(
+test('reports to all functions, one after the other', () => {
+  const reported: string[] = [];
+  const report = reportToAll(
     undefined,
-    () => told.push('one'),
-    () => told.push('two'),
-    () => told.push('three'),
+    () => reported.push('one'),
+    () => reported.push('two'),
+    () => reported.push('three'),
   );
-  tell!(answered);
-  assert.deepEqual(told, ['one', 'two', 'three']);
-  assert.equal(telling(undefined), undefined);
+  report!(finished);
+  assert.deepEqual(reported, ['one', 'two', 'three']);
+  assert.equal(reportToAll(undefined), undefined);
 });

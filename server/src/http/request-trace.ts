@@ -1,41 +1,35 @@
 /**
- * The span of a request, from its head to the end of its answer, whichever way it goes. Says of it what the log says: never an
- * address, a header or a body.
+ * The span of a request, from its head to the end of its response. It contains what the access log contains: no URL, no
+ * header and no body.
  */
 
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Tracer } from '../tracer.ts';
-import type { ReceivedRequest } from './received-request.ts';
-import { clientLeft, isProbe, type TellRequest } from './request-log.ts';
+import { clientLeft, isProbe, type ReportRequest } from './request-log.ts';
 
-export function beginTrace(tracer: Tracer, request: IncomingMessage): void {
-  const { method = '', headers } = request;
-  const from = { traceparent: headers['traceparent'], tracestate: headers['tracestate'] };
-  const facts = { 'http.request.method': method, 'network.protocol.version': request.httpVersion };
-  (request as ReceivedRequest).trace = tracer.begin({ name: method, kind: 'server', facts }, from);
-}
-
-/** Does the work inside the request's span, if it has one. A body comes from elsewhere: after it, this is needed again. */
-function inTrace<T>(request: IncomingMessage, work: () => T): T {
-  const { trace } = request as ReceivedRequest;
-  return trace === undefined ? work() : trace.run(work);
-}
-
-/** For requests that go the usual way, some of them after they failed on the quick one. Who only asks how the node is, and does so every second, is left out. */
-export function traceRequests(
-  app: FastifyInstance,
-  tracer: Tracer,
-  hasFailed: (request: IncomingMessage) => boolean,
-): void {
+/** Health probes are not traced: some programs send one every second. */
+export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.addHook('onRequest', (request, _, done) => {
-    if (!hasFailed(request.raw) && !isProbe(request)) beginTrace(tracer, request.raw);
-    inTrace(request.raw, done);
+    if (!isProbe(request)) beginTrace(tracer, request);
+    inTrace(request, done);
   });
-  app.addHook('preHandler', (request, _, done) => inTrace(request.raw, done));
+  // The body's events are emitted outside the span.
+  app.addHook('preHandler', (request, _, done) => inTrace(request, done));
 }
 
-export const endTrace: TellRequest = ({ trace, requestId, method, route, status, userId, refused }) => {
+function beginTrace(tracer: Tracer, request: FastifyRequest): void {
+  const { method, headers, raw } = request;
+  const from = { traceparent: headers['traceparent'], tracestate: headers['tracestate'] };
+  const facts = { 'http.request.method': method, 'network.protocol.version': raw.httpVersion };
+  request.trace = tracer.begin({ name: method, kind: 'server', facts }, from) ?? null;
+}
+
+/** Runs the work inside the request's span, if it has one. */
+function inTrace<T>({ trace }: FastifyRequest, work: () => T): T {
+  return trace === null ? work() : trace.run(work);
+}
+
+export const endTrace: ReportRequest = ({ trace, requestId, method, route, status, userId, refused }) => {
   trace?.end(
     {
       'espalier.request.id': requestId,

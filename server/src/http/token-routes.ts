@@ -1,4 +1,4 @@
-/** The four token endpoints. Each reads as the contract tells it; what can be refused, the endpoint table knows. */
+/** The four token endpoints, as the contract describes them. The endpoint table contains their refusals. */
 
 import { endpoints, type LoginResponse } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify';
@@ -9,68 +9,50 @@ import { optionalBearer, requiredBearer } from './bearer.ts';
 import { clientOf } from './client-of.ts';
 import { refuseDeepBody } from './deep-bodies.ts';
 import { drainBody } from './drain-body.ts';
-import { jsonHead, noHead, usualWay, type Answer, type AnswerTo } from './endpoint-answer.ts';
 import { addEndpoint } from './endpoint-route.ts';
 import { isEmptyBody, readBody } from './json-body.ts';
 import type { Pressure } from './pressure.ts';
-import type { QuickWay } from './quick-way.ts';
-import { noteUser } from './received-request.ts';
-
-const pairHead = jsonHead('application/json');
 
 export interface TokenRouteOptions {
   readonly pressure: Pressure;
   readonly activity: Activity;
-  readonly quickWay: QuickWay | undefined;
-  /** A client's address may be another than that of its connection: Fastify knows. */
-  readonly trustsProxy: boolean;
 }
 
 export function addTokenRoutes(
   app: FastifyInstance,
   sessions: Sessions,
-  { pressure, activity, quickWay, trustsProxy }: TokenRouteOptions,
+  { pressure, activity }: TokenRouteOptions,
 ): void {
-  const quickWayOfClients = trustsProxy ? undefined : quickWay;
-
-  const logIn: AnswerTo = async (asked) => {
-    const credentials = readBody(asked, 'Credentials');
-    const pair = await sessions.logIn(credentials, clientOf(asked));
-    noteUser(asked.raw, pair.userId);
+  const logIn = async (request: FastifyRequest, reply: FastifyReply) => {
+    const credentials = readBody(request, 'Credentials');
+    const pair = await sessions.logIn(credentials, clientOf(request));
     activity.count('logins');
-    return pairAnswer(pair);
+    return sendPair(reply, pair);
   };
-  const admit = () => {
-    pressure.checkLogin();
-    return null;
-  };
-  addEndpoint(app, endpoints.login, usualWay(logIn), {
+  addEndpoint(app, endpoints.login, logIn, {
     onRequest: (_request, _reply, done) => {
-      admit();
+      pressure.checkLogin();
       done();
     },
     preParsing: refuseDeepBody,
     onSend: counted(activity, { 401: 'failedLogins', 429: 'failedLogins' }),
   });
-  quickWayOfClients?.add(app.prefix, endpoints.login, { admit, answerTo: logIn });
 
-  const refresh: AnswerTo = async (asked) => {
-    const { refreshToken } = readBody(asked, 'RefreshTokenRequest');
-    const authToken = requiredBearer(asked);
-    const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(asked));
-    noteUser(asked.raw, pair.userId);
+  const refresh = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { refreshToken } = readBody(request, 'RefreshTokenRequest');
+    const authToken = requiredBearer(request);
+    const pair = await sessions.refresh({ authToken, refreshToken }, clientOf(request));
     activity.count('refreshes');
-    return pairAnswer(pair);
+    return sendPair(reply, pair);
   };
-  addEndpoint(app, endpoints.refresh, usualWay(refresh), { preParsing: refuseDeepBody });
-  quickWayOfClients?.add(app.prefix, endpoints.refresh, { answerTo: refresh });
+  addEndpoint(app, endpoints.refresh, refresh, { preParsing: refuseDeepBody });
 
-  // Contract §4 rule 1: the AT takes precedence. With one, the body is not even read.
+  // Contract §4 rule 1: the auth token takes precedence. With one, the body is not even read.
   const logOutByHeader = async (request: FastifyRequest, reply: FastifyReply) => {
     const authToken = optionalBearer(request);
     if (authToken === undefined) return;
     const { userId } = await sessions.logOutByAuthToken(authToken);
-    noteUser(request.raw, userId);
+    reply.setUser(userId);
     await new Promise((resolve) => drainBody(request.raw, resolve));
     return reply.code(endpoints.logout.success.status).send();
   };
@@ -91,17 +73,15 @@ export function addTokenRoutes(
     preParsing: refuseDeepBody,
   });
 
-  const isValid: Answer = { status: endpoints.verify.success.status, head: noHead };
-  const verify: AnswerTo = (asked) => {
-    const { userId } = sessions.authenticate(readBody(asked, 'AuthTokenRequest').authToken);
-    noteUser(asked.raw, userId);
-    return isValid;
+  const verify = (request: FastifyRequest, reply: FastifyReply) => {
+    const { userId } = sessions.authenticate(readBody(request, 'AuthTokenRequest').authToken);
+    reply.setUser(userId);
+    reply.code(endpoints.verify.success.status).send();
   };
-  addEndpoint(app, endpoints.verify, usualWay(verify), { preParsing: refuseDeepBody });
-  quickWay?.add(app.prefix, endpoints.verify, { answerTo: verify });
+  addEndpoint(app, endpoints.verify, verify, { preParsing: refuseDeepBody });
 }
 
-/** By the status of the answer. */
+/** Counts responses by their status. */
 function counted(
   activity: Activity,
   kinds: Readonly<Partial<Record<number, CountedKind>>>,
@@ -113,7 +93,14 @@ function counted(
   };
 }
 
-function pairAnswer({ authToken, refreshToken, expiresInSeconds }: IssuedPair): Answer {
+function sendPair(
+  reply: FastifyReply,
+  { authToken, refreshToken, expiresInSeconds, userId }: IssuedPair,
+): FastifyReply {
   const body: LoginResponse = { authToken, expires_in: expiresInSeconds, refreshToken };
-  return { status: 200, head: pairHead, text: JSON.stringify(body) };
+  reply.setUser(userId);
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(JSON.stringify(body));
 }
