@@ -29,3 +29,8 @@ export class Refusal extends Error {
     this.details = details;
   }
 }
+
+/** For work whose receiver is gone: the client has closed its connection, or has stopped the operation. */
+export function abandoned(): Refusal {
+  return new Refusal('UNAVAILABLE', 'The client no longer waits for the response.');
+}

@@ -20,7 +20,7 @@ import { createGraph } from './graph/graph.ts';
 import { checkHealth } from './health.ts';
 import { baseUrl, listenOrExplain, requireFreePorts } from './http/address.ts';
 import { createApp } from './http/app.ts';
-import { pruneDone } from './journal/done-changes.ts';
+import { pruneIdempotencyKeys } from './journal/idempotency.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
 import { checkCurrent, readHead } from './journal/journal.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
@@ -241,7 +241,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       sweepKeys,
       () => sweepTrash(database, clock.now(), settings.trashDays),
       () => pruneJournal(database, clock.now(), settings),
-      () => pruneDone(database, clock.now()),
+      () => pruneIdempotencyKeys(database, clock.now()),
     ];
     const sweep = () => runEach([() => sessions.sweep(), ...(isSweeper ? sweepStored : [])]);
     const repeated = options.isSweptByHand

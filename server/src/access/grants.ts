@@ -1,5 +1,7 @@
 /** Grants: who was given which level on which folder, and which of them decides. */
 
+import { readGroup } from '../accounts/groups.ts';
+import { readUser } from '../accounts/users.ts';
 import {
   inBatches,
   whenDone,
@@ -7,7 +9,7 @@ import {
   type Reader,
   type Transaction,
 } from '../database/database.ts';
-import { lastId } from '../database/row-id.ts';
+import { isRowId, lastId, nobodysId } from '../database/row-id.ts';
 import {
   list,
   listForEach,
@@ -17,11 +19,18 @@ import {
   type Statement,
 } from '../database/statement.ts';
 import { record, type ChangedBy } from '../journal/journal.ts';
+import { Refusal } from '../refusal.ts';
 import { accessLevelName, type AccessLevel } from './access-level.ts';
 
 export interface Subject {
   readonly kind: 'user' | 'group';
   readonly id: string;
+}
+
+/** A subject as a request names it: by one of the two ids. */
+export interface RequestedSubject {
+  readonly userId?: string | null | undefined;
+  readonly groupId?: string | null | undefined;
 }
 
 export interface Grant {
@@ -176,6 +185,24 @@ export async function findDecidingGrant(
     if (row) return toGrant(row);
   }
   return undefined;
+}
+
+export function toSubject({ userId, groupId }: RequestedSubject): Subject {
+  const id = userId || groupId;
+  if (id && !(userId && groupId)) {
+    // A text that cannot be an id has no grant.
+    return { kind: userId ? 'user' : 'group', id: isRowId(id) ? id : nobodysId };
+  }
+  throw new Refusal('BAD_INPUT', 'Give `userId` or `groupId`, one of them.');
+}
+
+export async function requireSubject(reader: Reader, requested: RequestedSubject): Promise<Subject> {
+  const subject = toSubject(requested);
+  const found = await (subject.kind === 'user'
+    ? readUser(reader, subject.id)
+    : readGroup(reader, subject.id));
+  if (!found) throw new Refusal('NOT_FOUND', `There is no ${subject.kind} with this id.`);
+  return subject;
 }
 
 export async function putGrant(

@@ -10,7 +10,7 @@ import { accountNameKey, requireAccountName } from './account-name.ts';
 import { readGroupByName, requireGroup } from './groups.ts';
 import { readUsers } from './users.ts';
 
-interface Membership {
+export interface Membership {
   readonly groupId: string;
   readonly userIds: readonly string[];
 }

@@ -38,13 +38,20 @@ export interface FolderMove {
   readonly expectedVersion?: number | null | undefined;
 }
 
-/** A move that is allowed, in the transaction that asked. */
+/** The ids from the root to a folder, before and after it is moved. */
+export interface MovedWays {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** A move that is allowed, in the transaction that checked it. */
 export interface CheckedMove {
   readonly folder: Folder;
   readonly from: Folder;
   readonly to: Folder;
   /** How many levels move, at most. */
   readonly levels: number;
+  readonly ways: MovedWays;
   readonly view: TreeView;
 }
 
@@ -185,44 +192,43 @@ export async function checkMove(
     throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
   }
   const levels = await checkDepthWith(transaction, view, to, folder.id);
+  const ways = { before: view.ancestry.wayTo(folder.id)!, after: [...wayTo, folder.id] };
   if (to.id !== from.id) {
     await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
-    const wayBefore = view.ancestry.wayTo(folder.id)!;
-    await checkNobodyGains(transaction, folder.accessLevel, wayBefore, [...wayTo, folder.id]);
+    await checkNobodyGains(transaction, folder.accessLevel, ways.before, ways.after);
   }
-  return { folder, from, to, levels, view };
+  return { folder, from, to, levels, ways, view };
 }
 
 export async function moveFolder(
   transaction: Transaction,
-  { folder, from, to, levels, view }: CheckedMove,
+  { folder, from, to, levels, ways, view }: CheckedMove,
   now: number,
 ): Promise<void> {
   if (from.id === to.id) return;
-  const parentWay = view.ancestry.wayTo(to.id)!;
   await transaction.run(setParent, { id: folder.id, parentId: to.id, now });
   await transaction.run(addToCount, { id: from.id, by: -1 });
-  await addChildren(transaction, parentWay, { count: 1, levels });
+  await addChildren(transaction, ways.after.slice(0, -1), { count: 1, levels });
   await record(transaction, {
     kind: 'MOVE_FOLDER',
     at: now,
     byUserId: view.access.userId,
     folderId: folder.id,
-    oldWay: view.ancestry.wayTo(folder.id)!,
-    way: [...parentWay, folder.id],
+    oldWay: ways.before,
+    way: ways.after,
     before: { parentId: from.id },
     after: { parentId: to.id, name: folder.name },
     changesAccess: true,
   });
 }
 
-/** Takes the folder off the tree, with all that is inside. Answers with the folder as it was. */
+/** Takes the folder off the tree, with all that is inside. Answers with the ids from the root to where it was. */
 export async function deleteFolder(
   transaction: Transaction,
   access: Access,
   given: FolderDeletion,
   now: number,
-): Promise<{ folder: Folder; way: readonly string[] }> {
+): Promise<readonly string[]> {
   const view = viewTree(transaction, access);
   const folder = await writableFolder(view, given.id, given.expectedVersion);
   const parent = await parentForWriting(view, folder, 'deleted');
@@ -245,7 +251,7 @@ export async function deleteFolder(
     before: { name: folder.name },
     changesAccess: true,
   });
-  return { folder, way };
+  return way;
 }
 
 /** A folder that the viewer may change; what they do not see does not exist. */

@@ -5,15 +5,9 @@
  */
 
 import type { Access } from '../access/access.ts';
-import type {
-  ChangeOptions,
-  ConsistentReader,
-  Database,
-  PromiseOrValue,
-  Snapshot,
-  Transaction,
-} from '../database/database.ts';
+import type { ConsistentReader, Transaction } from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
+import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
 import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
@@ -37,16 +31,7 @@ export interface FolderImport {
   readonly expectedVersion?: number | null | undefined;
 }
 
-export interface ImportOptions extends PlanOptions {
-  readonly database: Database;
-  /** The rights of the one who imports, in a snapshot. */
-  readonly accessFor: (snapshot: Snapshot) => PromiseOrValue<{ readonly access: Access }>;
-  /** Runs the change in its turn, unless the very same has been made meanwhile: then it answers what that came to. */
-  readonly change: (
-    work: (transaction: Transaction, access: Access) => Promise<Imported>,
-    options?: ChangeOptions,
-  ) => Promise<Imported>;
-}
+export type ImportOptions = Pick<PlanOptions, 'beforeRows'>;
 
 export interface Imported {
   readonly parentId: string;
@@ -69,40 +54,52 @@ const publish = sql<{ ids: readonly string[]; parentId: string }>`
 const unstage = sql<{ id: string }>`
   delete from folders where id = ${'id'} and detached_because = 'import'`;
 
-export async function importFolders(options: ImportOptions, given: FolderImport): Promise<Imported> {
-  const { database, accessFor, change } = options;
-  // The rights are checked before the work, the whole plan before it is written, and both again in the last transaction.
-  await database.moment(async (snapshot) =>
-    requireParent(viewTree(snapshot, (await accessFor(snapshot)).access), given),
-  );
-  const plan = await planImport(given, options);
-  const { parent } = await database.moment(async (snapshot) =>
-    checkDestination(snapshot, (await accessFor(snapshot)).access, given, plan),
-  );
-  const imported = { parentId: parent.id, count: plan.rows.length };
-  if (plan.rows.length > sliceRows) return importStaged(options, given, plan, imported);
-  return change(
-    async (transaction, latest) => {
-      const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
-      await insertRows(transaction, plan.rows.map(under(to.id)));
-      await finishImport(transaction, { way, plan, byUserId: latest.userId, now: options.now });
-      return imported;
-    },
-    { takesLong: true },
-  );
+const anImport: Memory<Imported, Imported> = {
+  keep: ({ parentId, count }) => ({ parentId, count }),
+  recall: (kept) => kept,
+};
+
+export function importFolders(
+  changes: Changes<Access>,
+  caller: Caller,
+  given: FolderImport,
+  options: Omit<PlanOptions, 'now'>,
+): Promise<Changed<Imported>> {
+  const importNow = async () => {
+    const now = changes.clock.now();
+    // The rights are checked before the work, the whole plan before it is written, and both again in the last transaction.
+    await changes.read(caller, (snapshot, access) => requireParent(viewTree(snapshot, access), given));
+    const plan = await planImport(given, { ...options, now });
+    const { parent } = await changes.read(caller, (snapshot, access) =>
+      checkDestination(snapshot, access, given, plan),
+    );
+    const imported = { parentId: parent.id, count: plan.rows.length };
+    if (plan.rows.length > sliceRows) return importStaged(changes, caller, given, { plan, imported, now });
+    return changes.run(caller, {
+      memory: anImport,
+      takesLong: true,
+      work: async (transaction, access, { byUserId }) => {
+        const { parent: to, way } = await checkDestination(transaction, access, given, plan);
+        await insertRows(transaction, plan.rows.map(under(to.id)));
+        await finishImport(transaction, { way, plan, byUserId, now });
+        return imported;
+      },
+    });
+  };
+  return changes.unlessMade(caller, anImport, importNow);
 }
 
 async function importStaged(
-  { database, change, now }: ImportOptions,
+  changes: Changes<Access>,
+  caller: Caller,
   given: FolderImport,
-  plan: ImportPlan,
-  imported: Imported,
-): Promise<Imported> {
-  const { parentId } = imported;
+  { plan, imported, now }: { readonly plan: ImportPlan; readonly imported: Imported; readonly now: number },
+): Promise<Changed<Imported>> {
+  const { database } = changes;
   const stage = newRow({ parentId: null, name: 'import' }, now);
   await changeInTurn(database, async (transaction) => {
     await insertRow(transaction, stage);
-    await transaction.run(markStaged, { id: stage.id, parentId, now });
+    await transaction.run(markStaged, { id: stage.id, parentId: imported.parentId, now });
   });
   try {
     for (const rows of slices(plan.rows)) {
@@ -110,24 +107,25 @@ async function importStaged(
       await changeInTurn(database, write, { takesLong: true });
       await othersFirst();
     }
-    const made = await change(
-      async (transaction, latest) => {
-        const { parent: to, way } = await checkDestination(transaction, latest, given, plan);
+    const made = await changes.run(caller, {
+      memory: anImport,
+      takesLong: true,
+      work: async (transaction, access, { byUserId }) => {
+        const { parent: to, way } = await checkDestination(transaction, access, given, plan);
         for (const tops of slices(plan.tops)) {
           await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
           await othersFirst();
         }
-        await finishImport(transaction, { way, plan, byUserId: latest.userId, now });
+        await finishImport(transaction, { way, plan, byUserId, now });
         // If it took so long that it was given up for purging, a part of it may be gone.
         if ((await transaction.run(unstage, { id: stage.id })) === 0) {
           throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
         }
         return imported;
       },
-      { takesLong: true },
-    );
-    // It was made by the other: what is staged here is of no use.
-    if (made !== imported) await purge(database, [stage.id], { now });
+    });
+    // The same request, sent twice, was faster: what is staged here is of no use.
+    if (made.result !== imported) await purge(database, [stage.id], { now });
     return made;
   } catch (error) {
     await purge(database, [stage.id], { now });

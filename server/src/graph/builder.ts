@@ -12,12 +12,9 @@ import type { JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import type { LoginThrottle } from '../sessions/login-throttle.ts';
 import type { FairTurns } from './fair-turns.ts';
-import type { LongReads } from './long-reads.ts';
-import type { Once } from './once.ts';
 import type { Pace } from './pace.ts';
 import type { Budget } from './price/budget.ts';
 import type { Limits } from './price/limits.ts';
-import type { FairQueue } from '../concurrency/fair-queue.ts';
 import type { ServerFacts } from './server/server-facts.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -35,27 +32,16 @@ export interface GraphServices {
 
 export interface GraphContext extends GraphServices {
   readonly viewer: Viewer;
-  /** For a mutation: aborted when no client waits for it. No further transaction is begun then. */
-  readonly signal: AbortSignal | undefined;
-  /** The document selects a long field: each of its snapshots waits for a permit of `longReads`. */
-  readonly isLong: boolean;
-  /** For a request with a key: what was done under it is not done again. */
-  readonly once: Once | undefined;
-  /** Something has been changed and committed: it must not be tried again. */
-  isChanged: boolean;
-  /** The snapshot that the answer is read from. A mutation replaces it after its commit, with the three fields below. */
-  reader: Snapshot;
+  /** The snapshot that the answer is read from. */
+  readonly reader: Snapshot;
   /** The viewer's rights in that snapshot, and the tree as they see it there. */
-  access: Access;
-  view: TreeView;
+  readonly access: Access;
+  readonly view: TreeView;
   /** Where the journal had got to before anything of the answer was read; after a mutation, its entry. */
-  place: JournalPlace;
+  readonly place: JournalPlace;
   readonly budget: Budget;
-  readonly longReads: LongReads;
-  /** At which the answer is read and completed. A mutation with a long answer replaces it. */
-  pace: Pace;
-  /** Queues changes fairly by user id. */
-  readonly changes: FairQueue;
+  /** At which the answer is read and completed. */
+  readonly pace: Pace;
   readonly fairTurns: FairTurns;
 }
 

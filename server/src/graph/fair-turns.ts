@@ -6,7 +6,7 @@
 
 import TinyQueue from 'tinyqueue';
 import { isPromise, type PromiseOrValue } from '../database/database.ts';
-import { abandoned } from './graph-results.ts';
+import { abandoned } from '../refusal.ts';
 import { maxPieceMs, maxRowsPerPiece, type Pace } from './pace.ts';
 
 export interface FairTurns {

@@ -91,11 +91,6 @@ export function troubleIn(errors: readonly GraphQLError[] = []): Refusal | undef
     .find((cause): cause is Refusal => cause instanceof Refusal && cause.code === 'UNAVAILABLE');
 }
 
-/** For work whose receiver is gone: the client has closed its connection, or has stopped the operation. */
-export function abandoned(): Refusal {
-  return new Refusal('UNAVAILABLE', 'The client no longer waits for the response.');
-}
-
 export function cannotStream(): GraphResult {
   const error = new GraphQLError(
     'A subscription needs a WebSocket, or a request with Accept: text/event-stream.',

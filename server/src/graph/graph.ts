@@ -10,13 +10,12 @@ import {
   type ExecutionResult,
 } from 'graphql';
 import type { GraphRequest } from '@espalier/contract';
-import { FairQueue } from '../concurrency/fair-queue.ts';
 import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { readFirst, viewTree } from '../folders/folders.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
-import { Refusal } from '../refusal.ts';
+import { abandoned, Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
 import { Budget } from './price/budget.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
@@ -25,7 +24,6 @@ import { ElementFields } from './price/element-fields.ts';
 import { createFairTurns, eventCharge, type FairTurns } from './fair-turns.ts';
 import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
 import {
-  abandoned,
   cannotStream,
   createResults,
   nestedTooDeeply,
@@ -43,10 +41,10 @@ import {
   createLongReads,
   type ViewerSnapshot,
 } from './long-reads.ts';
-import { Once } from './once.ts';
 import { OnePiece, pacedSnapshot, type Pace } from './pace.ts';
 import type { PlannedData } from './plan/query-plan.ts';
 import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
+import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
 import { createSchema } from './schema.ts';
 import { keptTurns, noteOperation, traceFields, tracedAnswers, tracedGraph } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
@@ -70,8 +68,6 @@ export type { GraphResult, GraphStream };
 /** What runs a query: a query plan, or graphql-js for everything that no plan covers. */
 export type Engine = 'plan' | 'graphql-js';
 
-/** Of all users; half of it of one. */
-const maxWaitingChanges = 2_000;
 /** Only imports need a larger request. */
 export const maxBytesWithoutWrite = 2 ** 20;
 const tooLargeToRead =
@@ -129,12 +125,7 @@ export function createGraph({
   const selectsList = createFieldCheck(schema, isListField);
   const tookLong = new WeakSet<DocumentNode>();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
-  const changes = new FairQueue({
-    permits: services.database.changesAtOnce,
-    maxWaiting: maxWaitingChanges,
-    maxWaitingPerKey: maxWaitingChanges / 2,
-    fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
-  });
+  const mutations = { ...services, domain: createDomain(services), longReads };
   const { toResult, toLongResult } = createResults({ onBug, onTrouble });
 
   const graph: Graph = {
@@ -316,16 +307,20 @@ export function createGraph({
   }: Operation): PromiseOrValue<GraphResult> {
     const run = (pace: Pace) => {
       begin({ mayBegin, signal });
-      // Only refuses early: the change is judged in its transaction, and its answer is read from a later snapshot.
-      const rights = whenDone(services.accessBook.accessOf(viewer.userId), (latest) => ({
-        ...latest,
-        reader: services.database.openSnapshot(),
-      }));
       const isLong = takesLong(request.document) || selectsList(request.document);
-      return withContext(rights, { viewer, idempotencyKey, isLong, pace, signal }, (contextValue) =>
-        whenDone(tryExecute({ ...request, contextValue }), (done) =>
-          toResult(done, query, { isChanged: contextValue.isChanged }),
-        ),
+      const budget = new Budget(services.limits, elementFields);
+      const createContext = (snapshot: ViewerSnapshot, ownPace: Pace, place: JournalPlace) =>
+        contextOf({ viewer, pace: ownPace, place, budget }, snapshot);
+      const contextValue = new MutationRun(mutations, {
+        viewer,
+        signal,
+        idempotencyKey,
+        isLong,
+        pace,
+        createContext,
+      });
+      return runMutation(contextValue, () =>
+        whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query, contextValue)),
       );
     };
     return fairTurns.change(viewer.userId, run, { signal });
@@ -339,7 +334,7 @@ export function createGraph({
   ): Promise<T> {
     const opened = await longReads.open(viewer.userId, { signal });
     const { pace } = opened;
-    const result = await withContext(opened, { ...asked, viewer, isLong: true, pace }, work);
+    const result = await withContext(opened, { ...asked, viewer, pace }, work);
     if (pace.yields === 0) tookLong.delete(request.document);
     return result;
   }
@@ -381,7 +376,6 @@ export function createGraph({
   ): PromiseOrValue<T> {
     return whenDone(notCharged(opened, asked.pace), (snapshot) => {
       const context = contextOf(asked, snapshot);
-      // A mutation may have replaced it.
       const end = () => context.reader.end();
       try {
         const result = work(context);
@@ -463,28 +457,21 @@ export function createGraph({
   }
 
   function contextOf(
-    { viewer, idempotencyKey, isLong = false, place, pace, signal }: Asked,
+    { viewer, place, pace, budget = new Budget(services.limits, elementFields) }: Asked,
     { reader: snapshot, access, place: head, first }: ViewerSnapshot,
   ): GraphContext {
-    const budget = new Budget(services.limits, elementFields);
     const reader = pacedSnapshot(snapshot, pace);
     const view = viewTree(reader, access, first);
     return {
       ...services,
       viewer,
-      signal,
-      isLong,
-      once: idempotencyKey === undefined ? undefined : new Once(idempotencyKey, viewer.userId),
-      isChanged: false,
       reader,
       access,
       view,
       place: place ?? head,
       budget,
-      longReads,
       pace,
       fairTurns,
-      changes,
     };
   }
 }
@@ -503,12 +490,12 @@ interface OnePieceOptions {
 
 type Execute = (context: GraphContext, pace?: Pace) => PromiseOrValue<GraphResult>;
 
-/** Who asks, and under which key. */
-interface Asked extends Pick<GraphLimits, 'idempotencyKey' | 'signal'> {
+/** Who asks. */
+interface Asked {
   readonly viewer: Viewer;
   readonly pace: Pace;
-  /** The document selects a field that may take long. */
-  readonly isLong?: boolean;
+  /** Shared by the answers of one request with several mutations. */
+  readonly budget?: Budget;
   /** The journal entry that a subscription reports; without it, the head of the snapshot. */
   readonly place?: JournalPlace;
 }

@@ -8,11 +8,10 @@ import {
   isObjectType,
   specifiedDirectives,
   type GraphQLField,
-  type GraphQLFieldMap,
   type GraphQLSchema,
 } from 'graphql';
 import { defineExplainAccess } from './tree/explain-query.ts';
-import { createBuilder, type GraphContext } from './builder.ts';
+import { createBuilder } from './builder.ts';
 import { defineFolderChange } from './journal/folder-change-type.ts';
 import { defineFolderChanges } from './journal/folder-changes-fields.ts';
 import { defineJournal } from './journal/journal-query.ts';
@@ -28,6 +27,7 @@ import { definePeopleTypes } from './people/people-types.ts';
 import { definePeople } from './people/people.ts';
 import { defineMove } from './tree/move-mutation.ts';
 import { defineTrash } from './tree/trash-type.ts';
+import { MutationRun } from './run-mutation.ts';
 import { defineServer } from './server/server-query.ts';
 import { defineViewer } from './people/viewer-type.ts';
 
@@ -64,11 +64,12 @@ export function createSchema(): GraphQLSchema {
     sortSchema: false,
     directives: specifiedDirectives.map(withoutDraftLocations),
   });
-  const mutations = schema.getMutationType()!.getFields() as GraphQLFieldMap<unknown, GraphContext>;
-  Object.values(mutations).forEach(knowWhatBegins);
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isObjectType(type) && !isIntrospectionType(type))
-      Object.values(type.getFields()).forEach(failWithAPromise);
+    if (!isObjectType(type) || isIntrospectionType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      exchangeContext(field, type === schema.getMutationType());
+      failWithAPromise(field);
+    }
   }
   return schema;
 }
@@ -89,7 +90,7 @@ function withoutDraftLocations(directive: GraphQLDirective): GraphQLDirective {
  * Of a list in which one element fails at once, graphql-js forgets those that are not there yet. If they fail, too, nobody
  * hears of it, and that ends the process. So nothing fails at once.
  */
-function failWithAPromise(field: GraphQLField<unknown, GraphContext>): void {
+function failWithAPromise(field: GraphQLField<unknown, unknown>): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, given, context, info) => {
     try {
@@ -100,10 +101,17 @@ function failWithAPromise(field: GraphQLField<unknown, GraphContext>): void {
   };
 }
 
-function knowWhatBegins(mutation: GraphQLField<unknown, GraphContext>): void {
-  const resolve = mutation.resolve!;
-  mutation.resolve = (source, input, context, info) => {
-    context.once?.begin(info, input);
-    return resolve(source, input, context, info);
+/** Passes each field of a mutation its own context. */
+function exchangeContext(field: GraphQLField<unknown, unknown>, isMutation: boolean): void {
+  const { resolve } = field;
+  if (!resolve) return;
+  field.resolve = (source, args, context, info) => {
+    if (!(context instanceof MutationRun)) return resolve(source, args, context, info);
+    return resolve(
+      source,
+      args,
+      isMutation ? context.beginField(info, args) : context.contextFor(info),
+      info,
+    );
   };
 }

@@ -3,7 +3,7 @@
  * Until then the subscription waits and falls behind: nothing is queued per event, and nothing is dropped.
  */
 
-import { abandoned } from '../graph/graph-results.ts';
+import { abandoned } from '../refusal.ts';
 
 /** Per connection: beyond it, the client has to read before another response is computed. */
 const maxUnsentBytes = 2 ** 20;

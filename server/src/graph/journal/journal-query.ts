@@ -8,7 +8,7 @@ import { journalKinds, type JournalEntry, type JournalKind } from '../../journal
 import { countJournal, listJournal, type JournalFilter } from '../../journal/journal-list.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder } from '../builder.ts';
-import { requireAdministrator } from '../change.ts';
+import { requireAdministrator } from '../../accounts/administrator.ts';
 import type { PageInfoRef } from '../page-info.ts';
 import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection, type KeysetList } from '../lists/keyset-connection.ts';

@@ -5,7 +5,7 @@ import { fromJournalCursor } from '../../journal/journal-cursor.ts';
 import { requireKept, watchJournal } from '../../journal/watch-journal.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { requireAdministrator } from '../change.ts';
+import { requireAdministrator } from '../../accounts/administrator.ts';
 import { toEntryNodes, toFilter, type JournalTypes } from './journal-query.ts';
 
 export function defineJournalSubscription(

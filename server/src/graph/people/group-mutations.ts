@@ -1,15 +1,9 @@
 /** Changing groups, and who is in them. For administrators. */
 
-import {
-  addToGroup,
-  createGroup,
-  deleteGroup,
-  removeFromGroup,
-  updateGroup,
-} from '../../accounts/change-groups.ts';
-import { requireGroup, type Group as GroupRow } from '../../accounts/groups.ts';
-import type { Builder } from '../builder.ts';
-import { changeAsAdministrator, changeBy, noResult, type Memory } from '../change.ts';
+import { readGroup, requireGroup, type Group as GroupRow } from '../../accounts/groups.ts';
+import type { ChangedGroup } from '../../accounts/manage-groups.ts';
+import type { Builder, GraphContext } from '../builder.ts';
+import { change } from '../run-mutation.ts';
 import type { PeopleTypes } from './people-types.ts';
 
 const nameDescription =
@@ -20,16 +14,6 @@ interface Membership {
   readonly group: GroupRow;
   readonly count: number;
 }
-
-const aGroup: Memory<{ readonly group: GroupRow }, string> = {
-  keep: ({ group }) => group.id,
-  recall: async (id, { reader }) => ({ group: await requireGroup(reader, id) }),
-};
-
-const aMembership: Memory<Membership, { id: string; count: number }> = {
-  keep: ({ group, count }) => ({ id: group.id, count }),
-  recall: async ({ id, count }, { reader }) => ({ group: await requireGroup(reader, id), count }),
-};
 
 export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTypes, 'Group'>): void {
   const CreateGroupInput = builder.inputType('CreateGroupInput', {
@@ -81,33 +65,27 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: CreateGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
-        changeAsAdministrator(context, aGroup, async (transaction) => {
-          const id = await createGroup(transaction, input, changeBy(context));
-          return { group: await requireGroup(transaction, id) };
-        }),
+        change(context, ({ groups }, caller) => groups.create(caller, input), groupOf),
     }),
     updateGroup: t.field({
       type: UpdateGroupPayload,
       nullable: true,
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: UpdateGroupInput, required: true }) },
-      resolve: (_, { input: { id, ...changes } }, context) =>
-        changeAsAdministrator(context, aGroup, async (transaction) => {
-          await updateGroup(transaction, id, changes, changeBy(context));
-          return { group: await requireGroup(transaction, id) };
-        }),
+      resolve: (_, { input }, context) =>
+        change(context, ({ groups }, caller) => groups.update(caller, input), groupOf),
     }),
     deleteGroup: t.field({
       type: DeleteGroupPayload,
       nullable: true,
       description: "For administrators. Deletes the group's grants too; its members stay users.",
       args: { input: t.arg({ type: DeleteGroupInput, required: true }) },
-      resolve: async (_, { input: { id } }, context) => {
-        await changeAsAdministrator(context, noResult, (transaction) =>
-          deleteGroup(transaction, id, changeBy(context)),
-        );
-        return { deletedGroupId: id };
-      },
+      resolve: (_, { input: { id } }, context) =>
+        change(
+          context,
+          ({ groups }, caller) => groups.delete(caller, id),
+          () => ({ deletedGroupId: id }),
+        ),
     }),
     addToGroup: t.field({
       type: AddToGroupPayload,
@@ -115,10 +93,7 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. Adds all of the users, or none if one of them does not exist.',
       args: { input: t.arg({ type: AddToGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
-        changeAsAdministrator(context, aMembership, async (transaction) => ({
-          count: await addToGroup(transaction, input, changeBy(context)),
-          group: await requireGroup(transaction, input.groupId),
-        })),
+        change(context, ({ groups }, caller) => groups.addMembers(caller, input), groupOf),
     }),
     removeFromGroup: t.field({
       type: RemoveFromGroupPayload,
@@ -126,10 +101,19 @@ export function defineGroupMutations(builder: Builder, { Group }: Pick<PeopleTyp
       description: 'For administrators. Whoever is not in the group is passed over.',
       args: { input: t.arg({ type: RemoveFromGroupInput, required: true }) },
       resolve: (_, { input }, context) =>
-        changeAsAdministrator(context, aMembership, async (transaction) => ({
-          count: await removeFromGroup(transaction, input, changeBy(context)),
-          group: await requireGroup(transaction, input.groupId),
-        })),
+        change(context, ({ groups }, caller) => groups.removeMembers(caller, input), groupOf),
     }),
   }));
+}
+
+/** The group in the snapshot of the answer; as the change left it, if it was deleted since. */
+async function groupOf<T extends ChangedGroup>(
+  changed: T,
+  { reader }: GraphContext,
+): Promise<T & { readonly group: GroupRow }> {
+  const { id, group } = changed;
+  return {
+    ...changed,
+    group: (group && (await readGroup(reader, id))) ?? group ?? (await requireGroup(reader, id)),
+  };
 }

@@ -2,7 +2,7 @@
 
 import type { Group } from '../../accounts/groups.ts';
 import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
-import { requireAdministrator } from '../change.ts';
+import { requireAdministrator } from '../../accounts/administrator.ts';
 import { pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection } from '../lists/keyset-connection.ts';
 import type { UserNode } from './people-level.ts';

@@ -5,7 +5,7 @@ import { readUser, readUserByName, requireUser, type User } from '../../accounts
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import { requireAdministrator } from '../change.ts';
+import { requireAdministrator } from '../../accounts/administrator.ts';
 import { pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection } from '../lists/keyset-connection.ts';
 import { levelOfOneUser } from './people-level.ts';

@@ -1,32 +1,15 @@
 /** Creating, changing and deleting users. For administrators. */
 
-import { requireAccountName } from '../../accounts/account-name.ts';
-import { createUser, deleteUser, updateUser, type UserChanges } from '../../accounts/change-users.ts';
-import { hashingFor } from '../../accounts/passwords.ts';
-import { requireGoodPassword } from '../../accounts/password-rules.ts';
-import { requireUser } from '../../accounts/users.ts';
-import type { Transaction } from '../../database/database.ts';
-import { revokeSessionsOf } from '../../sessions/revocation.ts';
+import { readUser, requireUser } from '../../accounts/users.ts';
+import type { ChangedUser } from '../../sessions/manage-users.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import {
-  changeAsAdministrator,
-  changeBy,
-  noResult,
-  requireAdministrator,
-  unlessDone,
-  type Memory,
-} from '../change.ts';
+import { change } from '../run-mutation.ts';
 import { passwordDescription } from './password-mutations.ts';
 import { levelOfOneUser, type UserNode } from './people-level.ts';
 import type { PeopleTypes } from './people-types.ts';
 
 const usernameDescription =
   '1 to 128 characters without control characters; unique, without regard to upper and lower case.';
-
-const aUser: Memory<UserNode, string> = {
-  keep: ({ user }) => user.id,
-  recall: async (id, { reader }) => levelOfOneUser(await requireUser(reader, id)),
-};
 
 export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes, 'User'>): void {
   const CreateUserInput = builder.inputType('CreateUserInput', {
@@ -65,7 +48,8 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
       nullable: true,
       description: 'For administrators. CONFLICT if the name is taken.',
       args: { input: t.arg({ type: CreateUserInput, required: true }) },
-      resolve: async (_, { input }, context) => ({ user: await create(context, input) }),
+      resolve: (_, { input }, context) =>
+        change(context, ({ users }, caller) => users.create(caller, input), payloadOf),
     }),
     updateUser: t.field({
       type: UpdateUserPayload,
@@ -73,7 +57,8 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
       description:
         'For administrators. CONFLICT if the name is taken, and for disabling or demoting oneself: so there is always an administrator left.',
       args: { input: t.arg({ type: UpdateUserInput, required: true }) },
-      resolve: async (_, { input }, context) => ({ user: await update(context, input) }),
+      resolve: (_, { input }, context) =>
+        change(context, ({ users }, caller) => users.update(caller, input), payloadOf),
     }),
     deleteUser: t.field({
       type: DeleteUserPayload,
@@ -81,53 +66,22 @@ export function defineUserMutations(builder: Builder, { User }: Pick<PeopleTypes
       description:
         "For administrators. Deletes the user's sessions, memberships and grants too. CONFLICT for oneself.",
       args: { input: t.arg({ type: DeleteUserInput, required: true }) },
-      resolve: async (_, { input: { id } }, context) => {
-        await changeAsAdministrator(context, noResult, (transaction) =>
-          deleteUser(transaction, id, changeBy(context)),
-        );
-        return { deletedUserId: id };
-      },
+      resolve: (_, { input: { id } }, context) =>
+        change(
+          context,
+          ({ users }, caller) => users.delete(caller, id),
+          () => ({ deletedUserId: id }),
+        ),
     }),
   }));
 }
 
-async function create(
-  context: GraphContext,
-  given: { username: string; password: string; isAdministrator: boolean },
-): Promise<UserNode> {
-  requireAdministrator(context.access);
-  return unlessDone(context, aUser, async () => {
-    const username = requireAccountName(given.username, 'user name');
-    await requireGoodPassword(given.password, username);
-    // Before the transaction: nobody waits in line for a hash.
-    const passwordHash = await context.passwords.hash(given.password, hashingFor(context.viewer));
-    const { isAdministrator } = given;
-    return changeAsAdministrator(context, aUser, async (transaction) => {
-      const id = await createUser(
-        transaction,
-        { username, passwordHash, isAdministrator },
-        changeBy(context),
-      );
-      return nodeOf(transaction, id);
-    });
-  });
-}
-
-async function update(
-  context: GraphContext,
-  { id, ...changes }: UserChanges & { id: string },
-): Promise<UserNode> {
-  return changeAsAdministrator(context, aUser, async (transaction) => {
-    const by = changeBy(context);
-    await updateUser(transaction, id, changes, by);
-    if (changes.isDisabled) {
-      await revokeSessionsOf(transaction, { userId: id }, { because: 'disabled', ...by });
-    }
-    return nodeOf(transaction, id);
-  });
-}
-
-/** As the change left the user; what belongs to the user is read when it is committed. */
-async function nodeOf(transaction: Transaction, id: string): Promise<UserNode> {
-  return levelOfOneUser(await requireUser(transaction, id));
+/** The user in the snapshot of the answer; as the change left the user, if the user was deleted since. */
+async function payloadOf(
+  { id, user }: ChangedUser,
+  { reader }: GraphContext,
+): Promise<{ readonly user: UserNode }> {
+  return {
+    user: levelOfOneUser((user && (await readUser(reader, id))) ?? user ?? (await requireUser(reader, id))),
+  };
 }

@@ -6,7 +6,7 @@ import { readSchemaVersion } from '../../database/migrations.ts';
 import { keyStates } from '../../sessions/key-states.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import type { Builder } from '../builder.ts';
-import { requireAdministrator } from '../change.ts';
+import { requireAdministrator } from '../../accounts/administrator.ts';
 import { defineActivity, requireMinutes } from './activity-type.ts';
 import type { HealthCheck } from '../../health.ts';
 import type { ServerFacts } from './server-facts.ts';

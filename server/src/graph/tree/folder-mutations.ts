@@ -1,16 +1,16 @@
 /** Changing the tree. Each mutation answers with the changed folder as the viewer sees it then. */
 
-import { createFolder, deleteFolder, updateFolder } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/count-descendants.ts';
-import type { Folder, TreeView } from '../../folders/folders.ts';
+import type { TreeView } from '../../folders/folders.ts';
+import type { DeletedFolder } from '../../folders/manage-folders.ts';
 import { beforeDeletion } from '../../folders/trash.ts';
 import type { Builder } from '../builder.ts';
-import { change, type Memory } from '../change.ts';
 import { longField } from '../long-reads.ts';
+import { change } from '../run-mutation.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
 import { aboutGivenTexts as about } from './about-given-texts.ts';
-import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { aFolder, folderNow } from './folder-queries.ts';
+import type { FolderNode } from './folder-level.ts';
+import { nodeOfChanged } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =
@@ -18,23 +18,10 @@ export const expectedVersion =
 
 const isTakenAway = 'Null or "" takes it away';
 
-/** A folder that is gone. */
-interface Deleted {
-  /** The ids of its ancestors when it was deleted, and its own. */
-  readonly way: readonly string[];
+interface Deleted extends DeletedFolder {
   /** Counted once, however often it is selected. */
   count?: Promise<number>;
 }
-
-const aChangedFolder: Memory<Folder, string> = {
-  ...aFolder,
-  renew: (changed, { view }) => folderNow(view, changed),
-};
-
-const aDeletion: Memory<Deleted, readonly string[]> = {
-  keep: ({ way }) => way,
-  recall: (way) => ({ way }),
-};
 
 export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
   const payload = (name: string) =>
@@ -66,13 +53,8 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
           }),
         }),
       },
-      resolve: async (_, { input }, context) => {
-        const now = context.clock.now();
-        const folder = await change(context, aChangedFolder, (transaction, access) =>
-          createFolder(transaction, access, input, now),
-        );
-        return levelOfOne(context.view, folder);
-      },
+      resolve: (_, { input }, context) =>
+        change(context, ({ folders }, caller) => folders.create(caller, input), nodeOfChanged),
     }),
   );
 
@@ -102,13 +84,8 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
           }),
         }),
       },
-      resolve: async (_, { input }, context) => {
-        const now = context.clock.now();
-        const folder = await change(context, aChangedFolder, (transaction, access) =>
-          updateFolder(transaction, access, input, now),
-        );
-        return levelOfOne(context.view, folder);
-      },
+      resolve: (_, { input }, context) =>
+        change(context, ({ folders }, caller) => folders.update(caller, input), nodeOfChanged),
     }),
   );
 
@@ -150,15 +127,12 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
           }),
         }),
       },
-      resolve: async (_, { input }, context) => {
-        const { id, recursive, expectedVersion: version } = input;
-        const deletion = { id, isRecursive: recursive, expectedVersion: version };
-        const now = context.clock.now();
-        return change(context, aDeletion, async (transaction, access): Promise<Deleted> => {
-          const { way } = await deleteFolder(transaction, access, deletion, now);
-          return { way };
-        });
-      },
+      resolve: (_, { input: { recursive, ...deletion } }, context): Promise<Deleted> =>
+        change(
+          context,
+          ({ folders }, caller) => folders.delete(caller, { ...deletion, isRecursive: recursive }),
+          ({ way }) => ({ way }),
+        ),
     }),
   );
 }

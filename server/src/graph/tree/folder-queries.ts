@@ -12,9 +12,9 @@ import {
   type Folder,
   type TreeView,
 } from '../../folders/folders.ts';
+import type { ChangedFolder } from '../../folders/manage-folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
-import type { Memory } from '../change.ts';
 import { longField } from '../long-reads.ts';
 import { inPortions } from '../pace.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
@@ -111,23 +111,19 @@ export async function nodeById(context: GraphContext, id: string): Promise<Folde
   return levelOfOne(context.view, await requireFolder(context.view, id));
 }
 
-/** Told again, it is the folder of then. */
-export const aFolder: Memory<Folder, string> = {
-  keep: ({ id }) => id,
-  recall: (id, { view }) => requireFolder(view, id),
-};
-
-/** A folder that was just changed, as the viewer may see it in the snapshot of the answer. */
-export async function nodeNow({ view }: GraphContext, changed: Folder): Promise<FolderNode> {
-  return levelOfOne(view, await folderNow(view, changed));
-}
-
 /**
- * The folder may have been deleted, or hidden from the viewer, between the commit and the snapshot. The answer then shows
- * its name, which the viewer knows, and nothing that needs a right.
+ * A folder that was just changed, as the viewer may see it in the snapshot of the answer. It may have been deleted, or hidden from
+ * the viewer, between the commit and the snapshot. The answer then shows its name, which the viewer knows, and nothing that needs a
+ * right. A change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
  */
-export async function folderNow(view: TreeView, changed: Folder): Promise<Folder> {
-  return (await readFolder(view, changed.id)) ?? withLevel(changed, accessLevels.NONE);
+export async function nodeOfChanged(
+  { id, folder: changed }: ChangedFolder,
+  { view }: GraphContext,
+  isLatest = false,
+): Promise<FolderNode> {
+  if (!changed) return levelOfOne(view, await requireFolder(view, id));
+  const folder = isLatest ? changed : await readFolder(view, id);
+  return levelOfOne(view, folder ?? withLevel(changed, accessLevels.NONE));
 }
 
 function findFolder(

@@ -2,7 +2,7 @@
 
 import { whenDone } from '../../database/database.ts';
 import type { Builder } from '../builder.ts';
-import { requireAdministrator } from '../change.ts';
+import { requireAdministrator } from '../../accounts/administrator.ts';
 import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection } from '../lists/keyset-connection.ts';
 import type { PageInfoRef } from '../page-info.ts';

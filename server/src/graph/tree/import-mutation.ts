@@ -1,18 +1,13 @@
 /** Importing a whole subtree. */
 
-import { importFolders, type Imported } from '../../folders/import-folders.ts';
+import type { Imported } from '../../folders/import-folders.ts';
 import type { ImportedTree } from '../../folders/import-plan.ts';
 import type { Builder } from '../builder.ts';
-import { change, unlessDone, type Memory } from '../change.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
+import { change } from '../run-mutation.ts';
 import { aboutGivenTexts as about } from './about-given-texts.ts';
 import { nodeById } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
-
-const anImport: Memory<Imported, { parentId: string; count: number }> = {
-  keep: ({ parentId, count }) => ({ parentId, count }),
-  recall: (kept) => kept,
-};
 
 export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Folder'>): void {
   const ImportedFolder = builder.inputRef<ImportedTree>('ImportedFolder');
@@ -81,18 +76,11 @@ export function defineImport(builder: Builder, { Folder }: Pick<FolderTypes, 'Fo
         }),
       },
       resolve: (_, { input }, context) =>
-        unlessDone(context, anImport, () =>
-          importFolders(
-            {
-              database: context.database,
-              accessFor: (snapshot) => context.accessBook.accessFor(snapshot, context.viewer.userId),
-              change: (work, options) => change(context, anImport, work, options),
-              now: context.clock.now(),
-              most: context.limits.maxImportFolders,
-              beforeRows: (count) => context.pace.before(count),
-            },
-            input,
-          ),
+        change(
+          context,
+          ({ folders }, caller, pace) =>
+            folders.import(caller, input, { beforeRows: (count) => pace.before(count) }),
+          (imported) => imported,
         ),
     }),
   );

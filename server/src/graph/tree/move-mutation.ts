@@ -6,46 +6,30 @@ import type { Access } from '../../access/access.ts';
 import { compareAccess, type AccessDifference } from '../../access/grants.ts';
 import { readUsers, userKey, type User } from '../../accounts/users.ts';
 import type { Reader } from '../../database/database.ts';
-import { checkMove, moveFolder, type CheckedMove } from '../../folders/change-folders.ts';
+import type { MovedWays } from '../../folders/change-folders.ts';
 import { countDescendants } from '../../folders/count-descendants.ts';
-import { viewTree, requireFolder, type Folder as FolderRow, type TreeView } from '../../folders/folders.ts';
+import type { TreeView } from '../../folders/folders.ts';
 import type { Builder } from '../builder.ts';
-import { change, type Memory } from '../change.ts';
 import { longField } from '../long-reads.ts';
 import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection, type KeysetList } from '../lists/keyset-connection.ts';
 import type { PageInfoRef } from '../page-info.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
+import { change } from '../run-mutation.ts';
 import { UserLevel, type UserNode } from '../people/people-level.ts';
 import type { PeopleTypes } from '../people/people-types.ts';
 import type { FolderNode } from './folder-level.ts';
 import { expectedVersion } from './folder-mutations.ts';
-import { nodeNow } from './folder-queries.ts';
+import { nodeOfChanged } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
-
-/** The ways to a folder, from the root, before and after it was moved. */
-interface Ways {
-  readonly before: readonly string[];
-  readonly after: readonly string[];
-}
 
 interface Moved {
   readonly node: FolderNode;
   readonly isDryRun: boolean;
   /** Counted once, however often it is asked for. */
   count?: Promise<number>;
-  readonly ways: Ways;
+  readonly ways: MovedWays;
 }
-
-interface DoneMove {
-  readonly folder: FolderRow;
-  readonly ways: Ways;
-}
-
-const aMove: Memory<DoneMove, { id: string; ways: Ways }> = {
-  keep: ({ folder, ways }) => ({ id: folder.id, ways }),
-  recall: async ({ id, ways }, { view }) => ({ folder: await requireFolder(view, id), ways }),
-};
 
 type AccessChange = AccessDifference & { readonly user: UserNode };
 
@@ -123,31 +107,22 @@ export function defineMove(
           }),
         }),
       },
-      resolve: async (_, { input }, context): Promise<Moved> => {
-        const { dryRun, ...move } = input;
-        const { folder, ways } = await change(
+      resolve: (_, { input: { dryRun: isDryRun, ...move } }, context): Promise<Moved> =>
+        change(
           context,
-          dryRun ? undefined : aMove,
-          async (transaction, access): Promise<DoneMove> => {
-            const checked = await checkMove(transaction, access, move);
-            if (!dryRun) await moveFolder(transaction, checked, context.clock.now());
-            const moved = await requireFolder(viewTree(transaction, access), input.id);
-            return { folder: moved, ways: waysOf(checked) };
-          },
-        );
-        return { node: await nodeNow(context, folder), isDryRun: dryRun, ways };
-      },
+          ({ folders }, caller) => folders.move(caller, move, { isDryRun }),
+          async (moved, answer) => ({
+            node: await nodeOfChanged(moved, answer),
+            isDryRun,
+            ways: moved.ways,
+          }),
+        ),
     }),
   );
 }
 
-function waysOf({ folder, to, view }: CheckedMove): Ways {
-  const before = view.ancestry.wayTo(folder.id)!;
-  return { before, after: [...view.ancestry.wayTo(to.id)!, folder.id] };
-}
-
 /** Since the move, a folder on them may have been moved to where the viewer may not see who has access. */
-async function areStill(view: TreeView, { before, after }: Ways, isDryRun: boolean): Promise<boolean> {
+async function areStill(view: TreeView, { before, after }: MovedWays, isDryRun: boolean): Promise<boolean> {
   const ways = [before.slice(0, -1), after.slice(0, -1), isDryRun ? before : after];
   await view.ancestry.load(ways.map((way) => way.at(-1)!));
   return ways.every((way) => isDeepStrictEqual(view.ancestry.wayTo(way.at(-1)!), way));
@@ -158,13 +133,13 @@ async function countMoved({ folder, level }: FolderNode, onRead: (count: number)
 }
 
 /** What is moved, from where and to where. */
-function managesAll(access: Access, { before, after }: Ways): boolean {
+function managesAll(access: Access, { before, after }: MovedWays): boolean {
   const ways = [before, before.slice(0, -1), after.slice(0, -1)];
   return ways.every((way) => access.levelAlong(way) >= MANAGE);
 }
 
 /** In the order of user names. A move concerns few users or all of them, so all differences are found at once. */
-function accessChangeList(reader: Reader, { before, after }: Ways): KeysetList<AccessChange> {
+function accessChangeList(reader: Reader, { before, after }: MovedWays): KeysetList<AccessChange> {
   let read: Promise<readonly (AccessDifference & { readonly account: User })[]> | undefined;
   const all = () => (read ??= findAccessChanges(reader, before, after));
   return {

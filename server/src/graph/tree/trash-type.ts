@@ -5,23 +5,22 @@ import type { Reader } from '../../database/database.ts';
 import { idBytes, notACursor, timeKey, timeOfKey } from '../../folders/cursor.ts';
 import { bytesOf, folderIdOf } from '../../folders/folder-id.ts';
 import { openPosition, sealPosition } from '../../folders/hidden-position.ts';
-import { readFolder, viewTree, requireFolder } from '../../folders/folders.ts';
+import { readFolder } from '../../folders/folders.ts';
 import {
   keptSince,
   maxExamined,
   purgeTime,
   readTrash,
-  restoreFolder,
   type TrashedFolder,
   type TrashPlace,
 } from '../../folders/trash.ts';
 import type { Builder } from '../builder.ts';
-import { change } from '../change.ts';
 import { longField } from '../long-reads.ts';
 import { changeCursor } from '../journal/change-cursor.ts';
+import { change } from '../run-mutation.ts';
 import { pageSize } from './folder-connection.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
-import { aFolder, nodeNow } from './folder-queries.ts';
+import { nodeOfChanged } from './folder-queries.ts';
 import type { FolderTypes } from './folder-type.ts';
 import { inPortions } from '../pace.ts';
 import type { PageInfo, PageInfoRef } from '../page-info.ts';
@@ -132,16 +131,12 @@ export function defineTrash(
           }),
         }),
       },
-      resolve: async (_, { input }, context) => {
-        const { clock, limits } = context;
-        const folder = await change(context, aFolder, async (transaction, access) => {
-          // The time of its turn: waiting for it may take long enough for the folder to be given up.
-          const terms = { now: clock.now(), trashDays: limits.trashDays };
-          await restoreFolder(transaction, access, input, terms);
-          return requireFolder(viewTree(transaction, access), input.id);
-        });
-        return nodeNow(context, folder);
-      },
+      resolve: (_, { input }, context) =>
+        change(
+          context,
+          ({ folders }, caller) => folders.restore(caller, input),
+          (restored, answer) => nodeOfChanged(restored, answer),
+        ),
     }),
   );
 }

@@ -1,0 +1,94 @@
+/** The changes of groups that an administrator can request. */
+
+import type { Transaction } from '../database/database.ts';
+import { nothing, type Caller, type Changed, type Changes, type Memory } from '../journal/changes.ts';
+import { requireAdministrator, type ViewerRights } from './administrator.ts';
+import {
+  addToGroup,
+  createGroup,
+  deleteGroup,
+  removeFromGroup,
+  updateGroup,
+  type Membership,
+} from './change-groups.ts';
+import { requireGroup, type Group } from './groups.ts';
+
+export interface ChangedGroup {
+  readonly id: string;
+  /** As the change left it. Missing if the change was made earlier, under the same idempotency key. */
+  readonly group?: Group;
+}
+
+export interface ChangedMembers extends ChangedGroup {
+  /** How many users were added or removed. */
+  readonly count: number;
+}
+
+export interface Groups {
+  create(caller: Caller, input: { name: string }): Promise<Changed<ChangedGroup>>;
+  update(
+    caller: Caller,
+    input: { id: string; name?: string | null | undefined },
+  ): Promise<Changed<ChangedGroup>>;
+  /** Deletes the group's grants; its members stay. */
+  delete(caller: Caller, id: string): Promise<Changed<void>>;
+  addMembers(caller: Caller, input: Membership): Promise<Changed<ChangedMembers>>;
+  removeMembers(caller: Caller, input: Membership): Promise<Changed<ChangedMembers>>;
+}
+
+const aGroup: Memory<ChangedGroup, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+
+const aMembership: Memory<ChangedMembers, { id: string; count: number }> = {
+  keep: ({ id, count }) => ({ id, count }),
+  recall: (kept) => kept,
+};
+
+export function manageGroups(changes: Changes<ViewerRights>): Groups {
+  const check = requireAdministrator;
+  return {
+    create: (caller, input) =>
+      changes.run(caller, {
+        memory: aGroup,
+        check,
+        work: async (transaction, _, by) =>
+          changedGroup(transaction, await createGroup(transaction, input, by)),
+      }),
+    update: (caller, { id, name }) =>
+      changes.run(caller, {
+        memory: aGroup,
+        check,
+        work: async (transaction, _, by) => {
+          await updateGroup(transaction, id, { name }, by);
+          return changedGroup(transaction, id);
+        },
+      }),
+    delete: (caller, id) =>
+      changes.run(caller, {
+        memory: nothing,
+        check,
+        work: (transaction, _, by) => deleteGroup(transaction, id, by),
+      }),
+    addMembers: (caller, input) =>
+      changes.run(caller, {
+        memory: aMembership,
+        check,
+        work: async (transaction, _, by) => {
+          const count = await addToGroup(transaction, input, by);
+          return { ...(await changedGroup(transaction, input.groupId)), count };
+        },
+      }),
+    removeMembers: (caller, input) =>
+      changes.run(caller, {
+        memory: aMembership,
+        check,
+        work: async (transaction, _, by) => {
+          const count = await removeFromGroup(transaction, input, by);
+          return { ...(await changedGroup(transaction, input.groupId)), count };
+        },
+      }),
+  };
+}
+
+async function changedGroup(transaction: Transaction, id: string): Promise<ChangedGroup> {
+  return { id, group: await requireGroup(transaction, id) };
+}

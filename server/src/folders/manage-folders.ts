@@ -1,0 +1,115 @@
+/**
+ * The changes of the tree that a viewer can request. Each opens its transaction, checks the viewer's rights inside it, writes
+ * its journal entry, and is made once for an idempotency key.
+ */
+
+import type { Access } from '../access/access.ts';
+import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
+import {
+  checkMove,
+  createFolder,
+  deleteFolder,
+  moveFolder,
+  updateFolder,
+  type FolderDeletion,
+  type FolderMove,
+  type FolderUpdate,
+  type MovedWays,
+  type NewFolder,
+} from './change-folders.ts';
+import { requireFolder, viewTree, type Folder } from './folders.ts';
+import { importFolders, type FolderImport, type Imported, type ImportOptions } from './import-folders.ts';
+import { restoreFolder, type Restoration } from './trash.ts';
+
+export interface ChangedFolder {
+  readonly id: string;
+  /** As the change left it. Missing if the change was made earlier, under the same idempotency key. */
+  readonly folder?: Folder;
+}
+
+export interface DeletedFolder {
+  /** The ids of its ancestors when it was deleted, and its own. */
+  readonly way: readonly string[];
+}
+
+export interface MovedFolder extends ChangedFolder {
+  readonly ways: MovedWays;
+}
+
+export interface Folders {
+  create(caller: Caller, input: NewFolder): Promise<Changed<ChangedFolder>>;
+  update(caller: Caller, input: FolderUpdate): Promise<Changed<ChangedFolder>>;
+  /** A dry run checks the move and changes nothing. */
+  move(caller: Caller, input: FolderMove, options: { isDryRun: boolean }): Promise<Changed<MovedFolder>>;
+  delete(caller: Caller, input: FolderDeletion): Promise<Changed<DeletedFolder>>;
+  restore(caller: Caller, input: Restoration): Promise<Changed<ChangedFolder>>;
+  import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>>;
+}
+
+const aFolder: Memory<ChangedFolder, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+
+const aMove: Memory<MovedFolder, { id: string; ways: MovedWays }> = {
+  keep: ({ id, ways }) => ({ id, ways }),
+  recall: (kept) => kept,
+};
+
+const aDeletion: Memory<DeletedFolder, readonly string[]> = {
+  keep: ({ way }) => way,
+  recall: (way) => ({ way }),
+};
+
+export interface FolderLimits {
+  readonly trashDays: number;
+  readonly maxImportFolders: number;
+}
+
+export function manageFolders(
+  changes: Changes<Access>,
+  { trashDays, maxImportFolders }: FolderLimits,
+): Folders {
+  return {
+    create: (caller, input) =>
+      changes.run(caller, {
+        memory: aFolder,
+        work: async (transaction, access, { now }) =>
+          changedFolder(await createFolder(transaction, access, input, now)),
+      }),
+    update: (caller, input) =>
+      changes.run(caller, {
+        memory: aFolder,
+        work: async (transaction, access, { now }) =>
+          changedFolder(await updateFolder(transaction, access, input, now)),
+      }),
+    move: (caller, input, { isDryRun }) =>
+      changes.run(caller, {
+        memory: isDryRun ? undefined : aMove,
+        work: async (transaction, access, { now }): Promise<MovedFolder> => {
+          const move = await checkMove(transaction, access, input);
+          if (!isDryRun) await moveFolder(transaction, move, now);
+          const folder = await requireFolder(viewTree(transaction, access), input.id);
+          return { ...changedFolder(folder), ways: move.ways };
+        },
+      }),
+    delete: (caller, input) =>
+      changes.run(caller, {
+        memory: aDeletion,
+        work: async (transaction, access, { now }): Promise<DeletedFolder> => ({
+          way: await deleteFolder(transaction, access, input, now),
+        }),
+      }),
+    restore: (caller, input) =>
+      changes.run(caller, {
+        memory: aFolder,
+        work: async (transaction, access, { now }) => {
+          await restoreFolder(transaction, access, input, { now, trashDays });
+          return changedFolder(await requireFolder(viewTree(transaction, access), input.id));
+        },
+      }),
+    import: (caller, input, options) =>
+      importFolders(changes, caller, input, { ...options, most: maxImportFolders }),
+  };
+}
+
+function changedFolder(folder: Folder): ChangedFolder {
+  return { id: folder.id, folder };
+}

@@ -1,0 +1,197 @@
+/**
+ * Runs mutations. Each root field makes its change through the domain, and then reads its answer from a snapshot of its own that is
+ * opened after the commit, with the rights of that snapshot.
+ */
+
+import type { GraphQLResolveInfo } from 'graphql';
+import { manageGroups, type Groups } from '../accounts/manage-groups.ts';
+import type { PromiseOrValue, Snapshot } from '../database/database.ts';
+import { manageFolders, type Folders } from '../folders/manage-folders.ts';
+import { manageGrants, type Grants } from '../folders/manage-grants.ts';
+import { Changes, type Caller, type Changed } from '../journal/changes.ts';
+import { identifyChange } from '../journal/idempotency.ts';
+import type { JournalPlace } from '../journal/journal-entry.ts';
+import { Refusal } from '../refusal.ts';
+import { managePasswords, type PasswordChanges } from '../sessions/manage-passwords.ts';
+import { manageSessions, type SessionRevocations } from '../sessions/manage-sessions.ts';
+import { manageUsers, type Users } from '../sessions/manage-users.ts';
+import type { GraphContext, GraphServices } from './builder.ts';
+import type { LongReads, ViewerSnapshot } from './long-reads.ts';
+import type { Pace } from './pace.ts';
+import type { Viewer } from './viewer.ts';
+
+/** What can be changed. */
+export interface Domain {
+  readonly folders: Folders;
+  readonly grants: Grants;
+  readonly groups: Groups;
+  readonly users: Users;
+  readonly passwords: PasswordChanges;
+  readonly sessions: SessionRevocations;
+}
+
+export function createDomain(services: GraphServices): Domain {
+  const { database, clock, accessBook, limits } = services;
+  const changes = new Changes({ database, clock, rights: accessBook });
+  return {
+    folders: manageFolders(changes, limits),
+    grants: manageGrants(changes),
+    groups: manageGroups(changes),
+    users: manageUsers(changes, services),
+    passwords: managePasswords(changes, services),
+    sessions: manageSessions(changes),
+  };
+}
+
+/** What every mutation request needs. */
+export interface MutationServices extends Pick<GraphServices, 'database' | 'accessBook' | 'feed'> {
+  readonly domain: Domain;
+  readonly longReads: LongReads;
+}
+
+export interface MutationRequest {
+  readonly viewer: Viewer;
+  readonly signal: AbortSignal | undefined;
+  readonly idempotencyKey: string | undefined;
+  /** The document selects a long field or a list: each answer waits for a permit of `longReads`. */
+  readonly isLong: boolean;
+  readonly pace: Pace;
+  /** The context in which an answer is read. */
+  readonly createContext: (snapshot: ViewerSnapshot, pace: Pace, position: JournalPlace) => GraphContext;
+}
+
+/** Other nodes and subscribers learn of a change within this time. */
+const maxFeedWaitMs = 1_000;
+
+/**
+ * One request with mutations. graphql-js passes it to every field as the context; the schema exchanges it: a root field gets a
+ * `MutationField`, and every field below gets the context of its root field's answer.
+ */
+export class MutationRun {
+  readonly services: MutationServices;
+  readonly request: MutationRequest;
+  /** By the root field's key in the response. */
+  readonly #answers = new Map<string | number, GraphContext>();
+  #snapshot: Snapshot | undefined;
+  /** A change has been made and committed without an idempotency key: the client must not try again. */
+  isChanged = false;
+
+  constructor(services: MutationServices, request: MutationRequest) {
+    this.services = services;
+    this.request = request;
+  }
+
+  /** Called before each root field: graphql-js runs one after the other. */
+  beginField({ path, fieldName }: GraphQLResolveInfo, input: unknown): MutationField {
+    // A change must not wait for its turn while an earlier answer holds a connection.
+    this.end();
+    const { viewer, signal, idempotencyKey: key, pace } = this.request;
+    pace.pause();
+    const requested = { path: String(path.key), name: fieldName, input };
+    const identity = key === undefined ? undefined : identifyChange(viewer.userId, key, requested);
+    const { userId, sessionId } = viewer;
+    return new MutationField(this, path.key, { userId, sessionId, signal, identity });
+  }
+
+  contextFor({ path }: GraphQLResolveInfo): GraphContext {
+    let root = path;
+    while (root.prev) root = root.prev;
+    return this.#answers.get(root.key)!;
+  }
+
+  setAnswer(key: string | number, context: GraphContext): void {
+    this.#answers.set(key, context);
+  }
+
+  /** The snapshot ends with the request, or when the next root field begins. */
+  holdSnapshot(snapshot: Snapshot): Snapshot {
+    return (this.#snapshot = snapshot);
+  }
+
+  /** Fields of an earlier answer that still run cannot read any more. */
+  end(): void {
+    this.#snapshot?.end();
+    this.#snapshot = undefined;
+  }
+}
+
+/** Refuses a viewer who can no longer log in before anything else. Ends the last snapshot when the response is there. */
+export async function runMutation<T>(run: MutationRun, work: () => PromiseOrValue<T>): Promise<T> {
+  await run.services.accessBook.accessOf(run.request.viewer.userId);
+  try {
+    return await work();
+  } finally {
+    run.end();
+  }
+}
+
+/** One root field of a mutation. */
+class MutationField {
+  readonly #run: MutationRun;
+  readonly #key: string | number;
+  readonly caller: Caller;
+
+  constructor(run: MutationRun, key: string | number, caller: Caller) {
+    this.#run = run;
+    this.#key = key;
+    this.caller = caller;
+  }
+
+  get domain(): Domain {
+    return this.#run.services.domain;
+  }
+
+  get pace(): Pace {
+    return this.#run.request.pace;
+  }
+
+  /** Opens the snapshot that the answer is read from. */
+  async openAnswer({ number, nonce }: JournalPlace): Promise<{ answer: GraphContext; isLatest: boolean }> {
+    const { services, request } = this.#run;
+    // With a key, the client may try again.
+    if (!this.caller.identity) this.#run.isChanged = true;
+    const { feed } = services;
+    // A client that ended a session must not find it alive afterwards. No snapshot is open while this waits.
+    if (feed.last < number) await feed.waitFor(number - 1, AbortSignal.timeout(maxFeedWaitMs));
+    const { pace, ...snapshot } = await this.#openSnapshot(number);
+    const answer = request.createContext(snapshot, pace, { number, nonce });
+    this.#run.setAnswer(this.#key, answer);
+    return { answer, isLatest: snapshot.place.number === number };
+  }
+
+  async #openSnapshot(number: number): Promise<ViewerSnapshot & { readonly pace: Pace }> {
+    const { database, accessBook, longReads } = this.#run.services;
+    const { isLong, viewer, signal, pace } = this.#run.request;
+    try {
+      const opened = isLong ? await longReads.open(viewer.userId, { signal }) : undefined;
+      const reader = this.#run.holdSnapshot(opened?.reader ?? database.openSnapshot());
+      const latest = opened ?? (await accessBook.accessFor(reader, viewer.userId));
+      // The connection leads to a copy that does not have the change yet.
+      if (latest.place.number < number) throw database.reportOutdated();
+      return { pace, ...latest, reader };
+    } catch (cause) {
+      if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
+      const { retryAfterSeconds } = cause.details;
+      throw new Refusal('UNAVAILABLE', 'The change has been made, but cannot be shown right now.', {
+        cause,
+        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      });
+    }
+  }
+}
+
+/**
+ * The resolver of a root field: makes the change, then the payload from the context of the answer. `isLatest` is true if nothing
+ * else was changed between the commit and the answer's snapshot.
+ */
+export async function change<T, Payload>(
+  context: GraphContext,
+  make: (domain: Domain, caller: Caller, pace: Pace) => Promise<Changed<T>>,
+  toPayload: (result: T, answer: GraphContext, isLatest: boolean) => PromiseOrValue<Payload>,
+): Promise<Payload> {
+  // The resolvers have one type of context; the schema passes this one to the root fields of mutations.
+  const field = context as unknown as MutationField;
+  const { result, position } = await make(field.domain, field.caller, field.pace);
+  const { answer, isLatest } = await field.openAnswer(position);
+  return toPayload(result, answer, isLatest);
+}

@@ -1,0 +1,161 @@
+/**
+ * Makes the changes that viewers request: fairly by user, each in one transaction and in its turn, by the rights of that
+ * moment, and once for each idempotency key.
+ */
+
+import type { Clock } from '../clock.ts';
+import { FairQueue } from '../concurrency/fair-queue.ts';
+import type { ChangeOptions, Database, PromiseOrValue, Snapshot, Transaction } from '../database/database.ts';
+import { abandoned, Refusal } from '../refusal.ts';
+import { findMade, recordMade, type ChangeIdentity } from './idempotency.ts';
+import type { JournalPlace } from './journal-entry.ts';
+import { changeInTurn, readHead, type ChangedBy, type JournalHead } from './journal.ts';
+
+/** The viewer who requests a change. */
+export interface Caller {
+  readonly userId: string;
+  readonly sessionId: string;
+  /** Aborted when no client waits for the response: a change that has not begun is not begun. */
+  readonly signal?: AbortSignal | undefined;
+  /** Only if the request has an idempotency key. */
+  readonly identity?: ChangeIdentity | undefined;
+}
+
+/** A committed change. */
+export interface Changed<T> {
+  readonly result: T;
+  /** The journal's last entry when the change was made. */
+  readonly position: JournalPlace;
+}
+
+/** How the result of a change is stored under an idempotency key, and read again. */
+export interface Memory<T, Kept> {
+  /** Ids and numbers; never a text of a folder, nor a secret. */
+  readonly keep: (result: T) => Kept;
+  readonly recall: (kept: Kept) => T;
+}
+
+export const nothing: Memory<void, null> = { keep: () => null, recall: () => undefined };
+export const aNumber: Memory<number, number> = { keep: (number) => number, recall: (number) => number };
+
+export interface Change<Rights, T, Kept> extends ChangeOptions {
+  /** Without it, the change may be made any number of times: for example a dry run. */
+  readonly memory: Memory<T, Kept> | undefined;
+  /** Throws what needs no look at the data. Called before the change waits for its turn, and again in its turn. */
+  readonly check?: (rights: Rights) => void;
+  readonly work: (transaction: Transaction, rights: Rights, by: ViewerChange) => PromiseOrValue<T>;
+}
+
+export type ViewerChange = ChangedBy & { readonly byUserId: string };
+
+/** Reads the rights of a user, and refuses a user who is disabled or deleted. */
+export interface RightsReader<Rights> {
+  accessOf(userId: string): PromiseOrValue<{ readonly access: Rights }>;
+  accessFor(snapshot: Snapshot, userId: string): PromiseOrValue<{ readonly access: Rights }>;
+  accessIn(
+    transaction: Transaction,
+    userId: string,
+    head: JournalHead,
+  ): PromiseOrValue<{ readonly access: Rights }>;
+}
+
+export interface ChangesOptions<Rights> {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly rights: RightsReader<Rights>;
+}
+
+/** Of all users; half of it of one. */
+const maxWaiting = 2_000;
+
+export class Changes<Rights> {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly #rights: RightsReader<Rights>;
+  readonly #queue: FairQueue;
+
+  constructor({ database, clock, rights }: ChangesOptions<Rights>) {
+    this.database = database;
+    this.clock = clock;
+    this.#rights = rights;
+    this.#queue = new FairQueue({
+      permits: database.changesAtOnce,
+      maxWaiting,
+      maxWaitingPerKey: maxWaiting / 2,
+      fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
+    });
+  }
+
+  /** Refuses early; the change itself is checked again in its turn. */
+  async check({ userId }: Caller, check: (rights: Rights) => void): Promise<void> {
+    check((await this.#rights.accessOf(userId)).access);
+  }
+
+  /** Runs short reads in one snapshot, with the caller's rights of that moment. */
+  read<T>({ userId }: Caller, work: (snapshot: Snapshot, rights: Rights) => PromiseOrValue<T>): Promise<T> {
+    return this.database.moment(async (snapshot) =>
+      work(snapshot, (await this.#rights.accessFor(snapshot, userId)).access),
+    );
+  }
+
+  async run<T, Kept>(caller: Caller, change: Change<Rights, T, Kept>): Promise<Changed<T>> {
+    if (change.check) await this.check(caller, change.check);
+    return this.#queue.run({ key: caller.userId }, () => {
+      requireClient(caller);
+      return changeInTurn(
+        this.database,
+        (transaction, head) => this.#make(transaction, head, caller, change),
+        change,
+      );
+    });
+  }
+
+  async #make<T, Kept>(
+    transaction: Transaction,
+    head: JournalHead,
+    caller: Caller,
+    { memory, check, work }: Change<Rights, T, Kept>,
+  ): Promise<Changed<T>> {
+    // Nothing was done yet: the client may have gone while others had their turn.
+    requireClient(caller);
+    const { userId } = caller;
+    const { access } = await this.#rights.accessIn(transaction, userId, head);
+    check?.(access);
+    const identity = memory && caller.identity;
+    const made = identity && (await findMade(transaction, identity));
+    if (made) return { result: memory.recall(made.result as Kept), position: made.position };
+    const now = this.clock.now();
+    const result = await work(transaction, access, { byUserId: userId, now });
+    // No other change runs meanwhile: the last entry is this change's own.
+    const position = await readHead(transaction);
+    if (identity) await recordMade(transaction, identity, { result: memory.keep(result), position, now });
+    return { result, position };
+  }
+
+  /** For work that takes long before its turn and ends with `run`: it is not begun if the change was made before. */
+  async unlessMade<T, Kept>(
+    { identity }: Caller,
+    memory: Memory<T, Kept>,
+    work: () => Promise<Changed<T>>,
+  ): Promise<Changed<T>> {
+    if (!identity) return work();
+    const find = async (): Promise<Changed<T> | undefined> => {
+      const made = await findMade(this.database, identity);
+      return made && { result: memory.recall(made.result as Kept), position: made.position };
+    };
+    const made = await find();
+    if (made) return made;
+    try {
+      return await work();
+    } catch (error) {
+      // Refused before its turn: the same request, sent twice at the same time, may have been faster.
+      const since = error instanceof Refusal ? await find() : undefined;
+      if (!since) throw error;
+      return since;
+    }
+  }
+}
+
+function requireClient({ signal }: Caller): void {
+  if (signal?.aborted) throw abandoned();
+}

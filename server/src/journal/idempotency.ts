@@ -1,0 +1,113 @@
+/**
+ * Idempotency keys: a change that a client sends again under the same key, because its response was lost, is recognised and not made
+ * again. The record is part of the change's own transaction. The key itself is not stored, and without it nothing can be learned
+ * about the request.
+ */
+
+import { createHmac } from 'node:crypto';
+import {
+  whenDone,
+  type Database,
+  type PromiseOrValue,
+  type Reader,
+  type Transaction,
+} from '../database/database.ts';
+import { sql } from '../database/statement.ts';
+import { Refusal } from '../refusal.ts';
+import type { JournalPlace } from './journal-entry.ts';
+import { changeInTurn } from './journal.ts';
+
+/** Identifies one change of one request. */
+export interface ChangeIdentity {
+  readonly userId: string;
+  /** Digest of the key and of the change's path in the request. */
+  readonly digest: Uint8Array;
+  /** Digest of the change and its input. */
+  readonly changeDigest: Uint8Array;
+}
+
+/** One of the changes in a request. */
+export interface RequestedChange {
+  /** In the response; no two changes of a request have the same. */
+  readonly path: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** A change that was made earlier. */
+export interface MadeChange {
+  /** Small: ids and numbers. */
+  readonly result: unknown;
+  /** The journal's last entry when it was made. */
+  readonly position: JournalPlace;
+}
+
+interface Row {
+  readonly changeDigest: Uint8Array;
+  readonly result: string;
+  readonly number: number;
+  readonly nonce: number;
+}
+
+const keptMs = 86_400_000;
+const batch = 1_000;
+const maxBatches = 20;
+
+const find = sql<ChangeIdentity, Row>`
+  select change_digest as "changeDigest", result, number, nonce from done_changes
+  where user_id = ${'userId'} and digest = ${'digest'}`;
+
+const insert = sql<ChangeIdentity & Row & { now: number }>`
+  insert into done_changes (user_id, digest, change_digest, result, number, nonce, done_at)
+  values (${'userId'}, ${'digest'}, ${'changeDigest'}, ${'result'}, ${'number'}, ${'nonce'}, ${'now'})`;
+
+const anyBefore = sql<{ before: number }, { doneAt: number }>`
+  select done_at as "doneAt" from done_changes where done_at <= ${'before'} limit 1`;
+
+const prune = sql<{ before: number; batch: number }>`
+  delete from done_changes where (user_id, digest) in (
+    select user_id, digest from done_changes where done_at <= ${'before'} limit ${'batch'})`;
+
+export function identifyChange(
+  userId: string,
+  key: string,
+  { path, name, input }: RequestedChange,
+): ChangeIdentity {
+  // Keyed, because the input may hold a password: a plain digest would allow guessing it.
+  const digestOf = (value: unknown) => createHmac('sha256', key).update(JSON.stringify(value)).digest();
+  return { userId, digest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
+}
+
+/** Refuses a key that was used for another change. */
+export function findMade(reader: Reader, identity: ChangeIdentity): PromiseOrValue<MadeChange | undefined> {
+  return whenDone(reader.get(find, identity), (row) => {
+    if (!row) return undefined;
+    if (!Buffer.from(identity.changeDigest).equals(row.changeDigest)) {
+      throw new Refusal(
+        'BAD_INPUT',
+        'This Idempotency-Key was used for another change. Send each change under a key of its own.',
+      );
+    }
+    const { result, number, nonce } = row;
+    return { result: JSON.parse(result) as unknown, position: { number, nonce } };
+  });
+}
+
+/** In the transaction of the change, which has called `findMade` in its turn. */
+export function recordMade(
+  transaction: Transaction,
+  identity: ChangeIdentity,
+  { result, position: { number, nonce }, now }: MadeChange & { readonly now: number },
+): PromiseOrValue<number> {
+  return transaction.run(insert, { ...identity, result: JSON.stringify(result), number, nonce, now });
+}
+
+/** Deletes the records that are older than a day, a few at a time. */
+export async function pruneIdempotencyKeys(database: Database, now: number): Promise<void> {
+  const before = now - keptMs;
+  for (let count = 0; count < maxBatches && (await database.get(anyBefore, { before })); count++) {
+    await changeInTurn(database, (transaction) => transaction.run(prune, { before, batch }), {
+      takesLong: true,
+    });
+  }
+}
