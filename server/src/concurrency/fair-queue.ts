@@ -7,6 +7,8 @@
 export interface FairQueueOptions {
   /** How many jobs run at the same time. */
   readonly permits: number;
+  /** How many jobs of one key run at the same time; all of `permits` by default. */
+  readonly permitsPerKey?: number;
   /** How many jobs may wait. */
   readonly maxWaiting: number;
   /** How many jobs of one key may wait. */
@@ -39,6 +41,7 @@ export class FairQueue {
   readonly #options: FairQueueOptions;
   /** The order of the map is the order of service. */
   readonly #byKey = new Map<string, KeyQueue>();
+  readonly #runningByKey = new Map<string, number>();
   #running = 0;
   #waiting = 0;
 
@@ -56,7 +59,7 @@ export class FairQueue {
 
   async run<T>({ key, subkey = '', signal }: QueueEntry, work: () => Promise<T> | T): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#running < this.#options.permits) this.#running++;
+    if (this.#running < this.#options.permits && this.#mayStart(key)) this.#start(key);
     else await this.#wait(key, subkey, signal);
     try {
       return await work();
@@ -117,19 +120,39 @@ export class FairQueue {
     this.#waiting--;
   }
 
+  #mayStart(key: string): boolean {
+    const { permits, permitsPerKey = permits } = this.#options;
+    return (this.#runningByKey.get(key) ?? 0) < permitsPerKey;
+  }
+
+  #start(key: string): void {
+    this.#running++;
+    this.#runningByKey.set(key, (this.#runningByKey.get(key) ?? 0) + 1);
+  }
+
   /** Passes the permit to the next waiting job. */
   #release(key: string, subkey: string): void {
+    this.#running--;
+    const left = this.#runningByKey.get(key)! - 1;
+    if (left > 0) this.#runningByKey.set(key, left);
+    else this.#runningByKey.delete(key);
     // The key that was just served goes last. Otherwise a key that runs and waits would be ahead of a new key.
     moveToEnd(this.#byKey, key);
     const own = this.#byKey.get(key);
     if (own) moveToEnd(own.bySubkey, subkey);
     const next = this.#takeNext();
-    if (next) next.start();
-    else this.#running--;
+    if (!next) return;
+    this.#start(next.key);
+    next.start();
+  }
+
+  #nextQueue(): KeyQueue | undefined {
+    for (const [key, queue] of this.#byKey) if (this.#mayStart(key)) return queue;
+    return undefined;
   }
 
   #takeNext(): Waiter | undefined {
-    const [queue] = this.#byKey.values();
+    const queue = this.#nextQueue();
     const [waiters] = queue?.bySubkey.values() ?? [];
     const [waiter] = waiters ?? [];
     if (!queue || !waiter) return undefined;

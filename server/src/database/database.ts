@@ -53,7 +53,7 @@ export interface Database extends Reader {
   transaction<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
   /** A transaction that stands in line with others of its kind, here and elsewhere: nothing else waits for it. */
   change<T>(work: (transaction: Transaction) => PromiseOrValue<T>, options?: ChangeOptions): Promise<T>;
-  /** How many changes of this process gain from being asked for at the same time. More only wait inside the database. */
+  /** How many changes of this process can share a transaction. More only wait inside the database. */
   readonly changesAtOnce: number;
   /** A transaction of which there is one at a time, in all processes: the others wait, however long it takes. */
   alone<T>(work: (transaction: Transaction) => PromiseOrValue<T>): Promise<T>;
@@ -144,6 +144,17 @@ export function whenDone<T, U>(
   next: (value: T) => PromiseOrValue<U>,
 ): PromiseOrValue<U> {
   return isPromise(value) ? value.then(next) : next(value);
+}
+
+/** Asks for two things together: a remote database gets both before it answers the first. */
+export function together<T, U>(
+  first: () => PromiseOrValue<T>,
+  second: () => PromiseOrValue<U>,
+): PromiseOrValue<[T, U]> {
+  const one = first();
+  // What the second throws at once must not leave the first without a handler.
+  if (isPromise(one)) return Promise.all([one, (async () => second())()]);
+  return whenDone(second(), (other): [T, U] => [one, other]);
 }
 
 /** Reads something of many items, with as many statements as it takes. */

@@ -74,8 +74,8 @@ export function createLanes(config: pg.ClientConfig, connections: number, keepsS
   const rest = connections - shared - (keepsSessions ? 1 : 0);
   const snapshots = Math.max(1, Math.floor(rest / 3));
   const writing = Math.max(1, Math.floor(rest / 6));
-  // One is at work; the other comes right after it.
-  const changing = rest >= 8 ? 2 : 1;
+  // Changes share transactions, one after the other.
+  const changing = 1;
   const lane = (max: number) => {
     const pool = new pg.Pool({
       ...config,
@@ -189,6 +189,6 @@ export function createGate() {
   };
 }
 
-function tooManyWait(): Refusal {
+export function tooManyWait(): Refusal {
   return unavailable(undefined, 'Too many requests wait for the database. Try again later.');
 }

@@ -58,6 +58,11 @@ export class PostgresFault extends Error {
   }
 }
 
+export function endsConnection(error: unknown): boolean {
+  const fault = error instanceof Refusal ? error.cause : error;
+  return fault instanceof PostgresFault && fault.endsConnection;
+}
+
 export function asFault(error: unknown): unknown {
   if (error instanceof PostgresFault || error instanceof Refusal || error instanceof TypeError) return error;
   return new PostgresFault(error);

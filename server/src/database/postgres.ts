@@ -6,9 +6,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { Refusal } from '../refusal.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { Database, DatabaseOptions, PromiseOrValue, Snapshot, Transaction } from './database.ts';
+import { maxSharedCommit } from './group-commit.ts';
 import { checkServer, syncedCommits } from './postgres-checks.ts';
 import {
   connectionConfig,
@@ -16,8 +16,10 @@ import {
   createLanes,
   idleInTransactionSeconds,
   lockSeconds,
+  tooManyWait,
 } from './postgres-connections.ts';
-import { asFault, PostgresFault, toStartError, uncertain } from './postgres-errors.ts';
+import { asFault, endsConnection, PostgresFault, toStartError, uncertain } from './postgres-errors.ts';
+import { createPostgresGroup, nothingWritten, type Written } from './postgres-group.ts';
 import { createPostgresGuard } from './postgres-guard.ts';
 import { openListener } from './postgres-listener.ts';
 import {
@@ -98,24 +100,16 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   async function inTransaction<T>(
     lane: pg.Pool,
     work: (transaction: Transaction) => PromiseOrValue<T>,
-    written: Written = { rows: 0 },
+    written: Written = nothingWritten(),
   ): Promise<T> {
-    let isAnnounced = false;
     const result = await withClient(lane, async (client) => {
       // Not waited for: it is answered before the first statement is.
       const begun = send(client, beginWriting);
       begun.catch(() => undefined);
       try {
-        const done = await work(
-          transactionOf(client, {
-            announce: () => (isAnnounced = true),
-            written,
-          }),
-        );
+        const done = await work(transactionOf(client, written));
         await begun;
-        const startedAt = onTimed && performance.now();
-        await commit(client, isAnnounced && keepsSessions);
-        if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
+        await commitTimed(client, written);
         return done;
       } catch (error) {
         // Where even this fails, the connection is lost, and the server rolls back by itself.
@@ -123,32 +117,49 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         throw error;
       }
     });
-    guard.noteCommit(written.rows);
-    if (isAnnounced) listener.tell();
+    noteCommit(written);
     return result;
   }
 
-  function transactionOf(
-    client: pg.ClientBase,
-    { announce, written }: { readonly announce: () => void; readonly written: Written },
-  ): Transaction {
+  async function commitTimed(client: pg.ClientBase, { isAnnounced }: Written): Promise<void> {
+    const startedAt = onTimed && performance.now();
+    await commit(client, isAnnounced && keepsSessions);
+    if (startedAt !== undefined) onTimed!('commit', performance.now() - startedAt);
+  }
+
+  function noteCommit({ rows, isAnnounced }: Written): void {
+    guard.noteCommit(rows);
+    if (isAnnounced) listener.tell();
+  }
+
+  function transactionOf(client: pg.ClientBase, written: Written): Transaction {
+    const askNoting = async <R>(statement: PostgresStatement, parameters: unknown) => {
+      try {
+        return await askWritten<R>(client, statement, parameters);
+      } catch (error) {
+        written.hasFailed = true;
+        throw error;
+      }
+    };
+    const askOne = <P, R>(statement: Statement<P, R>, parameters: P) =>
+      askNoting<R>(toPostgres(statement), parameters);
     return {
       isConsistent: true,
       isEmbedded: false,
-      all: async (statement, parameters) => (await ask(client, statement, parameters)).rows,
-      get: async (statement, parameters) => (await ask(client, statement, parameters)).rows[0],
+      all: async (statement, parameters) => (await askOne(statement, parameters)).rows,
+      get: async (statement, parameters) => (await askOne(statement, parameters)).rows[0],
       run: async (statement, parameters) => {
-        const { rowCount } = await ask(client, statement, parameters);
+        const { rowCount } = await askOne(statement, parameters);
         written.rows += rowCount ?? 0;
         return rowCount ?? 0;
       },
       runEach: async (statement, each) => {
         for (const some of slices(toRequests(statement, each), mostAtOnce)) {
-          await Promise.all(some.map(({ text, parameters }) => askWritten(client, text, parameters)));
+          await Promise.all(some.map(({ text, parameters }) => askNoting(text, parameters)));
         }
         written.rows += each.length;
       },
-      announce,
+      announce: () => void (written.isAnnounced = true),
       // A new index may take long.
       define: async (text) => void (await send(client, text, longestMs)),
       tableNames: async () => {
@@ -158,13 +169,24 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     };
   }
 
+  const { group, change } = createPostgresGroup({
+    connect: () => gate.connect(lanes.changing),
+    send,
+    beginText: beginWriting,
+    transactionOf,
+    commit: commitTimed,
+    onCommit: noteCommit,
+    toRefusal: (error, { rows }) => guard.toWriteRefusal(error, rows),
+    tooManyWait,
+  });
+
   /** Tries again what failed only because of others. */
   async function retried<T>(
     lane: pg.Pool,
     work: (transaction: Transaction) => PromiseOrValue<T>,
   ): Promise<T> {
     for (let tries = 1; ; tries++) {
-      const written = { rows: 0 };
+      const written = nothingWritten();
       try {
         return await inTransaction(lane, work, written);
       } catch (error) {
@@ -293,8 +315,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     all: readAlone,
     get: async (statement, parameters) => (await readAlone(statement, parameters))[0],
     transaction: (work) => retried(lanes.writing, work),
-    change: (work) => retried(lanes.changing, work),
-    changesAtOnce: lanes.changing.options.max,
+    change,
+    changesAtOnce: maxSharedCommit,
     alone: (work) =>
       inTransaction(lanes.changing, async (held) => {
         await held.define(
@@ -319,7 +341,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       return {
         open,
         busy: open - sum(all.map(({ idleCount }) => idleCount)),
-        waiting: sum(all.map(({ waitingCount }) => waitingCount)),
+        waiting: group.waiting + sum(all.map(({ waitingCount }) => waitingCount)),
       };
     },
     get hearsOthers() {
@@ -337,11 +359,6 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 
 function parseList(row: { list?: unknown }): void {
   row.list = typeof row.list === 'string' ? (JSON.parse(row.list) as unknown) : [];
-}
-
-/** What a transaction has changed so far. */
-interface Written {
-  rows: number;
 }
 
 /** A statement for each of the parameters, or for as many of them together as can be. */
@@ -392,9 +409,4 @@ async function commit(client: pg.ClientBase, isAnnounced: boolean): Promise<void
   }
   const { command } = Array.isArray(done) ? done.at(-1)! : done;
   if (command !== 'COMMIT') throw new Error('The transaction was not committed.');
-}
-
-function endsConnection(error: unknown): boolean {
-  const fault = error instanceof Refusal ? error.cause : error;
-  return fault instanceof PostgresFault && fault.endsConnection;
 }

@@ -8,16 +8,16 @@ import { createPlaces } from '../places.ts';
 import {
   type Database,
   type DatabaseOptions,
-  type PromiseOrValue,
   type Reader,
   type Snapshot,
   type Transaction,
 } from './database.ts';
+import { maxSharedCommit } from './group-commit.ts';
 import { watchCommits } from './sqlite-commits.ts';
 import { toStartError } from './sqlite-errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './sqlite-file.ts';
 import { createGuard } from './sqlite-guard.ts';
-import { createLine, maxSharedCommit, type LineOptions } from './sqlite-line.ts';
+import { createSqliteGroup } from './sqlite-group.ts';
 import { prepare, sqliteDialect, toSqlite, type Ready } from './sqlite-text.ts';
 import type { Statement } from './statement.ts';
 
@@ -87,16 +87,14 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     isAnnounced = false;
     guard.noteCommit();
   };
-  const line = createLine(writer, guard, { onBegin, onCommit, onTimed });
+  const { group, isOpen } = createSqliteGroup({ writer, transaction, guard, onBegin, onCommit, onTimed });
   const commits = watchCommits(reader, {
     onAnnounced: options.onAnnounced,
-    isNeeded: () => line.isOpen || line.waiting > 0,
+    isNeeded: () => isOpen() || group.waiting > 0,
   });
-  const inTransaction = <T>(work: (transaction: Transaction) => PromiseOrValue<T>, options: LineOptions) =>
-    line.enter(() => work(transaction), options);
 
   // The connection that writes knows what it wrote; the other one has to read it from the file, after each commit anew.
-  const current = () => (line.isOpen ? read : write);
+  const current = () => (isOpen() ? read : write);
   const committed: Reader = {
     all: (statement, parameters) => current().all(statement, parameters),
     get: (statement, parameters) => current().get(statement, parameters),
@@ -106,11 +104,11 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     dialect: sqliteDialect,
     textOf: (statement) => toSqlite(statement).text,
     ...committed,
-    transaction: (work) => inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
+    transaction: (work) => group.run(work, { deadlineMs: busyDeadlineMs, isAlone: false }),
     change: (work, { takesLong = false } = {}) =>
-      inTransaction(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
+      group.run(work, { deadlineMs: busyDeadlineMs, isAlone: takesLong }),
     changesAtOnce: maxSharedCommit,
-    alone: (work) => inTransaction(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
+    alone: (work) => group.run(work, { deadlineMs: aloneDeadlineMs, isAlone: true }),
     openSnapshot: snapshots.open,
     snapshot: snapshots.use,
     moment: snapshots.useBriefly,
@@ -125,8 +123,8 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
     // One that writes and one that reads are always there.
     connections: () => ({
       open: 2 + snapshots.opened,
-      busy: (line.isOpen ? 1 : 0) + snapshots.busy,
-      waiting: line.waiting + snapshots.waiting,
+      busy: (isOpen() ? 1 : 0) + snapshots.busy,
+      waiting: group.waiting + snapshots.waiting,
     }),
     explain: (error) => toStartError(error, file),
     close: () => {

@@ -106,19 +106,24 @@ export async function createFolder(
   const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
-  if (!(await insertRow(transaction, row))) throw nameTaken(name);
   const parentWay = view.ancestry.wayTo(parent.id)!;
-  // Where there is a level already, one more folder on it makes nothing higher.
-  if (parent.childCount > 0) await transaction.run(addToCount, { id: parent.id, by: 1 });
-  else await addChildren(transaction, parentWay, { count: 1, levels: 1 });
-  await record(transaction, {
-    kind: 'CREATE_FOLDER',
-    at: now,
-    byUserId: access.userId,
-    folderId: row.id,
-    way: [...parentWay, row.id],
-    after: { name },
-  });
+  const [isNameFree] = await Promise.all([
+    insertRow(transaction, row),
+    // Where there is a level already, one more folder on it makes nothing higher.
+    parent.childCount > 0
+      ? transaction.run(addToCount, { id: parent.id, by: 1 })
+      : addChildren(transaction, parentWay, { count: 1, levels: 1 }),
+    record(transaction, {
+      kind: 'CREATE_FOLDER',
+      at: now,
+      byUserId: access.userId,
+      folderId: row.id,
+      way: [...parentWay, row.id],
+      after: { name },
+    }),
+  ]);
+  // What was written besides is undone with it.
+  if (!isNameFree) throw nameTaken(name);
   const { id, parentId, title, childCount } = row;
   const { accessLevel } = parent;
   return { id, parentId, name, title, childCount, version: 1, createdAt: now, updatedAt: now, accessLevel };
@@ -141,24 +146,29 @@ export async function updateFolder(
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
   if (isSame && newName === undefined) return folder;
+  if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
-  if (newName === undefined) {
-    await transaction.run(updateTexts, parameters);
-  } else {
-    if (parentId) await checkNameIsFree(transaction, parentId, newName);
-    const name = { name: newName, sortKey: sortKey(newName), foldedName: foldStored(newName) };
-    await transaction.run(updateNameAndTexts, { ...parameters, ...name });
-  }
-  await record(transaction, {
-    kind: 'UPDATE_FOLDER',
-    at: now,
-    byUserId: access.userId,
-    folderId: id,
-    way: view.ancestry.wayTo(id)!,
-    ...differences({ name: oldName, ...before }, { name: newName ?? oldName, ...stored }),
-  });
+  const name = newName ?? oldName;
+  await Promise.all([
+    newName === undefined
+      ? transaction.run(updateTexts, parameters)
+      : transaction.run(updateNameAndTexts, {
+          ...parameters,
+          name,
+          sortKey: sortKey(name),
+          foldedName: foldStored(name),
+        }),
+    record(transaction, {
+      kind: 'UPDATE_FOLDER',
+      at: now,
+      byUserId: access.userId,
+      folderId: id,
+      way: view.ancestry.wayTo(id)!,
+      ...differences({ name: oldName, ...before }, { name, ...stored }),
+    }),
+  ]);
   const { title } = stored;
-  return { ...folder, name: newName ?? oldName, title, version: folder.version + 1, updatedAt: now };
+  return { ...folder, name, title, version: folder.version + 1, updatedAt: now };
 }
 
 /** What of the texts is different, for the journal: the beginning of each. */
@@ -206,20 +216,22 @@ export async function moveFolder(
   now: number,
 ): Promise<void> {
   if (from.id === to.id) return;
-  await transaction.run(setParent, { id: folder.id, parentId: to.id, now });
-  await transaction.run(addToCount, { id: from.id, by: -1 });
-  await addChildren(transaction, ways.after.slice(0, -1), { count: 1, levels });
-  await record(transaction, {
-    kind: 'MOVE_FOLDER',
-    at: now,
-    byUserId: view.access.userId,
-    folderId: folder.id,
-    oldWay: ways.before,
-    way: ways.after,
-    before: { parentId: from.id },
-    after: { parentId: to.id, name: folder.name },
-    changesAccess: true,
-  });
+  await Promise.all([
+    transaction.run(setParent, { id: folder.id, parentId: to.id, now }),
+    transaction.run(addToCount, { id: from.id, by: -1 }),
+    addChildren(transaction, ways.after.slice(0, -1), { count: 1, levels }),
+    record(transaction, {
+      kind: 'MOVE_FOLDER',
+      at: now,
+      byUserId: view.access.userId,
+      folderId: folder.id,
+      oldWay: ways.before,
+      way: ways.after,
+      before: { parentId: from.id },
+      after: { parentId: to.id, name: folder.name },
+      changesAccess: true,
+    }),
+  ]);
 }
 
 /** Takes the folder off the tree, with all that is inside. Answers with the ids from the root to where it was. */
@@ -240,17 +252,19 @@ export async function deleteFolder(
       `The folder has ${inside === 1 ? 'a sub-folder' : `${inside} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
     );
   }
-  await transaction.run(detach, { id: folder.id, now });
-  await transaction.run(addToCount, { id: parent.id, by: -1 });
-  await record(transaction, {
-    kind: 'DELETE_FOLDER',
-    at: now,
-    byUserId: access.userId,
-    folderId: folder.id,
-    way,
-    before: { name: folder.name },
-    changesAccess: true,
-  });
+  await Promise.all([
+    transaction.run(detach, { id: folder.id, now }),
+    transaction.run(addToCount, { id: parent.id, by: -1 }),
+    record(transaction, {
+      kind: 'DELETE_FOLDER',
+      at: now,
+      byUserId: access.userId,
+      folderId: folder.id,
+      way,
+      before: { name: folder.name },
+      changesAccess: true,
+    }),
+  ]);
   return way;
 }
 
@@ -328,6 +342,8 @@ export async function addChildren(
   way: readonly string[],
   { count, levels }: { readonly count: number; readonly levels: number },
 ): Promise<void> {
-  await transaction.run(addToCount, { id: way.at(-1)!, by: count });
-  await noteLevels(transaction, way, levels);
+  await Promise.all([
+    transaction.run(addToCount, { id: way.at(-1)!, by: count }),
+    noteLevels(transaction, way, levels),
+  ]);
 }

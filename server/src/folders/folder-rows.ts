@@ -1,6 +1,6 @@
 /** Rows of folders as they are first written. */
 
-import type { PromiseOrValue, Transaction } from '../database/database.ts';
+import { together, whenDone, type PromiseOrValue, type Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { newFolderId } from './folder-id.ts';
 import type { FolderTexts } from './folder-texts.ts';
@@ -63,10 +63,12 @@ export function newRow(
 }
 
 /** False if the name is not free. */
-export async function insertRow(transaction: Transaction, row: NewRow): Promise<boolean> {
-  if ((await transaction.run(insertIfFree, row)) === 0) return false;
-  await transaction.run(countNumber, {});
-  return true;
+export function insertRow(transaction: Transaction, row: NewRow): PromiseOrValue<boolean> {
+  const written = together(
+    () => transaction.run(insertIfFree, row),
+    () => transaction.run(countNumber, {}),
+  );
+  return whenDone(written, ([count]) => count > 0);
 }
 
 export async function insertRows(transaction: Transaction, rows: readonly NewRow[]): Promise<void> {

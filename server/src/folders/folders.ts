@@ -6,7 +6,13 @@
 import { accessLevels, type AccessLevel } from '../access/access-level.ts';
 import type { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
-import { inBatches, whenDone, type ConsistentReader, type PromiseOrValue } from '../database/database.ts';
+import {
+  inBatches,
+  together,
+  whenDone,
+  type ConsistentReader,
+  type PromiseOrValue,
+} from '../database/database.ts';
 import { list, sql, textList } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
@@ -142,10 +148,13 @@ export function readRoot(view: TreeView): PromiseOrValue<Folder> {
 
 export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | undefined> {
   if (!isRowId(id)) return undefined;
-  return whenDone(view.ancestry.load([id]), () => {
+  const found = together(
+    () => view.ancestry.load([id]),
+    () => readRow(view, id),
+  );
+  return whenDone(found, ([, row]) => {
     const level = visibleLevel(view, id);
-    if (level === undefined) return undefined;
-    return whenDone(readRow(view, id), (row) => row && withLevel(row, level));
+    return row && level !== undefined ? withLevel(row, level) : undefined;
   });
 }
 

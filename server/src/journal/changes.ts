@@ -9,7 +9,7 @@ import type { ChangeOptions, Database, PromiseOrValue, Snapshot, Transaction } f
 import { abandoned, Refusal } from '../refusal.ts';
 import { findMade, recordMade, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPlace } from './journal-entry.ts';
-import { changeInTurn, readHead, type ChangedBy, type JournalHead } from './journal.ts';
+import { changeInTurn, headIn, type ChangedBy, type JournalHead } from './journal.ts';
 
 /** The viewer who requests a change. */
 export interface Caller {
@@ -80,6 +80,8 @@ export class Changes<Rights> {
     this.#rights = rights;
     this.#queue = new FairQueue({
       permits: database.changesAtOnce,
+      // One user cannot fill the shared transactions: another always finds a permit.
+      permitsPerKey: Math.ceil((database.changesAtOnce * 3) / 4),
       maxWaiting,
       maxWaitingPerKey: maxWaiting / 2,
       fullError: () => new Refusal('UNAVAILABLE', 'Too many changes wait.', { retryAfterSeconds: 2 }),
@@ -127,7 +129,8 @@ export class Changes<Rights> {
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now });
     // No other change runs meanwhile: the last entry is this change's own.
-    const position = await readHead(transaction);
+    const { number, nonce } = headIn(transaction);
+    const position = { number, nonce };
     if (identity) await recordMade(transaction, identity, { result: memory.keep(result), position, now });
     return { result, position };
   }

@@ -7,6 +7,7 @@
 
 import { randomInt } from 'node:crypto';
 import {
+  together,
   whenDone,
   type ChangeOptions,
   type Database,
@@ -95,9 +96,20 @@ const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
 const standInLine = sql<object, JournalHead>`${selectHead} ${keptFromOthers}`;
 
+/** Where each open transaction has left the journal, from when it took its turn. */
+const heads = new WeakMap<Transaction, JournalHead>();
+
 /** The first statement of every change: it waits until those before it are committed. Answers what they came to. */
 export function takeTurn(transaction: Transaction): PromiseOrValue<JournalHead> {
-  return whenDone(transaction.get(standInLine, {}), (head) => head!);
+  return whenDone(transaction.get(standInLine, {}), (head) => {
+    heads.set(transaction, head!);
+    return head!;
+  });
+}
+
+/** The journal's last entry as this transaction left it. The transaction must have taken its turn. */
+export function headIn(transaction: Transaction): JournalHead {
+  return heads.get(transaction)!;
 }
 
 /** A change of its own: it takes its turn, and of two nodes that do the same, one comes after the other. */
@@ -115,9 +127,9 @@ export function changeInTurn<T>(
 /** Part of every change, in its own transaction: what is not committed was never written down. */
 export function record(transaction: Transaction, entry: NewEntry): PromiseOrValue<unknown> {
   const stored = toValues(entry);
-  transaction.announce();
-  return whenDone(transaction.run(advance, { ...stored, ...stepOf(entry), by: 1 }), () =>
-    transaction.run(insert, { ...stored, userId: entry.userId ?? null }),
+  return together(
+    () => advanceCounter(transaction, { ...stored, by: 1 }),
+    () => transaction.run(insert, { ...stored, userId: entry.userId ?? null }),
   );
 }
 
@@ -125,13 +137,24 @@ export function record(transaction: Transaction, entry: NewEntry): PromiseOrValu
 export async function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): Promise<void> {
   if (userIds.length === 0) return;
   const stored = { ...toValues(entry), by: userIds.length };
-  transaction.announce();
-  await transaction.run(advance, { ...stored, ...stepOf(entry) });
-  await transaction.run(insertEach, { ...stored, userIds });
+  await together(
+    () => advanceCounter(transaction, stored),
+    () => transaction.run(insertEach, { ...stored, userIds }),
+  );
 }
 
-function stepOf({ changesAccess }: Pick<NewEntry, 'changesAccess'>): { accessStep: number } {
-  return { accessStep: changesAccess ? randomInt(1, mostAccessStep) : 0 };
+function advanceCounter(
+  transaction: Transaction,
+  { by, nonce, changesAccess }: Pick<EntryValues, 'nonce' | 'changesAccess'> & { readonly by: number },
+): PromiseOrValue<number> {
+  const accessStep = changesAccess ? randomInt(1, mostAccessStep) : 0;
+  const head = heads.get(transaction);
+  if (head) {
+    const { number, accessNumber } = head;
+    heads.set(transaction, { number: number + by, nonce, accessNumber: accessNumber + accessStep });
+  }
+  transaction.announce();
+  return transaction.run(advance, { by, accessStep, nonce });
 }
 
 export function readHead(reader: Reader): PromiseOrValue<JournalHead> {
