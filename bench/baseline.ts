@@ -2,24 +2,36 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { verify } from '@node-rs/argon2';
 import { answerParent } from './parent.ts';
 import type { RecordedResponse } from './request.ts';
+
+export interface BaselineInput {
+  readonly response: RecordedResponse;
+  /** A password to verify for each request. */
+  readonly verified?: { readonly hash: string; readonly password: string } | undefined;
+}
 
 answerParent({ start }, () => undefined);
 
 /** Returns its URL. */
-async function start({ status, headers, keepAliveSeconds, body }: RecordedResponse): Promise<string> {
-  const flat = headers.flat();
+async function start({ response: recorded, verified }: BaselineInput): Promise<string> {
+  const { status, body } = recorded;
+  const headers = recorded.headers.flat();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       if (chunks.length > 1) Buffer.concat(chunks);
-      response.writeHead(status, flat);
-      response.end(body);
+      const respond = () => {
+        response.writeHead(status, headers);
+        response.end(body);
+      };
+      if (!verified) return respond();
+      verify(verified.hash, verified.password).then(respond, (error: Error) => response.destroy(error));
     });
   });
-  server.keepAliveTimeout = keepAliveSeconds * 1000;
+  server.keepAliveTimeout = recorded.keepAliveSeconds * 1000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -7,13 +7,18 @@ import { sizing } from '../tests/sizing/sizing.ts';
 import { abuse } from '../tests/overload/abuse.ts';
 import { storm } from '../tests/overload/storm.ts';
 import { failuresOf, toStudyTable, type Study } from '../tests/overload/study.ts';
+import { changes } from './changes.ts';
+import { live } from './live.ts';
 import { reads } from './reads.ts';
+import { sessions } from './sessions.ts';
+import { withSites } from './sites.ts';
+import { startup } from './startup.ts';
 import { describeMachine, toJson, toMarkdown, toTable } from './report.ts';
 import type { Bench, Group, Result, Scenario } from './scenario.ts';
 import { databaseNames, type DatabaseName } from './site.ts';
 import { minFolders } from './tree.ts';
 
-const groups: readonly Group[] = [reads];
+const groups: readonly Group[] = [reads, sessions, changes, live, startup];
 /** Longer runs with their own measures. */
 const studies: readonly Study[] = [abuse, storm, sizing];
 
@@ -101,9 +106,13 @@ async function run(): Promise<void> {
     },
   };
   try {
-    for (const group of groups) {
-      const inGroup = namesOf(group).filter((name) => chosen.includes(name));
-      if (inGroup.length > 0) await group.run(inGroup, bench);
+    const running = groups
+      .map((group) => ({ group, names: namesOf(group).filter((name) => chosen.includes(name)) }))
+      .filter(({ names }) => names.length > 0);
+    for (const database of running.length > 0 ? bench.databases : []) {
+      await withSites(database, bench, async (sites) => {
+        for (const { group, names } of running) await group.run(names, { database, sites }, bench);
+      });
     }
   } finally {
     await load.stop();

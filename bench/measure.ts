@@ -1,5 +1,6 @@
 /** Measures several subjects in turn: CPU time per request, in alternating rounds, so that other work on the machine affects all. */
 
+import type { BaselineInput } from './baseline.ts';
 import { Child } from './child.ts';
 import type { Load, LoadResult } from './load.ts';
 import { familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
@@ -10,8 +11,10 @@ import type { Site } from './site.ts';
 /** Something that handles requests: the server of a site, or the baseline. */
 export interface Subject {
   readonly label: string;
-  /** Handles so many requests and returns when all are done. */
-  run(requests: number): Promise<LoadResult>;
+  /** Handles at least so many requests and returns when all are done; `done` if there were more. */
+  run(requests: number): Promise<LoadResult & { readonly done?: number }>;
+  /** Fails if the run had an unexpected result. Its CPU time is not measured. */
+  check?(done: number): Promise<unknown>;
   /** Since the start of its processes. */
   cpuMicroseconds(): number;
 }
@@ -28,7 +31,7 @@ const roundMicroseconds = 700_000;
 const baselineMicroseconds = 350_000;
 const warmUpRounds = 2.5;
 const warmUpStart = 50;
-const minRequests = 20;
+const minRequests = 5;
 export const connections = 10;
 
 interface Measured {
@@ -48,10 +51,9 @@ export async function measureInTurn(subjects: readonly Subject[], bench: Bench):
   for (let round = 0; round < bench.rounds; round++) {
     const order = [...subjects.entries()];
     for (const [index, subject] of round % 2 === 0 ? order : order.toReversed()) {
-      const requests = counts[index]!;
-      const { cpuMicroseconds, elapsedMs } = await runOnce(subject, requests, bench);
-      rounds[index]!.cpuMicroseconds.push(cpuMicroseconds / requests);
-      rounds[index]!.perSecond.push((requests / elapsedMs) * 1000);
+      const { cpuMicroseconds, elapsedMs, done } = await runOnce(subject, counts[index]!, bench);
+      rounds[index]!.cpuMicroseconds.push(cpuMicroseconds / done);
+      rounds[index]!.perSecond.push((done / elapsedMs) * 1000);
     }
   }
   return rounds;
@@ -63,9 +65,9 @@ async function warmUp({ subject, microseconds }: Measured, bench: Bench): Promis
     Math.min(Math.max(minRequests, Math.floor(microseconds / perRequest)), bench.maxRequests);
   let requests = Math.min(warmUpStart, bench.maxRequests);
   for (let used = 0; ;) {
-    const { cpuMicroseconds } = await runOnce(subject, requests, bench);
+    const { cpuMicroseconds, done } = await runOnce(subject, requests, bench);
     used += cpuMicroseconds;
-    const next = inRound(cpuMicroseconds / requests);
+    const next = inRound(cpuMicroseconds / done);
     if (used > warmUpRounds * microseconds || requests >= bench.maxRequests) return next;
     requests = Math.min(next, requests * 8);
   }
@@ -74,8 +76,10 @@ async function warmUp({ subject, microseconds }: Measured, bench: Bench): Promis
 async function runOnce(subject: Subject, requests: number, { signal }: Bench) {
   signal.throwIfAborted();
   const before = subject.cpuMicroseconds();
-  const { elapsedMs } = await subject.run(requests);
-  return { cpuMicroseconds: subject.cpuMicroseconds() - before, elapsedMs };
+  const { elapsedMs, done = requests } = await subject.run(requests);
+  const cpuMicroseconds = subject.cpuMicroseconds() - before;
+  await subject.check?.(done);
+  return { cpuMicroseconds, elapsedMs, done };
 }
 
 export function cpuSeries(rounds: readonly Rounds[]): Series[] {
@@ -124,10 +128,11 @@ export async function withBaseline<T>(
   { request, response }: SentRequest,
   { signal, load }: Bench,
   work: (baseline: Subject) => Promise<T>,
+  verified?: BaselineInput['verified'],
 ): Promise<T> {
   const child = new Child({ file: 'baseline.ts', signal });
   try {
-    const url = await child.ask<string>('start', response);
+    const url = await child.ask<string>('start', { response, verified } satisfies BaselineInput);
     pinToCore(child.pid, serverCore);
     const { status, bytes, body } = response;
     const expected = { status, bytes, body };

@@ -14,9 +14,9 @@ import {
   type SentRequest,
 } from './measure.ts';
 import { post, recordRequest, type BenchRequest } from './request.ts';
-import type { Bench, Group, Scenario } from './scenario.ts';
-import { administrator, Site, type DatabaseName } from './site.ts';
-import { commonText, createTree, grantedUser, minFolders, rareText, roomsPath, type Tree } from './tree.ts';
+import type { Bench, Group, Prepared, Scenario } from './scenario.ts';
+import { administrator, type Site } from './site.ts';
+import { commonText, grantedUser, rareText, roomsPath, type Tree } from './tree.ts';
 
 type ReadScenario = Scenario & (ByClient | ByText);
 interface ByClient {
@@ -89,74 +89,28 @@ const viewers: Readonly<Record<string, Credentials>> = { administrator, 'one gra
 export const reads: Group = {
   name: 'reads',
   scenarios: readScenarios,
-  async run(chosen, bench) {
-    for (const database of bench.databases) await runOn(database, chosen, bench);
-  },
-};
-
-interface Planted {
-  readonly label: string;
-  readonly site: Site;
-  readonly tree: Tree;
-}
-
-async function runOn(database: DatabaseName, chosen: readonly string[], bench: Bench): Promise<void> {
-  const planted: Planted[] = [];
-  try {
-    for (const subject of subjectsOf(bench)) planted.push(await plant(database, subject, bench));
+  async run(chosen, { database, sites }, bench) {
     for (const scenario of readScenarios.filter(({ name }) => chosen.includes(name))) {
       for (const viewer of Object.keys(viewers)) {
         bench.note(`${scenario.name}, ${viewer}, ${database}`);
-        await measure(scenario, { database, viewer, planted }, bench);
+        await measure(scenario, { database, viewer, sites }, bench);
       }
     }
-  } finally {
-    for (const { site } of planted) await site.stop();
-  }
-}
-
-interface SubjectOptions {
-  readonly label: string;
-  readonly folders: number;
-  readonly checkout?: string;
-}
-
-function subjectsOf({ folders, compareSizes, against }: Bench): SubjectOptions[] {
-  const label = compareSizes ? `${folders.toLocaleString('en')} folders` : 'this checkout';
-  return [
-    { label, folders },
-    ...(compareSizes ? [{ label: `${minFolders.toLocaleString('en')} folders`, folders: minFolders }] : []),
-    ...(against ? [{ label: 'other checkout', folders, checkout: against }] : []),
-  ];
-}
-
-async function plant(database: DatabaseName, subject: SubjectOptions, bench: Bench): Promise<Planted> {
-  const { label, folders, checkout } = subject;
-  const site = await Site.start({ database, checkout, settings: bench.settings, signal: bench.signal });
-  try {
-    const tree = await createTree(await site.asker(), folders, (text) =>
-      bench.note(`${database}, ${label}: ${text}`),
-    );
-    await site.settle();
-    return { label, site, tree };
-  } catch (error) {
-    await site.stop();
-    throw error;
-  }
-}
+  },
+};
 
 async function measure(
   scenario: ReadScenario,
-  { database, viewer, planted }: { database: DatabaseName; viewer: string; planted: readonly Planted[] },
+  { database, viewer, sites }: Prepared & { readonly viewer: string },
   bench: Bench,
 ): Promise<void> {
   const sent: SentRequest[] = [];
-  for (const { site, tree } of planted) {
+  for (const { site, tree } of sites) {
     const request = await requestOf(scenario, { site, tree, credentials: viewers[viewer]! });
     sent.push(await tryRequest(site, request));
   }
   await withBaseline(sent[0]!, bench, async (baseline) => {
-    const subjects = planted.map(({ label, site }, index) => siteSubject(label, site, sent[index]!, bench));
+    const subjects = sites.map(({ label, site }, index) => siteSubject(label, site, sent[index]!, bench));
     const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
     bench.report({
       scenario: scenario.name,
@@ -174,7 +128,7 @@ export async function requestOf(
   { site, tree, credentials }: { site: Pick<Site, 'url' | 'logIn'>; tree: Tree; credentials: Credentials },
 ): Promise<BenchRequest> {
   if ('call' in scenario) {
-    return recordRequest(site.url, credentials, (client) => scenario.call(client, tree));
+    return recordRequest({ url: site.url, credentials }, (client) => scenario.call(client, tree));
   }
   const authorization = `Bearer ${await site.logIn(credentials)}`;
   return post('/graphql', scenario.body(tree), { authorization });

@@ -22,10 +22,15 @@ export interface RecordedResponse {
   readonly bytes: number;
 }
 
-/** The first request to `/graphql` that `@espalier/client` sends for a call. The call itself does not get a response. */
+interface Recording {
+  readonly url: string;
+  readonly credentials: Credentials;
+  readonly path?: string;
+}
+
+/** The first request to a path that `@espalier/client` sends for a login and a call. It is recorded, not sent. */
 export async function recordRequest(
-  url: string,
-  credentials: Credentials,
+  { url, credentials, path = '/graphql' }: Recording,
   call: (client: Client) => Promise<unknown>,
 ): Promise<BenchRequest> {
   let recorded: BenchRequest | undefined;
@@ -34,10 +39,10 @@ export async function recordRequest(
     retrySeconds: 0,
     async fetch(input, init) {
       const { pathname } = new URL(input);
-      if (pathname !== '/graphql') return fetch(input, init);
+      if (pathname !== path) return fetch(input, init);
       recorded = {
         method: 'POST',
-        path: pathname,
+        path,
         headers: Object.fromEntries(new Headers(init!.headers)),
         body: init!.body as string,
       };

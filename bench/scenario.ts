@@ -2,6 +2,7 @@
 
 import type { Child } from './child.ts';
 import type { DatabaseName } from './site.ts';
+import type { PreparedSite } from './sites.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -12,7 +13,13 @@ export interface Scenario {
 export interface Group {
   readonly name: string;
   readonly scenarios: readonly Scenario[];
-  run(chosen: readonly string[], bench: Bench): Promise<void>;
+  run(chosen: readonly string[], on: Prepared, bench: Bench): Promise<void>;
+}
+
+/** The installations on one database. */
+export interface Prepared {
+  readonly database: DatabaseName;
+  readonly sites: readonly PreparedSite[];
 }
 
 export interface Bench {

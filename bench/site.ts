@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LoginResponse } from '@espalier/contract';
 import pg from 'pg';
 import { ApiClient, type Credentials } from '../tests/api-client.ts';
 import { administrator, NodeProcess } from '../tests/many-nodes/node-process.ts';
@@ -88,14 +89,25 @@ export class Site {
     await this.startServer();
   }
 
-  logIn(credentials: Credentials = administrator): Promise<string> {
-    return new ApiClient(this.url, this.#options.signal).logIn(credentials);
+  async logIn(credentials: Credentials = administrator): Promise<string> {
+    return (await this.logInPair(credentials)).authToken;
+  }
+
+  async logInPair(credentials: Credentials = administrator): Promise<LoginResponse> {
+    const response = await fetch(`${this.url}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(credentials),
+      signal: this.#options.signal,
+    });
+    if (!response.ok) throw new Error(`/login returned ${response.status}.`);
+    return (await response.json()) as LoginResponse;
   }
 
   /** Asks as the administrator, with one token. */
   async asker(): Promise<Ask> {
     const client = new ApiClient(this.url, this.#options.signal);
-    const authToken = await client.logIn(administrator);
+    const authToken = await this.logIn();
     return (query, variables = {}) => client.ask(query, variables, authToken);
   }
 

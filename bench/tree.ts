@@ -8,6 +8,7 @@ export type Ask = <Data>(query: string, variables?: Record<string, unknown>) => 
 
 /** Ids in the tree. Everything that a scenario reads, except the root's name, is below the campus. */
 export interface Tree {
+  readonly placesId: string;
   /** Two levels below the root; the user with one grant has it here. */
   readonly campusId: string;
   /** Ten folders with ten folders each. */
@@ -34,7 +35,8 @@ const maxImported = 25_000;
 
 export async function createTree(ask: Ask, folders: number, note: (text: string) => void): Promise<Tree> {
   const start = performance.now();
-  const campusId = await createFolder(ask, 'Harbour Campus', await createFolder(ask, 'Places'));
+  const placesId = await createFolder(ask, 'Places');
+  const campusId = await createFolder(ask, 'Harbour Campus', placesId);
   const fixed = fixedFolders();
   await importFolders(ask, campusId, fixed);
   let left = folders - 3 - countOf(fixed);
@@ -55,6 +57,7 @@ export async function createTree(ask: Ask, folders: number, note: (text: string)
     (await ask<{ folder: { id: string } }>('query($path: String){folder(path: $path){id}}', { path })).folder
       .id;
   return {
+    placesId,
     campusId,
     atriumId: await idOf('/Places/Harbour Campus/Atrium'),
     lettersId: await idOf('/Places/Harbour Campus/Letters'),

@@ -5,7 +5,8 @@
 
 import { existsSync } from 'node:fs';
 import { Child } from '../../bench/child.ts';
-import type { OpenInput, RoundInput, Tally } from '../../bench/crowd.ts';
+import type { DeliverInput, OpenInput } from '../../bench/sockets.ts';
+import { changesSubscription } from '../../client/src/follow-changes.ts';
 import type { Measure, Study, StudyOptions } from '../overload/study.ts';
 import { SizingInstallation } from './sizing-installation.ts';
 import type { Places, SizingClient } from './sizing-client.ts';
@@ -44,11 +45,11 @@ export const sizing: Study = {
       return [];
     }
     const installation = await SizingInstallation.start(options.signal);
-    const crowd = new Child({ file: 'crowd.ts', signal: options.signal });
+    const sockets = new Child({ file: 'sockets.ts', signal: options.signal });
     try {
-      return await new SizingBench(installation, crowd, options).run();
+      return await new SizingBench(installation, sockets, options).run();
     } finally {
-      await crowd.stop();
+      await sockets.stop();
       await installation.remove();
     }
   },
@@ -56,12 +57,12 @@ export const sizing: Study = {
 
 class SizingBench {
   readonly #installation: SizingInstallation;
-  readonly #crowd: Child;
+  readonly #sockets: Child;
   readonly #options: StudyOptions;
 
-  constructor(installation: SizingInstallation, crowd: Child, options: StudyOptions) {
+  constructor(installation: SizingInstallation, sockets: Child, options: StudyOptions) {
     this.#installation = installation;
-    this.#crowd = crowd;
+    this.#sockets = sockets;
     this.#options = options;
   }
 
@@ -134,22 +135,22 @@ class SizingBench {
   /** What is used for a change that everybody is told of, divided by the sockets. */
   async #tellSockets(clients: readonly SizingClient[], { deskId }: Places) {
     const url = this.#installation.nodeUrls[0]!;
-    const members = Array.from({ length: socketCount }, (_, place) => {
-      const { authToken } = clients[place % clients.length]!;
-      return { authToken, under: null };
-    });
-    await this.#crowd.ask('open', { url, members, after: await clients[0]!.cursor() } satisfies OpenInput);
+    const after = await clients[0]!.cursor();
+    const subscribers = Array.from({ length: socketCount }, (_, index) => ({
+      authToken: clients[index % clients.length]!.authToken,
+      variables: { after },
+    }));
+    const opened: OpenInput = { url, document: changesSubscription, subscribers };
+    await this.#sockets.ask('open', opened);
     const used = [];
     for (let round = -warmUpRounds; round < this.#options.rounds; round++) {
       const { authToken } = clients[0]!;
-      const input: RoundInput = { url, authToken, parentId: deskId, name: `for all, ${round}` };
-      const one = await this.#used(socketCount, () => this.#crowd.ask('round', input));
-      const tally = await this.#crowd.ask<Tally>('tally');
-      if (tally.one !== socketCount || tally.strays + tally.closed > 0)
-        throw new Error(`Not everybody was told of ${input.name} once: ${JSON.stringify(tally)}.`);
+      const input: DeliverInput = { url, authToken, parentId: deskId, names: [`for all, ${round}`] };
+      const one = await this.#used(socketCount, () => this.#sockets.ask('deliver', input));
+      await this.#sockets.ask('check', 1);
       if (round >= 0) used.push(one);
     }
-    await this.#crowd.ask('close');
+    await this.#sockets.ask('close');
     return used;
   }
 

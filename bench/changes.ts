@@ -1,0 +1,102 @@
+/** Changes: new folders by 32 writers at once, and imports. */
+
+import type { Client } from '@espalier/client';
+import { numberMark } from './load.ts';
+import { measureInTurn, siteSubject, tryRequest, withBaseline, type Subject } from './measure.ts';
+import { recordRequest } from './request.ts';
+import type { Bench, Group, Scenario, Series } from './scenario.ts';
+import { administrator, type DatabaseName } from './site.ts';
+import type { PreparedSite } from './sites.ts';
+import { repeat, type Tree } from './tree.ts';
+
+interface ChangeScenario extends Scenario {
+  readonly call: (client: Client, tree: Tree) => Promise<unknown>;
+  readonly connections: number;
+  /** How many folders a request creates. */
+  readonly folders: number;
+}
+
+const importedFolders = 2_000;
+
+const scenarios: readonly ChangeScenario[] = [
+  {
+    name: 'create',
+    about: '@espalier/client: new folders by 32 writers at once',
+    call: (client, { inboxId }) => client.folders.create({ name: numberMark, parentId: inboxId }),
+    connections: 32,
+    folders: 1,
+  },
+  {
+    name: 'import',
+    about: `@espalier/client: imports of ${importedFolders.toLocaleString('en')} folders`,
+    call: (client, { campusId }) => {
+      const folders = repeat(importedFolders - 1, (index) => ({
+        name: `Item ${index}`,
+        title: `Item no. ${index}`,
+      }));
+      return client.folders.importTree([{ name: numberMark, folders }], { parentId: campusId });
+    },
+    connections: 1,
+    folders: importedFolders,
+  },
+];
+
+export const changes: Group = {
+  name: 'changes',
+  scenarios,
+  async run(chosen, { database, sites }, bench) {
+    for (const scenario of scenarios.filter(({ name }) => chosen.includes(name))) {
+      bench.note(`${scenario.name}, ${database}`);
+      await measure(scenario, { database, sites }, bench);
+    }
+  },
+};
+
+async function measure(
+  { name, call, connections, folders }: ChangeScenario,
+  { database, sites }: { database: DatabaseName; sites: readonly PreparedSite[] },
+  bench: Bench,
+): Promise<void> {
+  const subjects: Subject[] = [];
+  const sent = [];
+  for (const { label, site, tree } of sites) {
+    const request = await recordRequest({ url: site.url, credentials: administrator }, (client) =>
+      call(client, tree),
+    );
+    const first = { ...request, body: request.body.replace(numberMark, '0'.repeat(numberMark.length)) };
+    const { response } = await tryRequest(site, first);
+    sent.push({ request: first, response });
+    const variation = { isNumbered: true, connections, slackBytes: 16 };
+    const subject = siteSubject(label, site, { request, response }, bench, variation);
+    subjects.push(perFolder(subject, folders));
+  }
+  await withBaseline(sent[0]!, bench, async (baseline) => {
+    const rounds = await measureInTurn([...subjects, baseline], bench);
+    const [ours, bare] = [rounds.slice(0, -1), rounds.at(-1)!];
+    const toSeries = (values: 'cpuMicroseconds' | 'perSecond'): Series[] =>
+      ours.map((each) => ({ label: each.label, values: each[values] }));
+    const result = { scenario: name, database };
+    // The baseline of an import would be one request for many folders.
+    const baselineSeries = folders === 1 && {
+      baseline: { label: bare.label, values: bare.cpuMicroseconds },
+    };
+    bench.report({
+      ...result,
+      unit: 'µs CPU per folder',
+      series: toSeries('cpuMicroseconds'),
+      ...baselineSeries,
+    });
+    bench.report({ ...result, unit: 'folders/s', series: toSeries('perSecond') });
+  });
+}
+
+/** Counts folders instead of requests. */
+function perFolder(subject: Subject, folders: number): Subject {
+  return {
+    ...subject,
+    async run(wanted) {
+      const requests = Math.ceil(wanted / folders);
+      return { ...(await subject.run(requests)), done: requests * folders };
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** Live delivery: one change to many sockets of users with different rights. */
+
+import { changesSubscription } from '../client/src/follow-changes.ts';
+import { rootNameQuery } from '../tests/contract/graph-queries.ts';
+import { Child } from './child.ts';
+import { cpuSeries, measureInTurn, tryRequest, withBaseline, type Subject } from './measure.ts';
+import { loadCore, pinToCore, residentBytes } from './processes.ts';
+import { post } from './request.ts';
+import type { Bench, Group } from './scenario.ts';
+import type { DatabaseName } from './site.ts';
+import type { PreparedSite } from './sites.ts';
+import type { DeliverInput, OpenInput } from './sockets.ts';
+import type { Ask, Tree } from './tree.ts';
+
+const crowd = { sockets: 1_000, users: 50 };
+/** For a run that only shows that the scenario works. */
+const smallCrowd = { sockets: 25, users: 5 };
+const minRequests = 1_000;
+/** Each user has one of them. */
+const rights = ['administrator', 'READ', 'WRITE', 'MANAGE', 'READ above'] as const;
+
+export const live: Group = {
+  name: 'live',
+  scenarios: [
+    { name: 'delivery', about: 'one change to 1,000 sockets of 50 users with 5 different sets of rights' },
+  ],
+  async run(_, { database, sites }, bench) {
+    const audiences: Audience[] = [];
+    try {
+      for (const prepared of sites) audiences.push(await openAudience(prepared, database, bench));
+      await measure(audiences, database, bench);
+    } finally {
+      for (const { child } of audiences) await child.stop();
+    }
+  },
+};
+
+interface Audience {
+  readonly prepared: PreparedSite;
+  readonly child: Child;
+  readonly sockets: number;
+}
+
+async function openAudience(prepared: PreparedSite, database: DatabaseName, bench: Bench): Promise<Audience> {
+  const { site, tree, label } = prepared;
+  const { sockets, users } = bench.maxRequests < minRequests ? smallCrowd : crowd;
+  const ask = await site.asker();
+  const tokens: string[] = [];
+  for (let index = 0; index < users; index++) {
+    const user = { username: `subscriber ${index}`, password: `walnut cabin ${index}` };
+    await createUser(ask, user, rights[index % rights.length]!, tree);
+    tokens.push(await site.logIn(user));
+  }
+  const { cursor } = await ask<{ cursor: string }>('{cursor}');
+  const variables = { under: tree.campusId, after: cursor };
+  const child = new Child({ file: 'sockets.ts', signal: bench.signal });
+  pinToCore(child.pid, loadCore);
+  const before = residentBytes(site.pid);
+  const subscribers = Array.from({ length: sockets }, (_, index) => ({
+    authToken: tokens[index % tokens.length]!,
+    variables,
+  }));
+  const input: OpenInput = { url: site.url, document: changesSubscription, subscribers };
+  await child.ask('open', input);
+  const kilobytes = (residentBytes(site.pid) - before) / 1000 / sockets;
+  bench.note(`${database}, ${label}: ${sockets} sockets are open, ${kilobytes.toFixed(0)} kB of memory each`);
+  return { prepared, child, sockets };
+}
+
+async function createUser(
+  ask: Ask,
+  user: { username: string; password: string },
+  right: (typeof rights)[number],
+  { campusId, placesId }: Tree,
+): Promise<void> {
+  const isAdministrator = right === 'administrator';
+  const { createUser: created } = await ask<{ createUser: { user: { id: string } } }>(
+    'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
+    { input: { ...user, isAdministrator } },
+  );
+  if (isAdministrator) return;
+  const isAbove = right === 'READ above';
+  const input = {
+    folderId: isAbove ? placesId : campusId,
+    userId: created.user.id,
+    level: isAbove ? 'READ' : right,
+  };
+  await ask('mutation($input: GrantAccessInput!){grantAccess(input: $input){folder{id}}}', { input });
+}
+
+async function measure(audiences: readonly Audience[], database: DatabaseName, bench: Bench): Promise<void> {
+  const { site } = audiences[0]!.prepared;
+  const authorization = `Bearer ${await site.logIn()}`;
+  const request = post('/graphql', { query: rootNameQuery }, { authorization });
+  await withBaseline(await tryRequest(site, request), bench, async (baseline) => {
+    const subjects = [];
+    for (const audience of audiences) subjects.push(await toSubject(audience));
+    const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
+    bench.report({
+      scenario: 'delivery',
+      database,
+      unit: 'µs CPU per delivery',
+      series: series.slice(0, -1),
+      baseline: series.at(-1)!,
+    });
+  });
+}
+
+let changes = 0;
+
+/** A request is one delivery; a change has as many as there are sockets. */
+async function toSubject({ prepared, child, sockets }: Audience): Promise<Subject> {
+  const { label, site, tree } = prepared;
+  const authToken = await site.logIn();
+  return {
+    label,
+    cpuMicroseconds: () => site.cpuMicroseconds(),
+    async run(deliveries) {
+      const names = Array.from({ length: Math.ceil(deliveries / sockets) }, () => `News ${++changes}`);
+      const input: DeliverInput = { url: site.url, authToken, parentId: tree.inboxId, names };
+      const { elapsedMs } = await child.ask<{ elapsedMs: number }>('deliver', input);
+      return { elapsedMs, done: names.length * sockets };
+    },
+    check: (done) => child.ask('check', done / sockets),
+  };
+}

@@ -1,0 +1,93 @@
+/** Login and refresh, as `@espalier/client` sends them. */
+
+import { createPasswords, hashingFor } from '../server/src/accounts/passwords.ts';
+import type { TokenPair } from './load.ts';
+import {
+  connections,
+  cpuSeries,
+  measureInTurn,
+  siteSubject,
+  tryRequest,
+  withBaseline,
+  type SentRequest,
+  type Subject,
+} from './measure.ts';
+import { recordRequest, type BenchRequest } from './request.ts';
+import type { Bench, Group } from './scenario.ts';
+import { administrator, type DatabaseName } from './site.ts';
+import type { PreparedSite } from './sites.ts';
+
+/** Times in tokens differ in their number of digits. */
+const slackBytes = 16;
+const loginConnections = 4;
+
+export const sessions: Group = {
+  name: 'sessions',
+  scenarios: [
+    { name: 'login', about: 'a login; the baseline verifies the same password hash' },
+    { name: 'refresh', about: 'a refresh of the tokens' },
+  ],
+  async run(chosen, { database, sites }, bench) {
+    if (chosen.includes('login')) await measureLogin(sites, database, bench);
+    if (chosen.includes('refresh')) await measureRefresh(sites, database, bench);
+  },
+};
+
+async function measureLogin(sites: readonly PreparedSite[], database: DatabaseName, bench: Bench) {
+  const request = (url: string) =>
+    recordRequest({ url, credentials: administrator, path: '/login' }, () => Promise.resolve());
+  const sent: SentRequest[] = [];
+  for (const { site } of sites) sent.push(await tryRequest(site, await request(site.url)));
+  const { password } = administrator;
+  const verified = {
+    password,
+    hash: await createPasswords().hash(password, hashingFor({ userId: 'baseline' })),
+  };
+  const variation = { slackBytes, connections: loginConnections };
+  await withBaseline(
+    sent[0]!,
+    bench,
+    async (baseline) => {
+      const subjects = sites.map(({ label, site }, index) =>
+        siteSubject(label, site, sent[index]!, bench, variation),
+      );
+      const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
+      const [ours, bare] = [series.slice(0, -1), series.at(-1)!];
+      bench.report({ scenario: 'login', database, unit: 'µs CPU', series: ours, baseline: bare });
+    },
+    verified,
+  );
+}
+
+async function measureRefresh(sites: readonly PreparedSite[], database: DatabaseName, bench: Bench) {
+  const prepared: { readonly sent: SentRequest; readonly subject: Subject }[] = [];
+  for (const { label, site } of sites) {
+    const request = await recordRequest(
+      { url: site.url, credentials: administrator, path: '/login/refresh' },
+      async (client) => client.authToken({ refused: await client.authToken() }),
+    );
+    const { response } = await tryRequest(site, request);
+    const pairs: TokenPair[] = [];
+    for (let index = 0; index < connections; index++) pairs.push(await site.logInPair());
+    const variation = { slackBytes, tokens: { name: `${database}, ${label}`, pairs } };
+    const sent = { request, response };
+    const templated = { request: withMarks(request), response };
+    prepared.push({ sent, subject: siteSubject(label, site, templated, bench, variation) });
+  }
+  await withBaseline(prepared[0]!.sent, bench, async (baseline) => {
+    const subjects = prepared.map(({ subject }) => subject);
+    const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
+    const [ours, bare] = [series.slice(0, -1), series.at(-1)!];
+    bench.report({ scenario: 'refresh', database, unit: 'µs CPU', series: ours, baseline: bare });
+  });
+}
+
+/** The load replaces the marks with the tokens of each connection. */
+function withMarks(request: BenchRequest): BenchRequest {
+  const { refreshToken } = JSON.parse(request.body) as { refreshToken: string };
+  return {
+    ...request,
+    headers: { ...request.headers, authorization: 'Bearer {authToken}' },
+    body: request.body.replace(refreshToken, '{refreshToken}'),
+  };
+}

@@ -1,0 +1,141 @@
+/** Runs as a child process: many sockets with one subscription each. Counts what every socket receives. */
+
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import { answerParent } from './parent.ts';
+
+export interface OpenInput {
+  readonly url: string;
+  readonly document: string;
+  /** One for each socket. */
+  readonly subscribers: readonly { readonly authToken: string; readonly variables: object }[];
+}
+
+export interface DeliverInput {
+  readonly url: string;
+  readonly authToken: string;
+  readonly parentId: string;
+  /** Of the folders that are created, one after the other. */
+  readonly names: readonly string[];
+}
+
+interface Frame {
+  readonly type: string;
+  readonly payload?: { readonly data?: { readonly folderChanges?: { readonly kind: string } } };
+}
+
+const openedAtOnce = 50;
+const deliverWithinMs = 60_000;
+const mutation = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
+
+class Subscriber {
+  readonly #socket: WebSocket;
+  #onReply: (type: string) => void = () => undefined;
+  received = 0;
+
+  constructor(url: string) {
+    this.#socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws');
+    // An error is followed by a close.
+    this.#socket.on('error', () => undefined);
+    this.#socket.on('close', () => {
+      this.#onReply('close');
+      onProblem('A socket was closed.');
+    });
+    this.#socket.on('message', (data: Buffer) => this.#read(JSON.parse(data.toString()) as Frame));
+  }
+
+  async subscribe(document: string, { authToken, variables }: OpenInput['subscribers'][number]) {
+    await once(this.#socket, 'open');
+    await this.#exchange({ type: 'connection_init', payload: { authorization: `Bearer ${authToken}` } });
+    this.#send({ id: '1', type: 'subscribe', payload: { query: document, variables } });
+    await this.ping();
+  }
+
+  /** Everything that the server sent before the pong has been received when this resolves. */
+  ping(): Promise<void> {
+    return this.#exchange({ type: 'ping' });
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#socket, 'close');
+    this.#socket.close();
+    await closed;
+  }
+
+  #read({ type, payload }: Frame): void {
+    if (type === 'connection_ack' || type === 'pong') return this.#onReply(type);
+    if (payload?.data?.folderChanges?.kind !== 'CREATE') {
+      return onProblem(`A socket received ${type} ${JSON.stringify(payload)}.`);
+    }
+    this.received++;
+    onDelivery();
+  }
+
+  async #exchange(message: object): Promise<void> {
+    const replied = new Promise<string>((resolve) => (this.#onReply = resolve));
+    this.#send(message);
+    if ((await replied) === 'close') throw new Error('A socket was closed.');
+  }
+
+  #send(message: object): void {
+    this.#socket.send(JSON.stringify(message));
+  }
+}
+
+const subscribers: Subscriber[] = [];
+let onDelivery: () => void = () => undefined;
+let onProblem: (problem: string) => void = () => undefined;
+
+answerParent({ open, deliver, check, close }, () => undefined);
+
+async function open({ url, document, subscribers: wanted }: OpenInput): Promise<void> {
+  const waiting = [...wanted];
+  const openNext = async () => {
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const subscriber = new Subscriber(url);
+      await subscriber.subscribe(document, next);
+      subscribers.push(subscriber);
+    }
+  };
+  await Promise.all(Array.from({ length: openedAtOnce }, openNext));
+}
+
+/** Creates the folders and waits until every socket has received each of them. */
+async function deliver({ names, ...input }: DeliverInput): Promise<{ elapsedMs: number }> {
+  for (const subscriber of subscribers) subscriber.received = 0;
+  const start = performance.now();
+  for (const name of names) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let left = subscribers.length;
+    onDelivery = () => void (--left === 0 && resolve());
+    onProblem = (problem) => reject(new Error(problem));
+    const late = setTimeout(() => onProblem(`${left} sockets did not receive ${name}.`), deliverWithinMs);
+    await createFolder({ ...input, name });
+    await promise;
+    clearTimeout(late);
+  }
+  return { elapsedMs: performance.now() - start };
+}
+
+/** Fails unless every socket received so many changes, not more. */
+async function check(expected: number): Promise<void> {
+  await Promise.all(subscribers.map((subscriber) => subscriber.ping()));
+  const wrong = subscribers.find(({ received }) => received !== expected);
+  if (wrong) throw new Error(`A socket received ${wrong.received} changes instead of ${expected}.`);
+}
+
+async function close(): Promise<void> {
+  onProblem = () => undefined;
+  await Promise.all(subscribers.splice(0).map((subscriber) => subscriber.close()));
+}
+
+async function createFolder(input: Omit<DeliverInput, 'names'> & { readonly name: string }): Promise<void> {
+  const { url, authToken, parentId, name } = input;
+  const response = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${authToken}` },
+    body: JSON.stringify({ query: mutation, variables: { input: { parentId, name } } }),
+  });
+  const { errors } = (await response.json()) as { errors?: unknown };
+  if (errors) throw new Error(JSON.stringify(errors));
+}

@@ -1,0 +1,43 @@
+/** How long a start takes, and how much memory an idle server uses. */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rootNameQuery } from '../tests/contract/graph-queries.ts';
+import { residentBytes } from './processes.ts';
+import { post, recordResponse } from './request.ts';
+import type { Group } from './scenario.ts';
+
+const idleMs = 5_000;
+const megabyte = 1e6;
+
+export const startup: Group = {
+  name: 'startup',
+  scenarios: [
+    { name: 'start', about: 'from the start of the program to the first response' },
+    { name: 'memory', about: 'resident memory of an idle server' },
+  ],
+  async run(chosen, { database, sites }, bench) {
+    const times = sites.map((): number[] => []);
+    const memory = sites.map((): number[] => []);
+    const isShort = bench.maxRequests < 1_000;
+    for (let round = 0; round < bench.rounds; round++) {
+      for (const [index, { site }] of sites.entries()) {
+        const authorization = `Bearer ${await site.logIn()}`;
+        await site.stopServer();
+        const began = performance.now();
+        await site.startServer();
+        const request = post('/graphql', { query: rootNameQuery }, { authorization });
+        const { status } = await recordResponse(site.url, request);
+        if (status !== 200) throw new Error(`The first response after a start is ${status}.`);
+        times[index]!.push(performance.now() - began);
+        await sleep(isShort ? 0 : idleMs, undefined, { signal: bench.signal });
+        memory[index]!.push(residentBytes(site.pid) / megabyte);
+      }
+    }
+    const toSeries = (values: number[][]) =>
+      sites.map(({ label }, index) => ({ label, values: values[index]! }));
+    const report = (scenario: string, unit: string, values: number[][]) =>
+      chosen.includes(scenario) && bench.report({ scenario, database, unit, series: toSeries(values) });
+    report('start', 'ms', times);
+    report('memory', 'MB', memory);
+  },
+};
