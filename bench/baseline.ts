@@ -1,6 +1,6 @@
 /** Runs as a child process: a bare `node:http` server that reads the body and returns a recorded response. */
 
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verify } from '@node-rs/argon2';
 import { answerParent } from './parent.ts';
@@ -12,13 +12,16 @@ export interface BaselineInput {
   readonly verified?: { readonly hash: string; readonly password: string } | undefined;
 }
 
-answerParent({ start }, () => undefined);
+let current: Server | undefined;
 
-/** Returns its URL. */
-async function start({ response: recorded, verified }: BaselineInput): Promise<string> {
+answerParent({ serve }, () => undefined);
+
+/** Serves this response from now on, in place of the last one. Returns its URL. */
+async function serve({ response: recorded, verified }: BaselineInput): Promise<string> {
+  current?.close();
   const { status, body } = recorded;
   const headers = recorded.headers.flat();
-  const server = createServer((request, response) => {
+  const server = (current = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -30,7 +33,7 @@ async function start({ response: recorded, verified }: BaselineInput): Promise<s
       if (!verified) return respond();
       verify(verified.hash, verified.password).then(respond, (error: Error) => response.destroy(error));
     });
-  });
+  }));
   server.keepAliveTimeout = recorded.keepAliveSeconds * 1000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -2,7 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { startLoad } from './measure.ts';
+import { format, resolveConfig } from 'prettier';
+import { nearestName } from '../server/src/nearest-name.ts';
+import { startBaseline, startLoad } from './measure.ts';
 import { sizing } from '../tests/sizing/sizing.ts';
 import { abuse } from '../tests/overload/abuse.ts';
 import { storm } from '../tests/overload/storm.ts';
@@ -13,7 +15,7 @@ import { reads } from './reads.ts';
 import { sessions } from './sessions.ts';
 import { withSites } from './sites.ts';
 import { startup } from './startup.ts';
-import { describeMachine, toJson, toMarkdown, toTable } from './report.ts';
+import { describeMachine, resultsPage, toJson, toTable } from './report.ts';
 import type { Bench, Group, Result, Scenario } from './scenario.ts';
 import { databaseNames, type DatabaseName } from './site.ts';
 import { minFolders } from './tree.ts';
@@ -39,7 +41,7 @@ Options:
   --rounds 7                   rounds of about 0.7 s of CPU time
   --requests N                 at most N requests a round: shows that a scenario works, measures nothing
   --json FILE                  write every round to a file
-  --markdown                   print the table as Markdown
+  --results                    also write bench/RESULTS.md, with the table for README
 
 Examples:
   npm run bench -- reads --database sqlite
@@ -61,6 +63,7 @@ const results: Result[] = [];
 await run();
 if (results.length > 0) console.log(printed());
 if (values.json) writeFileSync(values.json, toJson(results));
+if (values.results) writeFileSync(new URL('RESULTS.md', import.meta.url), await toPage());
 for (const study of studies.filter(({ name }) => chosen.includes(name))) await runStudy(study);
 
 function readArguments() {
@@ -76,7 +79,7 @@ function readArguments() {
         rounds: { type: 'string', default: '7' },
         requests: { type: 'string', default: '1000000' },
         json: { type: 'string' },
-        markdown: { type: 'boolean', default: false },
+        results: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
     });
@@ -89,6 +92,7 @@ async function run(): Promise<void> {
   const compareSizes = values['compare-sizes'];
   const folders = values.folders ?? (compareSizes ? '1000000' : '100000');
   const load = startLoad(stopping.signal);
+  const baseline = startBaseline(stopping.signal);
   const bench: Bench = {
     databases: databasesNamed(values.database),
     folders: wholeNumber('folders', folders, minFolders),
@@ -98,6 +102,7 @@ async function run(): Promise<void> {
     rounds,
     maxRequests: wholeNumber('requests', values.requests, 1),
     load,
+    baseline,
     signal: stopping.signal,
     note: (text) => console.error(text),
     report: (result) => {
@@ -116,6 +121,7 @@ async function run(): Promise<void> {
     }
   } finally {
     await load.stop();
+    await baseline.stop();
   }
 }
 
@@ -130,10 +136,14 @@ async function runStudy(study: Study): Promise<void> {
 }
 
 function printed(): string {
-  if (values.markdown) return toMarkdown(results);
-  const { cores, processor, memoryGiB, node } = describeMachine();
-  const machine = `${cores} cores (${processor}), ${memoryGiB} GiB, Node ${node}`;
-  return `\n${machine}\n\n${toTable(results)}`;
+  return `\n${describeMachine()}\n\n${toTable(results)}`;
+}
+
+async function toPage(): Promise<string> {
+  const scenarios = groups.flatMap((group) => group.scenarios);
+  const date = new Date(Date.now()).toISOString().slice(0, 10);
+  const text = resultsPage(results, { scenarios, rounds, date });
+  return format(text, { ...(await resolveConfig(import.meta.filename)), parser: 'markdown' });
 }
 
 function namesOf({ scenarios }: Group): string[] {
@@ -145,24 +155,9 @@ function scenariosNamed(name: string): string[] {
   if (group) return namesOf(group);
   const all = [...groups.flatMap(namesOf), ...studies.map((study) => study.name)];
   if (all.includes(name)) return [name];
-  const near = [...groups.map((each) => each.name), ...all].filter((each) => isNear(each, name));
-  const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  const meant = nearestName(name, [...groups.map((each) => each.name), ...all]);
+  const hint = meant ? ` Did you mean ${meant}?` : '';
   return quit(`There is no scenario ${name}.${hint}`);
-}
-
-/** One contains the other, or they differ by at most two edits. */
-function isNear(known: string, name: string): boolean {
-  if (known.includes(name) || name.includes(known)) return true;
-  let row = Array.from({ length: name.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= known.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= name.length; j++) {
-      const replaced = row[j - 1]! + (known[i - 1] === name[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row.at(-1)! <= 2;
 }
 
 function describeGroup({ name, scenarios }: Group): string {

@@ -2,7 +2,7 @@
 
 import type { Client } from '@espalier/client';
 import { numberMark } from './load.ts';
-import { measureInTurn, siteSubject, tryRequest, withBaseline, type Subject } from './measure.ts';
+import { baselineFor, measureInTurn, siteSubject, tryRequest, type Subject } from './measure.ts';
 import { recordRequest } from './request.ts';
 import type { Bench, Group, Scenario, Series } from './scenario.ts';
 import { administrator, type DatabaseName } from './site.ts';
@@ -70,24 +70,20 @@ async function measure(
     const subject = siteSubject(label, site, { request, response }, bench, variation);
     subjects.push(perFolder(subject, folders));
   }
-  await withBaseline(sent[0]!, bench, async (baseline) => {
-    const rounds = await measureInTurn([...subjects, baseline], bench);
-    const [ours, bare] = [rounds.slice(0, -1), rounds.at(-1)!];
-    const toSeries = (values: 'cpuMicroseconds' | 'perSecond'): Series[] =>
-      ours.map((each) => ({ label: each.label, values: each[values] }));
-    const result = { scenario: name, database };
+  const baseline = await baselineFor(sent[0]!, bench);
+  const rounds = await measureInTurn([...subjects, baseline], bench);
+  const [ours, bare] = [rounds.slice(0, -1), rounds.at(-1)!];
+  const toSeries = (values: 'cpuMicroseconds' | 'perSecond'): Series[] =>
+    ours.map((each) => ({ label: each.label, values: each[values] }));
+  bench.report({
+    scenario: name,
+    database,
+    unit: 'µs CPU per folder',
+    series: toSeries('cpuMicroseconds'),
     // The baseline of an import would be one request for many folders.
-    const baselineSeries = folders === 1 && {
-      baseline: { label: bare.label, values: bare.cpuMicroseconds },
-    };
-    bench.report({
-      ...result,
-      unit: 'µs CPU per folder',
-      series: toSeries('cpuMicroseconds'),
-      ...baselineSeries,
-    });
-    bench.report({ ...result, unit: 'folders/s', series: toSeries('perSecond') });
+    ...(folders === 1 && { baseline: { label: bare.label, values: bare.cpuMicroseconds } }),
   });
+  bench.report({ scenario: name, database, unit: 'folders/s', series: toSeries('perSecond') });
 }
 
 /** Counts folders instead of requests. */

@@ -3,7 +3,7 @@
 import { changesSubscription } from '../client/src/follow-changes.ts';
 import { rootNameQuery } from '../tests/contract/graph-queries.ts';
 import { Child } from './child.ts';
-import { cpuSeries, measureInTurn, tryRequest, withBaseline, type Subject } from './measure.ts';
+import { baselineFor, measureCpu, tryRequest, type Subject } from './measure.ts';
 import { loadCore, pinToCore, residentBytes } from './processes.ts';
 import { post } from './request.ts';
 import type { Bench, Group } from './scenario.ts';
@@ -92,18 +92,11 @@ async function measure(audiences: readonly Audience[], database: DatabaseName, b
   const { site } = audiences[0]!.prepared;
   const authorization = `Bearer ${await site.logIn()}`;
   const request = post('/graphql', { query: rootNameQuery }, { authorization });
-  await withBaseline(await tryRequest(site, request), bench, async (baseline) => {
-    const subjects = [];
-    for (const audience of audiences) subjects.push(await toSubject(audience));
-    const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
-    bench.report({
-      scenario: 'delivery',
-      database,
-      unit: 'µs CPU per delivery',
-      series: series.slice(0, -1),
-      baseline: series.at(-1)!,
-    });
-  });
+  const baseline = await baselineFor(await tryRequest(site, request), bench);
+  const subjects = [];
+  for (const audience of audiences) subjects.push(await toSubject(audience));
+  const measured = await measureCpu(subjects, baseline, bench);
+  bench.report({ scenario: 'delivery', database, unit: 'µs CPU per delivery', ...measured });
 }
 
 let changes = 0;

@@ -82,8 +82,11 @@ async function runOnce(subject: Subject, requests: number, { signal }: Bench) {
   return { cpuMicroseconds, elapsedMs, done };
 }
 
-export function cpuSeries(rounds: readonly Rounds[]): Series[] {
-  return rounds.map(({ label, cpuMicroseconds }) => ({ label, values: cpuMicroseconds }));
+/** CPU time per request of each subject and of the baseline, for a result. */
+export async function measureCpu(subjects: readonly Subject[], baseline: Subject, bench: Bench) {
+  const rounds = await measureInTurn([...subjects, baseline], bench);
+  const series = rounds.map(({ label, cpuMicroseconds }): Series => ({ label, values: cpuMicroseconds }));
+  return { series: series.slice(0, -1), baseline: series.at(-1)! };
 }
 
 export interface SentRequest {
@@ -123,31 +126,32 @@ export function siteSubject(
   };
 }
 
-/** Runs `work` with a bare `node:http` server that returns the recorded response. */
-export async function withBaseline<T>(
+/** A bare `node:http` server that returns the recorded response, until there is the next one. */
+export async function baselineFor(
   { request, response }: SentRequest,
-  { signal, load }: Bench,
-  work: (baseline: Subject) => Promise<T>,
+  { load, baseline }: Bench,
   verified?: BaselineInput['verified'],
-): Promise<T> {
-  const child = new Child({ file: 'baseline.ts', signal });
-  try {
-    const url = await child.ask<string>('start', { response, verified } satisfies BaselineInput);
-    pinToCore(child.pid, serverCore);
-    const { status, bytes, body } = response;
-    const expected = { status, bytes, body };
-    return await work({
-      label: 'baseline',
-      run: (requests) => load.ask('send', { url, request, requests, connections, expected } satisfies Load),
-      cpuMicroseconds: () => familyCpuMicroseconds(child.pid),
-    });
-  } finally {
-    await child.stop();
-  }
+): Promise<Subject> {
+  const url = await baseline.ask<string>('serve', { response, verified } satisfies BaselineInput);
+  const { status, bytes, body } = response;
+  const expected = { status, bytes, body };
+  return {
+    label: 'baseline',
+    run: (requests) => load.ask('send', { url, request, requests, connections, expected } satisfies Load),
+    cpuMicroseconds: () => familyCpuMicroseconds(baseline.pid),
+  };
 }
 
 export function startLoad(signal: AbortSignal): Child {
-  const load = new Child({ file: 'load.ts', signal });
-  pinToCore(load.pid, loadCore);
-  return load;
+  return startPinned('load.ts', loadCore, signal);
+}
+
+export function startBaseline(signal: AbortSignal): Child {
+  return startPinned('baseline.ts', serverCore, signal);
+}
+
+function startPinned(file: string, core: number, signal: AbortSignal): Child {
+  const child = new Child({ file, signal });
+  pinToCore(child.pid, core);
+  return child;
 }

@@ -5,14 +5,7 @@ import type { Client } from '@espalier/client';
 import { createTreeReads, levelPageSize } from '../console/src/tree/tree-documents.ts';
 import type { Credentials } from '../tests/api-client.ts';
 import { graphQuery, rootNameQuery } from '../tests/contract/graph-queries.ts';
-import {
-  cpuSeries,
-  measureInTurn,
-  siteSubject,
-  tryRequest,
-  withBaseline,
-  type SentRequest,
-} from './measure.ts';
+import { baselineFor, measureCpu, siteSubject, tryRequest, type SentRequest } from './measure.ts';
 import { post, recordRequest, type BenchRequest } from './request.ts';
 import type { Bench, Group, Prepared, Scenario } from './scenario.ts';
 import { administrator, type Site } from './site.ts';
@@ -109,18 +102,9 @@ async function measure(
     const request = await requestOf(scenario, { site, tree, credentials: viewers[viewer]! });
     sent.push(await tryRequest(site, request));
   }
-  await withBaseline(sent[0]!, bench, async (baseline) => {
-    const subjects = sites.map(({ label, site }, index) => siteSubject(label, site, sent[index]!, bench));
-    const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
-    bench.report({
-      scenario: scenario.name,
-      database,
-      viewer,
-      unit: 'µs CPU',
-      series: series.slice(0, -1),
-      baseline: series.at(-1)!,
-    });
-  });
+  const subjects = sites.map(({ label, site }, index) => siteSubject(label, site, sent[index]!, bench));
+  const measured = await measureCpu(subjects, await baselineFor(sent[0]!, bench), bench);
+  bench.report({ scenario: scenario.name, database, viewer, unit: 'µs CPU', ...measured });
 }
 
 export async function requestOf(

@@ -1,7 +1,8 @@
 /** Results as a table for a terminal, as Markdown and as JSON. */
 
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
-import { summarise, type Result, type Series } from './scenario.ts';
+import { summarise, type Result, type Scenario, type Series } from './scenario.ts';
+import { databaseNames } from './site.ts';
 
 const header = [
   'scenario',
@@ -18,7 +19,7 @@ const header = [
 export function toRows(results: readonly Result[]): string[][] {
   return results.flatMap(({ scenario, viewer = '', database = '', unit, series, baseline }) =>
     series.map(({ label, values }, index) => {
-      const ratios = baseline && summarise(values.map((value, round) => value / baseline.values[round]!));
+      const ratios = baseline && summarise(ratiosOf({ label, values }, baseline));
       const compared = index === 0 ? '' : compare(series[0]!, series[index]!);
       return [
         scenario,
@@ -58,9 +59,64 @@ export function toTable(results: readonly Result[]): string {
     .join('\n');
 }
 
-export function toMarkdown(results: readonly Result[]): string {
-  const rows = [header, header.map(() => '---'), ...toRows(results)];
-  return rows.map((row) => `| ${row.join(' | ')} |`).join('\n');
+/** bench/RESULTS.md: a summary, which README repeats, and every result. */
+export function resultsPage(results: readonly Result[], run: ResultsRun): string {
+  return `# Results
+
+Written by \`npm run bench -- --results\` on ${run.date}, with ${run.rounds} rounds. [README.md](README.md) explains the figures.
+
+${describeMachine()}
+
+## Summary
+
+CPU time as a multiple of a bare \`node:http\` server that returns the same response, as the administrator. On PostgreSQL, the
+CPU time of the database is included.
+
+${summaryTable(results, run.scenarios)}
+
+## All results
+
+${markdown([header, ...toRows(results)])}
+`;
+}
+
+interface ResultsRun {
+  readonly scenarios: readonly Scenario[];
+  readonly rounds: number;
+  readonly date: string;
+}
+
+/** One line for each scenario, or for each unit of a scenario, with a column for each database. */
+function summaryTable(results: readonly Result[], scenarios: readonly Scenario[]): string {
+  const shown = results.filter(({ viewer = 'administrator' }) => viewer === 'administrator');
+  const lines = scenarios.flatMap(({ name, about }) => {
+    const units = new Set(shown.filter(({ scenario }) => scenario === name).map(({ unit }) => unit));
+    return [...units].map((unit) => {
+      const cells = databaseNames.map((database) => {
+        const isCell = (each: Result) =>
+          each.scenario === name && each.unit === unit && each.database === database;
+        const result = shown.find(isCell);
+        return result ? summaryCell(result) : '';
+      });
+      return [about, `\`${name}\``, ...cells];
+    });
+  });
+  return markdown([['What', 'Scenario', 'SQLite', 'PostgreSQL'], ...lines]);
+}
+
+function summaryCell({ series: [first], unit, baseline }: Result): string {
+  const { median } = summarise(first!.values);
+  if (!baseline) return `${format(median)} ${unit}`;
+  return summarise(ratiosOf(first!, baseline)).median.toFixed(2);
+}
+
+function markdown([first, ...rest]: readonly (readonly string[])[]): string {
+  const toLine = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [first!, first!.map(() => '---'), ...rest].map(toLine).join('\n');
+}
+
+function ratiosOf({ values }: Series, baseline: Series): number[] {
+  return values.map((value, round) => value / baseline.values[round]!);
 }
 
 export function toJson(results: readonly Result[]): string {
@@ -72,14 +128,10 @@ export function toJson(results: readonly Result[]): string {
 }
 
 /** What the machine can do, without anything that identifies it. */
-export function describeMachine() {
-  return {
-    cores: availableParallelism(),
-    processor: cpus()[0]?.model.trim() ?? 'unknown',
-    memoryGiB: Math.round(totalmem() / 2 ** 30),
-    kernel: `${type()} ${release()}`,
-    node: process.versions.node,
-  };
+export function describeMachine(): string {
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const processor = cpus()[0]?.model.trim() ?? 'unknown';
+  return `${availableParallelism()} cores (${processor}), ${memory} GiB of memory, ${type()} ${release()}, Node ${process.versions.node}.`;
 }
 
 function rangeOf(values: readonly number[]): string {

@@ -35,6 +35,7 @@ export interface Bench {
   /** In a round; a small number only shows that a scenario works. */
   readonly maxRequests: number;
   readonly load: Child;
+  readonly baseline: Child;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
   readonly report: (result: Result) => void;

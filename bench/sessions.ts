@@ -3,12 +3,11 @@
 import { createPasswords, hashingFor } from '../server/src/accounts/passwords.ts';
 import type { TokenPair } from './load.ts';
 import {
+  baselineFor,
   connections,
-  cpuSeries,
-  measureInTurn,
+  measureCpu,
   siteSubject,
   tryRequest,
-  withBaseline,
   type SentRequest,
   type Subject,
 } from './measure.ts';
@@ -44,19 +43,12 @@ async function measureLogin(sites: readonly PreparedSite[], database: DatabaseNa
     hash: await createPasswords().hash(password, hashingFor({ userId: 'baseline' })),
   };
   const variation = { slackBytes, connections: loginConnections };
-  await withBaseline(
-    sent[0]!,
-    bench,
-    async (baseline) => {
-      const subjects = sites.map(({ label, site }, index) =>
-        siteSubject(label, site, sent[index]!, bench, variation),
-      );
-      const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
-      const [ours, bare] = [series.slice(0, -1), series.at(-1)!];
-      bench.report({ scenario: 'login', database, unit: 'µs CPU', series: ours, baseline: bare });
-    },
-    verified,
+  const subjects = sites.map(({ label, site }, index) =>
+    siteSubject(label, site, sent[index]!, bench, variation),
   );
+  const baseline = await baselineFor(sent[0]!, bench, verified);
+  const measured = await measureCpu(subjects, baseline, bench);
+  bench.report({ scenario: 'login', database, unit: 'µs CPU', ...measured });
 }
 
 async function measureRefresh(sites: readonly PreparedSite[], database: DatabaseName, bench: Bench) {
@@ -74,12 +66,9 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
     const templated = { request: withMarks(request), response };
     prepared.push({ sent, subject: siteSubject(label, site, templated, bench, variation) });
   }
-  await withBaseline(prepared[0]!.sent, bench, async (baseline) => {
-    const subjects = prepared.map(({ subject }) => subject);
-    const series = cpuSeries(await measureInTurn([...subjects, baseline], bench));
-    const [ours, bare] = [series.slice(0, -1), series.at(-1)!];
-    bench.report({ scenario: 'refresh', database, unit: 'µs CPU', series: ours, baseline: bare });
-  });
+  const subjects = prepared.map(({ subject }) => subject);
+  const measured = await measureCpu(subjects, await baselineFor(prepared[0]!.sent, bench), bench);
+  bench.report({ scenario: 'refresh', database, unit: 'µs CPU', ...measured });
 }
 
 /** The load replaces the marks with the tokens of each connection. */

@@ -14,6 +14,9 @@ import type { Ask } from './tree.ts';
 export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
 
+/** The default log level, which the test suite's processes do not have. Tokens outlast a long run: no client refreshes them. */
+const siteSettings = { LOG_LEVEL: 'info', ACCESS_TOKEN_SECONDS: '86400' };
+
 export interface SiteOptions {
   readonly database: DatabaseName;
   /** Another checkout of this repository whose program runs. */
@@ -63,8 +66,7 @@ export class Site {
     this.#node = await NodeProcess.start({
       databaseUrl: this.#postgres?.server.superuserUrl ?? `sqlite:${join(this.folder, 'espalier.db')}`,
       ...(this.#options.checkout && { checkout: this.#options.checkout }),
-      // The default, which the test suite's processes do not have.
-      settings: { LOG_LEVEL: 'info', ...this.#options.settings },
+      settings: { ...siteSettings, ...this.#options.settings },
       logFile: join(this.folder, 'log'),
       signal: this.#options.signal,
     });

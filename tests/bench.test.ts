@@ -1,29 +1,90 @@
-/** That the races run, and end with a table. What they measure is nothing to assert. */
+/** Shows that every scenario of the benchmark works and sends what the clients send. It asserts no figures. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { readScenarios, requestOf } from '../bench/reads.ts';
+import { roomsPath, type Tree } from '../bench/tree.ts';
+import { sqlite } from './databases.ts';
+import { administrator, Testbed } from './testbed.ts';
 
-const program = join(import.meta.dirname, '../bench/bench.ts');
+const root = join(import.meta.dirname, '..');
 
-function bench(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  // It is no test itself: its servers run as they always do.
+const tree: Tree = {
+  placesId: 'places',
+  campusId: 'campus',
+  atriumId: 'atrium',
+  lettersId: 'letters',
+  roomsId: 'rooms',
+  deepId: 'deep',
+  inboxId: 'inbox',
+};
+
+async function bench(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  // Otherwise its servers would run as those of a test.
   const env = { ...process.env };
   delete env['NODE_TEST_CONTEXT'];
-  return promisify(execFile)(process.execPath, ['--conditions=espalier-source', program, ...args], { env });
+  const command = ['--conditions=espalier-source', join(root, 'bench/bench.ts'), ...args];
+  return promisify(execFile)(process.execPath, command, { env });
 }
 
-test('the bench races ours against the floor, and prints a line for each scenario', async () => {
-  const { stdout } = await bench('verify', '--rounds', '1', '--requests', '20');
-  assert.match(stdout, /^verify +[\d.,]+ +[\d.,]+ +\d/m);
-});
+describe('the benchmark', () => {
+  for (const database of ['sqlite', 'postgres']) {
+    test(`runs every scenario on ${database} and reports each`, async (context) => {
+      const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-test-'));
+      context.after(() => rmSync(folder, { recursive: true }));
+      const file = join(folder, 'results.json');
+      const short = ['--folders', '1000', '--rounds', '1', '--requests', '2'];
+      const { stdout } = await bench('--database', database, ...short, '--json', file);
+      const { results } = JSON.parse(readFileSync(file, 'utf8')) as { results: { scenario: string }[] };
+      const expected = [...readScenarios.map(({ name }) => name)];
+      expected.push('login', 'refresh', 'create', 'import', 'delivery', 'start', 'memory');
+      assert.deepEqual([...new Set(results.map(({ scenario }) => scenario))], expected);
+      for (const name of expected) assert.match(stdout, new RegExp(`^${name} .*${database} `, 'm'));
+    });
+  }
 
-test('the bench names its scenarios to whoever asks for one that is not there', async () => {
-  await assert.rejects(bench('rooot'), ({ code, stderr }: { code: number; stderr: string }) => {
-    assert.equal(code, 1);
-    assert.match(stderr, /no scenario rooot[^]*reads: root, children, levels, page/);
-    return true;
+  test('suggests a name for a scenario that does not exist', async () => {
+    await assert.rejects(bench('serch'), ({ code, stderr }: { code: number; stderr: string }) => {
+      assert.equal(code, 1);
+      assert.match(stderr, /There is no scenario serch\. Did you mean search\?/);
+      return true;
+    });
+  });
+
+  test('lists scenarios and options in its help', async () => {
+    const { stdout } = await bench('--help');
+    assert.match(stdout, /client-page +@espalier\/client: a page of 50 sub-folders/);
+    assert.match(stdout, /--against PATH/);
+  });
+
+  test('sends the queries, variables and headers of the console, the client and the example', async () => {
+    const bed = await Testbed.start(sqlite);
+    try {
+      const sent = async (name: string) => {
+        const site = { url: bed.url, logIn: async () => (await bed.logIn()).authToken };
+        const scenario = readScenarios.find((each) => each.name === name)!;
+        const { body, headers } = await requestOf(scenario, { site, tree, credentials: administrator });
+        return { ...(JSON.parse(body) as { query: string; variables: object }), headers };
+      };
+      const level = await sent('console-level');
+      assert.match(level.query, /query TreeStretch[^]*fragment FolderRow on Folder/);
+      assert.deepEqual(level.variables, { id: 'rooms', skip: 0, first: 100 });
+      assert.deepEqual(Object.keys(level.headers).toSorted(), ['accept', 'authorization', 'content-type']);
+      const watched = await sent('watch');
+      assert.match(watched.query, /descendants\(first:\$first/);
+      assert.deepEqual(watched.variables, { id: 'campus', first: 100, after: null, at: 'campus' });
+      const example = await sent('example-page');
+      assert.ok(
+        readFileSync(join(root, 'examples/python/espalier_client.py'), 'utf8').includes(example.query),
+      );
+      assert.deepEqual(example.variables, { path: roomsPath, after: null });
+    } finally {
+      await bed.stop();
+    }
   });
 });
