@@ -119,6 +119,10 @@ async function run(): Promise<void> {
         for (const { group, names } of running) await group.run(names, { database, sites }, bench);
       });
     }
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    console.error(`${(error as Error).message} These are the results until then.`);
+    process.exitCode = 1;
   } finally {
     await load.stop();
     await baseline.stop();
