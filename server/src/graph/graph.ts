@@ -1,8 +1,6 @@
 /** Runs graph queries for a viewer. Knows nothing of HTTP, tokens or sockets. */
 
 import {
-  createSourceEventStream,
-  execute,
   GraphQLError,
   OperationTypeNode,
   type DocumentNode,
@@ -13,7 +11,6 @@ import type { GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { readFirst, viewTree } from '../folders/folders.ts';
-import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned, Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
@@ -21,17 +18,15 @@ import { Budget } from './price/budget.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind, type Checked } from './documents.ts';
 import { ElementFields } from './price/element-fields.ts';
-import { createFairTurns, eventCharge, type FairTurns } from './fair-turns.ts';
-import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
+import { createFairTurns, type FairTurns } from './fair-turns.ts';
+import type { GraphResult, GraphStream } from './graph-stream.ts';
 import {
   cannotStream,
   createResults,
   nestedTooDeeply,
   notExecuted,
   persistedQueryNotSupported,
-  troubleIn,
   tryExecute,
-  tryRequest,
   type ResultOptions,
 } from './graph-results.ts';
 import {
@@ -46,7 +41,8 @@ import type { PlannedData } from './plan/query-plan.ts';
 import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
 import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
 import { createSchema } from './schema.ts';
-import { keptTurns, noteOperation, traceFields, tracedAnswers, tracedGraph } from './traced-graph.ts';
+import { createSubscriptions } from './subscriptions.ts';
+import { keptTurns, noteOperation, traceFields, tracedGraph } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -126,7 +122,20 @@ export function createGraph({
   const tookLong = new WeakSet<DocumentNode>();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const mutations = { ...services, domain: createDomain(services), longReads };
-  const { toResult, toLongResult } = createResults({ onBug, onTrouble });
+  const results = createResults({ onBug, onTrouble });
+  const { toResult, toLongResult } = results;
+  const subscribe = createSubscriptions({
+    services,
+    fairTurns,
+    results,
+    tracer,
+    read: {
+      once: ({ viewer }, pace, work) => withContext(openSnapshot(viewer), { viewer, pace }, work),
+      inOnePiece: ({ viewer, request }, asked, work) => inOnePiece(viewer, request, asked, work),
+      long: readLong,
+      mayTakeLong,
+    },
+  });
 
   const graph: Graph = {
     run: (request, viewer, limits) =>
@@ -396,66 +405,6 @@ export function createGraph({
     return waited.finally(() => pace.restart());
   }
 
-  async function subscribe(operation: Operation): Promise<GraphResult | GraphStream> {
-    const { query, viewer, request, signal, whenRoom } = operation;
-    const source = await fairTurns.take(
-      viewer.userId,
-      (pace) => {
-        begin(operation);
-        return withContext(openSnapshot(viewer), { viewer, pace }, (contextValue) =>
-          tryRequest(() => createSourceEventStream({ ...request, contextValue })),
-        );
-      },
-      { signal },
-    );
-    if (!(Symbol.asyncIterator in source)) {
-      const trouble = troubleIn(source.errors);
-      if (trouble) throw trouble;
-      return toResult(source, query);
-    }
-    const { activity } = services.server;
-    const inOwnTrace = tracer ? tracedAnswers(tracer, request) : <T>(answer: () => T) => answer();
-    activity.subscriptions++;
-    return createGraphStream(source as Followed<Told>, {
-      answer: (told) => {
-        const respond = () => inOwnTrace(() => answerTold(told, operation));
-        return whenRoom ? whenRoom(respond) : respond();
-      },
-      onEnd: () => void activity.subscriptions--,
-    });
-  }
-
-  /** Each answer has a budget and a snapshot of its own. */
-  async function answerTold(
-    told: Told,
-    operation: Pick<Operation, 'query' | 'viewer' | 'request' | 'signal'>,
-  ): Promise<GraphResult> {
-    const { query, viewer, request, signal } = operation;
-    const { place } = told;
-    const answer = (contextValue: GraphContext) => {
-      begin({ signal });
-      return execute({ ...request, rootValue: told, contextValue });
-    };
-    const short = mayTakeLong(operation)
-      ? null
-      : await fairTurns.take(viewer.userId, (turn) => inOnePiece(viewer, request, { place, turn }, answer), {
-          signal,
-          charge: eventCharge,
-        });
-    if (short) return toTold(short);
-    return readLong(operation, { place }, async (context) => {
-      const done = await answer(context);
-      return toTold(done, context.pace);
-    });
-
-    function toTold(done: ExecutionResult, pace?: Pace): PromiseOrValue<GraphResult> {
-      // A change is told whole, or not yet: whoever keeps its cursor would never be told the rest.
-      const trouble = troubleIn(done.errors);
-      if (trouble) throw trouble;
-      return pace ? toLongResult(done, query, pace) : toResult(done, query);
-    }
-  }
-
   function contextOf(
     { viewer, place, pace, budget = new Budget(services.limits, elementFields) }: Asked,
     { reader: snapshot, access, place: head, first }: ViewerSnapshot,
@@ -498,11 +447,6 @@ interface Asked {
   readonly budget?: Budget;
   /** The journal entry that a subscription reports; without it, the head of the snapshot. */
   readonly place?: JournalPlace;
-}
-
-/** What a subscription is told of. */
-interface Told {
-  readonly place: JournalPlace;
 }
 
 /** A request that may be run, once or for each change. */
