@@ -246,7 +246,7 @@ describe('headers', () => {
     assert.match(answer.head, /\r\nallow: HEAD, GET\r\n/i);
   });
 
-  test('a web page of an allowed origin may send what it needs, and read what it is told', async () => {
+  test('let a web page of an allowed origin send its headers and read those of the response', async () => {
     const preflight = await send('OPTIONS /graphql', [
       'Host: x',
       `Origin: ${origin}`,

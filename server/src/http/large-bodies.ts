@@ -6,14 +6,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PromiseOrValue } from '../database/database.ts';
 import { smallBodyBytes, type Pressure } from './pressure.ts';
 
-/** In so large steps, so that there are few of them. */
+/** Counted in steps of this size. */
 const stepBytes = 4 * smallBodyBytes;
 
-/** What is longer than the endpoint takes is refused, and never held. */
-export function isLargeBody({ headers, routeOptions }: FastifyRequest): boolean {
+/** False for a body that exceeds the limit of its route: it is refused, and never held. */
+export function isLargeBody(request: FastifyRequest): boolean {
+  const { headers } = request;
   if (headers['transfer-encoding'] !== undefined) return true;
   const bytes = Number(headers['content-length'] ?? 0);
-  return bytes > smallBodyBytes && bytes <= routeOptions.bodyLimit;
+  // Fastify creates `routeOptions` anew each time.
+  return bytes > smallBodyBytes && bytes <= request.routeOptions.bodyLimit;
 }
 
 export interface HoldOptions {
@@ -52,7 +54,7 @@ export function holdAsItComes(
       hold(chunk.length).then(() => done(null, chunk), done);
     },
   });
-  // Whoever was to read it may have gone: a client that breaks off is no failure of the server.
+  // The request may be over already. A client that breaks off is not a failure of the server.
   counter.on('error', () => undefined);
   payload.on('error', (error) => counter.destroy(error));
   return payload.pipe(counter);

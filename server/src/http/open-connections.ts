@@ -1,6 +1,6 @@
 /**
- * The connections of the HTTP server, and how they end when the service stops. Node by itself waits for each of them:
- * for one that never asked anything, for a request that never comes to its end, for an answer that nobody reads.
+ * Closes the connections of the HTTP server when it stops. Node alone would wait for every connection: without any request,
+ * with a request that never ends, with a response that the client does not read.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -8,15 +8,15 @@ import type { Socket } from 'node:net';
 import { hasBody } from './drain-body.ts';
 
 export interface EndTimes {
-  /** Those that wait for their next request are ended at every look. */
+  /** How often idle connections are closed. */
   readonly lookEveryMs: number;
-  /** How long a client may be silent with half of a request sent. */
+  /** How long a client may send nothing within a request. */
   readonly mostSilentMs: number;
-  /** What is not done by then is cut. */
+  /** Connections that are still open then are closed. */
   readonly endWithinMs: number;
 }
 
-/** The latest of a connection. One for each, used again. */
+/** The latest request and response of a connection. One object per connection. */
 interface Exchange {
   /** None before the first request. */
   response: ServerResponse | undefined;
@@ -92,7 +92,7 @@ export class OpenConnections {
     return this.#taken;
   }
 
-  /** Whoever is answered from now on is told that it was the last of their connection, unless the next is on its way. */
+  /** Adds `Connection: close` to every later response, unless part of the next request has arrived. */
   announceEnd(): void {
     this.#isLastRequest = true;
     for (const [socket, { response, bytesAtEnd }] of this.#exchanges) {
@@ -102,8 +102,8 @@ export class OpenConnections {
   }
 
   /**
-   * Ends each when it has got its answer. To be called when no new ones come any more; `allGone` says when none is left.
-   * Answers with how many requests were cut.
+   * Closes each connection once its response is sent. Called when no new connections are accepted; `allGone` resolves when
+   * none is left. Returns the number of requests that were cut.
    */
   async end(
     allGone: Promise<unknown>,
@@ -116,7 +116,7 @@ export class OpenConnections {
       for (const socket of this.#idle()) socket.destroy();
       for (const socket of this.#awaited()) {
         if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
-        if (!isMissedByNobody(socket, this.#exchanges.get(socket))) cut++;
+        if (!isWithoutRequest(socket, this.#exchanges.get(socket))) cut++;
         socket.destroy();
       }
     };
@@ -132,7 +132,7 @@ export class OpenConnections {
     return cut;
   }
 
-  /** Those of which nothing has come since their last answer. Not those before their first request: it may be on its way. */
+  /** No byte has arrived since the last response. A connection before its first request is not idle: it may be arriving. */
   *#idle(): Iterable<Socket> {
     for (const [socket, exchange] of this.#exchanges) {
       const { response, bytesAtEnd } = exchange;
@@ -162,7 +162,7 @@ function noteEnd(this: IncomingMessage): void {
   if (exchange?.response?.req === this) exchange.bytesAtEnd = this.socket.bytesRead;
 }
 
-/** Of several that came at once it is the last that tells: after it Node answers nobody. */
+/** Of pipelined responses only the last has the header: Node sends nothing after it. */
 function announceTo(response: ServerResponse, before?: ServerResponse): void {
   response.shouldKeepAlive = false;
   if (before && !before.headersSent) before.shouldKeepAlive = true;
@@ -177,8 +177,8 @@ export function isOver({ writableFinished, destroyed }: ServerResponse): boolean
   return writableFinished || destroyed;
 }
 
-/** Nothing was asked yet, or it was answered before its body had come: nothing is lost with the rest of it. */
-function isMissedByNobody({ bytesRead }: Socket, exchange: Exchange | undefined): boolean {
+/** No request was cut: none has begun, or its response was sent before its body had arrived. */
+function isWithoutRequest({ bytesRead }: Socket, exchange: Exchange | undefined): boolean {
   if (!exchange?.response) return !exchange || bytesRead === exchange.bytesBefore;
   return isDone(exchange) && !exchange.response.req.complete;
 }
