@@ -200,6 +200,9 @@ test('what does nothing without another setting is warned of, unless that one is
   ]);
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '0.0.0.0', ESPALIER_METRICS_PORT: '0' }), []);
   assert.deepEqual(warned({ ESPALIER_METRICS_HOST: '' }), []);
+  assert.deepEqual(warned({ ESPALIER_KEPT_ANSWERS_MB: '8' }), [
+    'ESPALIER_KEPT_ANSWERS_MB is ignored: it has no effect any more.',
+  ]);
   const all: Setting<unknown>[] = Object.values(settingsTable);
   for (const { onlyWith } of all) {
     if (onlyWith !== undefined)

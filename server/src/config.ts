@@ -287,6 +287,7 @@ function withoutEffect(given: ReadonlyMap<Setting<unknown>, GivenText | undefine
   return settings.flatMap((each) => {
     const needed = settings.find(({ name }) => name === each.onlyWith);
     const source = given.get(each)?.source;
+    if (each.hasNoEffect && source !== undefined) return [`${source} is ignored: it has no effect any more.`];
     if (!needed || source === undefined || given.get(needed)) return [];
     return [`${source} is ignored: it does nothing without ${environmentName(needed)}.`];
   });

@@ -21,7 +21,6 @@ const limits: Limits = {
   maxScanned: 2_000_000,
   maxImportFolders: 100_000,
   maxBacklog: 10_000,
-  keptAnswersMegabytes: 8,
   trashDays: 30,
 };
 const atOnce = { before: () => undefined };

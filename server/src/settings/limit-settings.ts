@@ -107,8 +107,8 @@ export const limitSettings = {
   }),
   keptAnswersMegabytes: setting({
     name: 'KEPT_ANSWERS_MB',
-    about:
-      'How many megabytes of answers are kept to be given again while the tree does not change, on the embedded database; 0 for none.',
+    about: 'Has no effect: responses are no longer cached.',
+    hasNoEffect: true,
     accepts: 'a whole number from 0 to 1024',
     default: '8',
     parse: wholeNumber(0, 1_024),

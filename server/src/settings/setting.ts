@@ -18,6 +18,8 @@ export interface Setting<Value> {
   readonly mayHoldPassword?: boolean;
   /** A switch is a flag without a value. */
   readonly isSwitch?: boolean;
+  /** A setting of a removed part. It is accepted with a warning. */
+  readonly hasNoEffect?: boolean;
   /** Undefined when the text is not acceptable. */
   readonly parse: (text: string) => Value | undefined;
 }

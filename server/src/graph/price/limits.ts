@@ -19,5 +19,4 @@ export interface Limits {
   readonly maxBacklog: number;
   /** How long what was deleted can be restored. */
   readonly trashDays: number;
-  readonly keptAnswersMegabytes: number;
 }
