@@ -1,4 +1,4 @@
-/** Runs the scenarios that are named, or all of them, and prints one table: `npm run bench -- reads --database sqlite` */
+/** Runs the named scenarios, or all scenarios, and prints one table: `npm run bench -- reads --database sqlite` */
 
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

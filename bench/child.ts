@@ -1,4 +1,4 @@
-/** A part of a scenario in a process of its own, so that what it costs is told from the rest. One question at a time. */
+/** A child process with its own CPU time. It handles one call at a time. */
 
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ export interface Question {
 export type Reply = { readonly value: unknown } | { readonly error: string };
 
 export interface ChildOptions {
-  /** Beside this file. */
+  /** Relative to this folder. */
   readonly file: string;
   readonly execArgv?: readonly string[];
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ export class Child {
     }
   }
 
-  /** The child ends by itself when nobody talks to it any more; one that does not is killed. */
+  /** The child exits when the channel closes. If it does not, it is killed. */
   async stop(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect();
     const deadline = setTimeout(() => this.#process.kill('SIGKILL'), exitWithinMs);

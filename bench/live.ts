@@ -16,7 +16,7 @@ const crowd = { sockets: 1_000, users: 50 };
 /** For a run that only shows that the scenario works. */
 const smallCrowd = { sockets: 25, users: 5 };
 const minRequests = 1_000;
-/** Each user has one of them. */
+/** Assigned to the users in turn. */
 const rights = ['administrator', 'READ', 'WRITE', 'MANAGE', 'READ above'] as const;
 
 export const live: Group = {

@@ -1,4 +1,4 @@
-/** What a scenario is, and what it reports. */
+/** The types of scenarios and their results. */
 
 import type { Child } from './child.ts';
 import type { DatabaseName } from './site.ts';

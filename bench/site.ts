@@ -78,7 +78,7 @@ export class Site {
     this.#node = undefined;
   }
 
-  /** Starts the server anew after much was written, so that no scenario pays for what the writing left behind. */
+  /** Restarts the server after an import, so that no scenario measures its garbage and pending database work. */
   async settle(): Promise<void> {
     await this.stopServer();
     if (this.#postgres) {

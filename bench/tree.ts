@@ -25,7 +25,7 @@ export interface Tree {
 
 /** In the titles of 30 folders, whatever the tree's size. */
 export const rareText = 'Observatory';
-/** In the names of a tenth of all folders, and no letter of it is rare. */
+/** In the names of a tenth of all folders. Its letters are common. */
 export const commonText = 'rack';
 export const roomsPath = '/Places/Harbour Campus/Rooms';
 export const minFolders = 1_000;
@@ -67,7 +67,7 @@ export async function createTree(ask: Ask, folders: number, note: (text: string)
   };
 }
 
-/** The same in every tree: what is read has the same bytes on a thousand folders and on a million. */
+/** The same in every tree, so responses have the same bytes on a thousand folders and on a million. */
 function fixedFolders(): ImportedFolder[] {
   return [
     described('Atrium', 1, (index) =>
