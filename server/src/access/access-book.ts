@@ -74,6 +74,9 @@ export function createAccessBook(database: Database): AccessBook {
   /** Those who ask while it is read get the same. */
   const reading = new Map<string, Promise<Latest>>();
 
+  /** Requests that arrive together share a read that begins after all of them. */
+  let nextHead: Promise<JournalHead> | undefined;
+
   return {
     accessOf,
     accessFor: (snapshot, userId, head) =>
@@ -94,8 +97,17 @@ export function createAccessBook(database: Database): AccessBook {
     },
   };
 
+  function readLatestHead(): PromiseOrValue<JournalHead> {
+    // An embedded database answers at once.
+    if (database.atOnce) return readHead(database);
+    return (nextHead ??= new Promise(setImmediate).then(() => {
+      nextHead = undefined;
+      return readHead(database);
+    }));
+  }
+
   function accessOf(userId: string): PromiseOrValue<Latest> {
-    return whenDone(readHead(database), (place) => ifKnown(userId, place) ?? readLatest(userId, place));
+    return whenDone(readLatestHead(), (place) => ifKnown(userId, place) ?? readLatest(userId, place));
   }
 
   function ifKnown(userId: string, place: JournalHead): Latest | undefined {
