@@ -10,8 +10,8 @@ import { endsConnection, PostgresFault } from './postgres-errors.ts';
 export interface Written {
   rows: number;
   isAnnounced: boolean;
-  /** A statement has failed: nothing that follows can be committed. */
-  hasFailed: boolean;
+  /** Why a statement has failed: nothing that follows can be committed. */
+  failure: Error | undefined;
 }
 
 export interface PostgresGroupOptions {
@@ -63,7 +63,7 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
         if (endsConnection(error)) return false;
         try {
           await send(client, 'rollback to own');
-          written.hasFailed = false;
+          written.failure = undefined;
           return true;
         } catch {
           // The server rolls back a transaction whose connection is lost.
@@ -71,7 +71,7 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
         }
       },
       requireOpen() {
-        if (written.hasFailed) throw new Error('A statement of the transaction has failed.');
+        if (written.failure) throw written.failure;
       },
       async commit() {
         try {
@@ -114,7 +114,7 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
 }
 
 export function nothingWritten(): Written {
-  return { rows: 0, isAnnounced: false, hasFailed: false };
+  return { rows: 0, isAnnounced: false, failure: undefined };
 }
 
 function isCollision(error: unknown): boolean {

@@ -137,8 +137,9 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       try {
         return await askWritten<R>(client, statement, parameters);
       } catch (error) {
-        written.hasFailed = true;
-        throw error;
+        // Statements that were sent with it fail because of it, and say only that.
+        written.failure ??= error as Error;
+        throw written.failure;
       }
     };
     const askOne = <P, R>(statement: Statement<P, R>, parameters: P) =>

@@ -55,6 +55,12 @@ export interface CheckedMove {
   readonly view: TreeView;
 }
 
+/** A folder as a change left it, with the ids from the root to it. */
+export interface WrittenFolder {
+  readonly folder: Folder;
+  readonly way: readonly string[];
+}
+
 export interface FolderDeletion {
   readonly id: string;
   readonly isRecursive: boolean;
@@ -99,7 +105,7 @@ export async function createFolder(
   access: Access,
   given: NewFolder,
   now: number,
-): Promise<Folder> {
+): Promise<WrittenFolder> {
   const name = toFolderName(given.name);
   const texts = toTexts(given);
   const view = viewTree(transaction, access);
@@ -107,6 +113,7 @@ export async function createFolder(
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
   const parentWay = view.ancestry.wayTo(parent.id)!;
+  const way = [...parentWay, row.id];
   const [isNameFree] = await Promise.all([
     insertRow(transaction, row),
     // Where there is a level already, one more folder on it makes nothing higher.
@@ -118,7 +125,7 @@ export async function createFolder(
       at: now,
       byUserId: access.userId,
       folderId: row.id,
-      way: [...parentWay, row.id],
+      way,
       after: { name },
     }),
   ]);
@@ -126,7 +133,8 @@ export async function createFolder(
   if (!isNameFree) throw nameTaken(name);
   const { id, parentId, title, childCount } = row;
   const { accessLevel } = parent;
-  return { id, parentId, name, title, childCount, version: 1, createdAt: now, updatedAt: now, accessLevel };
+  const times = { version: 1, createdAt: now, updatedAt: now };
+  return { folder: { id, parentId, name, title, childCount, ...times, accessLevel }, way };
 }
 
 export async function updateFolder(
@@ -134,18 +142,19 @@ export async function updateFolder(
   access: Access,
   given: FolderUpdate,
   now: number,
-): Promise<Folder> {
+): Promise<WrittenFolder> {
   const view = viewTree(transaction, access);
   const changed = toTexts(given);
   const givenName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
   const folder = await writableFolder(view, given.id, given.expectedVersion);
   const { id, parentId, name: oldName } = folder;
+  const way = view.ancestry.wayTo(id)!;
   const newName = givenName === oldName ? undefined : givenName;
   const before = (await transaction.get(findTexts, { id }))!;
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
-  if (isSame && newName === undefined) return folder;
+  if (isSame && newName === undefined) return { folder, way };
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
   const name = newName ?? oldName;
@@ -163,12 +172,12 @@ export async function updateFolder(
       at: now,
       byUserId: access.userId,
       folderId: id,
-      way: view.ancestry.wayTo(id)!,
+      way,
       ...differences({ name: oldName, ...before }, { name, ...stored }),
     }),
   ]);
   const { title } = stored;
-  return { ...folder, name, title, version: folder.version + 1, updatedAt: now };
+  return { folder: { ...folder, name, title, version: folder.version + 1, updatedAt: now }, way };
 }
 
 /** What of the texts is different, for the journal: the beginning of each. */

@@ -16,6 +16,7 @@ import {
   type FolderUpdate,
   type MovedWays,
   type NewFolder,
+  type WrittenFolder,
 } from './change-folders.ts';
 import { requireFolder, viewTree, type Folder } from './folders.ts';
 import { importFolders, type FolderImport, type Imported, type ImportOptions } from './import-folders.ts';
@@ -25,6 +26,8 @@ export interface ChangedFolder {
   readonly id: string;
   /** As the change left it. Missing if the change was made earlier, under the same idempotency key. */
   readonly folder?: Folder;
+  /** The ids from the root to it then. */
+  readonly way?: readonly string[];
 }
 
 export interface DeletedFolder {
@@ -72,13 +75,13 @@ export function manageFolders(
       changes.run(caller, {
         memory: aFolder,
         work: async (transaction, access, { now }) =>
-          changedFolder(await createFolder(transaction, access, input, now)),
+          toChanged(await createFolder(transaction, access, input, now)),
       }),
     update: (caller, input) =>
       changes.run(caller, {
         memory: aFolder,
         work: async (transaction, access, { now }) =>
-          changedFolder(await updateFolder(transaction, access, input, now)),
+          toChanged(await updateFolder(transaction, access, input, now)),
       }),
     move: (caller, input, { isDryRun }) =>
       changes.run(caller, {
@@ -87,7 +90,7 @@ export function manageFolders(
           const move = await checkMove(transaction, access, input);
           if (!isDryRun) await moveFolder(transaction, move, now);
           const folder = await requireFolder(viewTree(transaction, access), input.id);
-          return { ...changedFolder(folder), ways: move.ways };
+          return { id: folder.id, folder, ways: move.ways };
         },
       }),
     delete: (caller, input) =>
@@ -102,7 +105,8 @@ export function manageFolders(
         memory: aFolder,
         work: async (transaction, access, { now }) => {
           await restoreFolder(transaction, access, input, { now, trashDays });
-          return changedFolder(await requireFolder(viewTree(transaction, access), input.id));
+          const folder = await requireFolder(viewTree(transaction, access), input.id);
+          return { id: folder.id, folder };
         },
       }),
     import: (caller, input, options) =>
@@ -110,6 +114,6 @@ export function manageFolders(
   };
 }
 
-function changedFolder(folder: Folder): ChangedFolder {
-  return { id: folder.id, folder };
+function toChanged({ folder, way }: WrittenFolder): ChangedFolder {
+  return { id: folder.id, folder, way };
 }

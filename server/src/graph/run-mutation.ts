@@ -125,6 +125,19 @@ export async function runMutation<T>(run: MutationRun, work: () => PromiseOrValu
   }
 }
 
+/** What happened between the commit of a change and the snapshot of its answer. */
+export interface Since {
+  /** No other change. */
+  readonly isLatest: boolean;
+  /** No change of access, and no folder was moved, deleted or restored. */
+  readonly isAccessSame: boolean;
+}
+
+interface OpenedAnswer {
+  readonly answer: GraphContext;
+  readonly since: Since;
+}
+
 /** One root field of a mutation. */
 class MutationField {
   readonly #run: MutationRun;
@@ -146,7 +159,8 @@ class MutationField {
   }
 
   /** Opens the snapshot that the answer is read from. */
-  async openAnswer({ number, nonce }: JournalPlace): Promise<{ answer: GraphContext; isLatest: boolean }> {
+  async openAnswer({ position, accessNumber }: Omit<Changed<unknown>, 'result'>): Promise<OpenedAnswer> {
+    const { number } = position;
     const { services, request } = this.#run;
     // With a key, the client may try again.
     if (!this.caller.identity) this.#run.isChanged = true;
@@ -154,9 +168,13 @@ class MutationField {
     // A client that ended a session must not find it alive afterwards. No snapshot is open while this waits.
     if (feed.last < number) await feed.waitFor(number - 1, AbortSignal.timeout(maxFeedWaitMs));
     const { pace, ...snapshot } = await this.#openSnapshot(number);
-    const answer = request.createContext(snapshot, pace, { number, nonce });
+    const answer = request.createContext(snapshot, pace, position);
     this.#run.setAnswer(this.#key, answer);
-    return { answer, isLatest: snapshot.place.number === number };
+    const since = {
+      isLatest: snapshot.place.number === number,
+      isAccessSame: snapshot.place.accessNumber === accessNumber,
+    };
+    return { answer, since };
   }
 
   async #openSnapshot(number: number): Promise<ViewerSnapshot & { readonly pace: Pace }> {
@@ -180,18 +198,15 @@ class MutationField {
   }
 }
 
-/**
- * The resolver of a root field: makes the change, then the payload from the context of the answer. `isLatest` is true if nothing
- * else was changed between the commit and the answer's snapshot.
- */
+/** The resolver of a root field: makes the change, then the payload from the context of the answer. */
 export async function change<T, Payload>(
   context: GraphContext,
   make: (domain: Domain, caller: Caller, pace: Pace) => Promise<Changed<T>>,
-  toPayload: (result: T, answer: GraphContext, isLatest: boolean) => PromiseOrValue<Payload>,
+  toPayload: (result: T, answer: GraphContext, since: Since) => PromiseOrValue<Payload>,
 ): Promise<Payload> {
   // The resolvers have one type of context; the schema passes this one to the root fields of mutations.
   const field = context as unknown as MutationField;
-  const { result, position } = await make(field.domain, field.caller, field.pace);
-  const { answer, isLatest } = await field.openAnswer(position);
-  return toPayload(result, answer, isLatest);
+  const { result, ...made } = await make(field.domain, field.caller, field.pace);
+  const { answer, since } = await field.openAnswer(made);
+  return toPayload(result, answer, since);
 }

@@ -26,6 +26,8 @@ export interface Changed<T> {
   readonly result: T;
   /** The journal's last entry when the change was made. */
   readonly position: JournalPlace;
+  /** The journal's access number then. Missing if the change was made earlier, under the same idempotency key. */
+  readonly accessNumber?: number;
 }
 
 /** How the result of a change is stored under an idempotency key, and read again. */
@@ -129,10 +131,10 @@ export class Changes<Rights> {
     const now = this.clock.now();
     const result = await work(transaction, access, { byUserId: userId, now });
     // No other change runs meanwhile: the last entry is this change's own.
-    const { number, nonce } = headIn(transaction);
+    const { number, nonce, accessNumber } = headIn(transaction);
     const position = { number, nonce };
     if (identity) await recordMade(transaction, identity, { result: memory.keep(result), position, now });
-    return { result, position };
+    return { result, position, accessNumber };
   }
 
   /** For work that takes long before its turn and ends with `run`: it is not begun if the change was made before. */

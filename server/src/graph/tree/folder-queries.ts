@@ -16,6 +16,7 @@ import type { ChangedFolder } from '../../folders/manage-folders.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { longField } from '../long-reads.ts';
+import type { Since } from '../run-mutation.ts';
 import { inPortions } from '../pace.ts';
 import { levelOfOne, type FolderNode } from './folder-level.ts';
 import type { FolderTypes } from './folder-type.ts';
@@ -117,12 +118,14 @@ export async function nodeById(context: GraphContext, id: string): Promise<Folde
  * right. A change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
  */
 export async function nodeOfChanged(
-  { id, folder: changed }: ChangedFolder,
+  { id, folder: changed, way }: ChangedFolder,
   { view }: GraphContext,
-  isLatest = false,
+  since?: Since,
 ): Promise<FolderNode> {
   if (!changed) return levelOfOne(view, await requireFolder(view, id));
-  const folder = isLatest ? changed : await readFolder(view, id);
+  // Then its ancestors are the same, and need not be read.
+  if (way && since?.isAccessSame) view.ancestry.noteWay(way);
+  const folder = since?.isLatest ? changed : await readFolder(view, id);
   return levelOfOne(view, folder ?? withLevel(changed, accessLevels.NONE));
 }
 
