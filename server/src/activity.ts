@@ -25,6 +25,8 @@ export class Activity {
   sockets = 0;
   /** Open now. */
   subscriptions = 0;
+  /** Responses of subscriptions since the start: computed, or taken from an equal subscription. */
+  readonly responses = { computed: 0, shared: 0 };
   readonly #clock: Clock;
   /** Which minute is kept at each place of the ring, and what was counted in it. */
   readonly #minutes = new Float64Array(mostMinutes).fill(-1);

@@ -104,7 +104,7 @@ for (const kind of databaseKinds) {
       statements.length = 0;
       stopping.abort();
       gate.resolve();
-      await assert.rejects(next, isAbandoned);
+      await assert.rejects(async () => next, isAbandoned);
       assert.deepEqual(
         statements.filter((statement) => /from folders/.test(statement)),
         [],

@@ -221,7 +221,8 @@ export class PulledStream {
   }
 
   #pull(): void {
-    this.#stream.next().then(
+    const pull = async () => this.#stream.next();
+    pull().then(
       (next) => (this.#next = next),
       (error: unknown) => (this.#failure = error),
     );

@@ -14,7 +14,7 @@ function watching(checkHealth: Watched['checkHealth']): Metrics {
     database: { connections: () => ({ open: 2, busy: 0, waiting: 0 }) },
     backups: undefined,
     writeFailureReasons: [],
-    open: { sockets: 0, subscriptions: 0 },
+    open: { sockets: 0, subscriptions: 0, responses: { computed: 0, shared: 0 } },
     journal: { seen: () => 1, readHead: () => Promise.resolve(1) },
   });
   return metrics;

@@ -27,8 +27,8 @@ export interface AccessBook {
    * have read it there already.
    */
   accessIn(transaction: Transaction, userId: string, head?: JournalHead): PromiseOrValue<Standing>;
-  /** The root of the tree, if any rights have been read; it never changes. */
-  readonly rootId: string | undefined;
+  /** What was read last of this user's: it holds where the journal has the same access number. */
+  lastKnown(userId: string): KnownAccess | undefined;
 }
 
 export interface Standing {
@@ -41,7 +41,7 @@ export interface Latest extends Standing {
   readonly place: JournalHead;
 }
 
-interface KnownAccess {
+export interface KnownAccess {
   /** The journal's access number then. */
   readonly number: number;
   readonly access: Access;
@@ -70,7 +70,6 @@ export function createAccessBook(database: Database): AccessBook {
     sizeCalculation: ({ access }) => access.size,
   });
 
-  let rootId: string | undefined;
   /** Those who ask while it is read get the same. */
   const reading = new Map<string, Promise<Latest>>();
 
@@ -92,14 +91,12 @@ export function createAccessBook(database: Database): AccessBook {
           // What a transaction reads may never be committed: it is not cached.
           whenDone(readViewerAccess(transaction, userId), (access) => ({ access, place })),
       ),
-    get rootId() {
-      return rootId;
-    },
+    lastKnown: (userId) => known.get(userId),
   };
 
   function readLatestHead(): PromiseOrValue<JournalHead> {
     // An embedded database answers at once.
-    if (database.atOnce) return readHead(database);
+    if (database.isEmbedded) return readHead(database);
     return (nextHead ??= new Promise(setImmediate).then(() => {
       nextHead = undefined;
       return readHead(database);
@@ -140,7 +137,6 @@ export function createAccessBook(database: Database): AccessBook {
     // It was somebody else's access that changed: whoever holds this one sees that it is still the same.
     const access = old?.access.isSame(fresh) ? old.access : fresh;
     known.set(userId, { number: place.accessNumber, access });
-    ({ rootId } = access);
     return { access, place };
   }
 }

@@ -4,6 +4,7 @@
  * something readable are passages, of which only the name is shown.
  */
 
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { accessLevels, type AccessLevel } from './access-level.ts';
 
@@ -44,6 +45,7 @@ export class Access {
   readonly #passages: Set<string>;
   /** Of a folder, the children that have a grant, or lead to one. */
   readonly #remarkable = new Map<string, Set<string>>();
+  #rightsKey: string | undefined;
 
   constructor({ userId, groupIds, isAdministrator, grants, rootId }: AccessFacts) {
     this.userId = userId;
@@ -73,6 +75,23 @@ export class Access {
   /** All folders at which the level may change: those with a grant, and those that lead to one. Some are off the tree. */
   get remarkableIds(): ReadonlySet<string> {
     return new Set([...this.#granted.keys(), ...this.#grantedOffTree.keys(), ...this.#passages]);
+  }
+
+  /** Equal for users who may see and do the same everywhere. It does not depend on who the user is. */
+  get rightsKey(): string {
+    this.#rightsKey ??= createHash('sha256')
+      .update(
+        JSON.stringify([
+          this.rootId,
+          this.isAdministrator,
+          [...this.#granted].sort(),
+          [...this.#grantedOffTree].sort(),
+          [...this.#passages].sort(),
+          [...this.#remarkable].map(([id, children]) => [id, ...[...children].sort()]).sort(),
+        ]),
+      )
+      .digest('base64');
+    return this.#rightsKey;
   }
 
   get seesOnlyRoot(): boolean {

@@ -45,6 +45,8 @@ export interface Transaction extends ConsistentReader {
 }
 
 export interface Database extends Reader {
+  /** Its statements take no round trip. */
+  readonly isEmbedded: boolean;
   /** What migrations must leave to the dialect. */
   readonly dialect: Dialect;
   /** As it is sent, with signs where its values go. */

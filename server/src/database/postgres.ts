@@ -301,6 +301,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   }
 
   return {
+    isEmbedded: false,
     dialect: {
       id: 'uuid',
       text: 'text collate "C"',

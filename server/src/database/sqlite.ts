@@ -101,6 +101,7 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
   };
 
   return {
+    isEmbedded: true,
     dialect: sqliteDialect,
     textOf: (statement) => toSqlite(statement).text,
     ...committed,

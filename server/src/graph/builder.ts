@@ -7,6 +7,7 @@ import type { Access } from '../access/access.ts';
 import type { Passwords } from '../accounts/passwords.ts';
 import type { Clock } from '../clock.ts';
 import type { Database, Snapshot } from '../database/database.ts';
+import type { AccessChanges } from '../folders/access-changes.ts';
 import type { TreeView } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
@@ -43,6 +44,8 @@ export interface GraphContext extends GraphServices {
   /** At which the answer is read and completed. */
   readonly pace: Pace;
   readonly fairTurns: FairTurns;
+  /** Shared by the subscriptions of each viewer. */
+  readonly accessChanges: AccessChanges;
 }
 
 export interface GraphTypes {

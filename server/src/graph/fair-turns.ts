@@ -25,7 +25,7 @@ export type Work<T> = (pace: Pace) => PromiseOrValue<T>;
 
 export interface TurnOptions {
   /** Aborted when nobody receives the result: work that waits for its turn does not go on. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: Pick<AbortSignal, 'aborted'> | undefined;
   /** The share of the computing time that is charged to the user; 1 by default. */
   readonly charge?: number;
 }
@@ -217,7 +217,7 @@ export function createFairTurns({
 
   class Operation implements Pace {
     readonly #userId: string;
-    readonly #signal: AbortSignal | undefined;
+    readonly #signal: TurnOptions['signal'];
     readonly #charge: number;
     yields = 0;
     readonly pendingReads = new Set<Promise<unknown>>();

@@ -10,6 +10,7 @@ import {
 import type { GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
+import { AccessChanges } from '../folders/access-changes.ts';
 import { readFirst, viewTree } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned, Refusal } from '../refusal.ts';
@@ -77,7 +78,7 @@ export interface GraphLimits {
   /** Aborted when the client is gone or has stopped the operation. Nothing more is begun then; a begun transaction completes. */
   readonly signal?: AbortSignal | undefined;
   /** Computes each response of a subscription when there is room for it. */
-  readonly whenRoom?: (<T>(respond: () => Promise<T>) => Promise<T>) | undefined;
+  readonly whenRoom?: (<T>(respond: () => PromiseOrValue<T>) => PromiseOrValue<T>) | undefined;
   /** Of the client's: mutations that were done under it are not done again, but answered again. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -122,9 +123,11 @@ export function createGraph({
   const tookLong = new WeakSet<DocumentNode>();
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const mutations = { ...services, domain: createDomain(services), longReads };
+  const accessChanges = new AccessChanges(services);
   const results = createResults({ onBug, onTrouble });
   const { toResult, toLongResult } = results;
   const subscribe = createSubscriptions({
+    schema,
     services,
     fairTurns,
     results,
@@ -221,7 +224,7 @@ export function createGraph({
       (turn) => {
         begin(operation);
         return withPlan(operation, plan, (execute, used) =>
-          inOnePiece(viewer, request, { turn, first: used && firstFolderOf(used) }, (context) =>
+          inOnePiece(viewer, request, { turn, first: used && firstFolderOf(used, viewer) }, (context) =>
             execute(context),
           ),
         );
@@ -280,7 +283,7 @@ export function createGraph({
     viewer: Viewer,
     { document }: Operation['request'],
     { turn, first, ...asked }: Omit<Asked, 'viewer' | 'pace'> & OnePieceOptions,
-    work: (context: GraphContext) => PromiseOrValue<T>,
+    work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ): PromiseOrValue<T | null> {
     const pace = new OnePiece(turn);
     const orNull = (done: T): T | null => {
@@ -349,9 +352,9 @@ export function createGraph({
   }
 
   /** The id of the folder that a plan reads first, if it is one. */
-  function firstFolderOf(plan: ReadyPlan): string | undefined {
+  function firstFolderOf(plan: ReadyPlan, { userId }: Viewer): string | undefined {
     const id = plan.firstFolder();
-    if (id === null) return services.accessBook.rootId;
+    if (id === null) return services.accessBook.lastKnown(userId)?.access.rootId;
     return id !== undefined && isRowId(id) ? id : undefined;
   }
 
@@ -381,13 +384,13 @@ export function createGraph({
   function withContext<T>(
     opened: PromiseOrValue<ViewerSnapshot>,
     asked: Asked,
-    work: (context: GraphContext) => PromiseOrValue<T>,
+    work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ): PromiseOrValue<T> {
     return whenDone(notCharged(opened, asked.pace), (snapshot) => {
       const context = contextOf(asked, snapshot);
       const end = () => context.reader.end();
       try {
-        const result = work(context);
+        const result = work(context, snapshot);
         if (isPromise(result)) return result.finally(end);
         end();
         return result;
@@ -421,6 +424,7 @@ export function createGraph({
       budget,
       pace,
       fairTurns,
+      accessChanges,
     };
   }
 }

@@ -1,7 +1,13 @@
 /** Subscriptions: a source of changes, and one answer for each of them. */
 
-import { createSourceEventStream, execute, type ExecutionArgs, type ExecutionResult } from 'graphql';
-import type { PromiseOrValue } from '../database/database.ts';
+import {
+  createSourceEventStream,
+  execute,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLSchema,
+} from 'graphql';
+import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned } from '../refusal.ts';
@@ -10,7 +16,9 @@ import type { GraphContext, GraphServices } from './builder.ts';
 import { eventCharge, type FairTurns } from './fair-turns.ts';
 import { troubleIn, tryRequest, type Results } from './graph-results.ts';
 import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
+import type { ViewerSnapshot } from './long-reads.ts';
 import type { Pace } from './pace.ts';
+import { SharedAnswers, type Reported, type SharingMember } from './shared-answers.ts';
 import { tracedAnswers } from './traced-graph.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -23,7 +31,7 @@ export interface SubscriptionRequest {
   /** Aborted when the client is gone or has stopped the operation. */
   readonly signal?: AbortSignal | undefined;
   /** Computes each response when there is room for it. */
-  readonly whenRoom?: (<T>(respond: () => Promise<T>) => Promise<T>) | undefined;
+  readonly whenRoom?: (<T>(respond: () => PromiseOrValue<T>) => PromiseOrValue<T>) | undefined;
 }
 
 type Work<T> = (context: GraphContext) => PromiseOrValue<T>;
@@ -36,7 +44,7 @@ export interface ReadForViewer {
   readonly inOnePiece: <T>(
     operation: SubscriptionRequest,
     options: { readonly place: JournalPlace; readonly turn: Pace },
-    work: Work<T>,
+    work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ) => PromiseOrValue<T | null>;
   /** Reads in pieces, with a permit of the viewer. */
   readonly long: <T>(
@@ -48,6 +56,7 @@ export interface ReadForViewer {
 }
 
 export interface SubscriptionOptions {
+  readonly schema: GraphQLSchema;
   readonly services: GraphServices;
   readonly fairTurns: FairTurns;
   readonly results: Results;
@@ -55,24 +64,30 @@ export interface SubscriptionOptions {
   readonly tracer: Tracer | undefined;
 }
 
-/** What a subscription reports. */
-interface Reported {
-  readonly place: JournalPlace;
-}
-
-export function createSubscriptions({ services, fairTurns, results, read, tracer }: SubscriptionOptions) {
+export function createSubscriptions({
+  schema,
+  services,
+  fairTurns,
+  results,
+  read,
+  tracer,
+}: SubscriptionOptions) {
   const { toResult, toLongResult } = results;
+  const { accessBook, feed } = services;
+  const { activity } = services.server;
+  const sharedAnswers = new SharedAnswers({ schema, accessBook, feed });
 
   return async function subscribe(operation: SubscriptionRequest): Promise<GraphResult | GraphStream> {
     const { query, viewer, request, mayBegin, signal, whenRoom } = operation;
-    const source = await fairTurns.take(
+    const { source, head } = await fairTurns.take(
       viewer.userId,
       (pace) => {
         requireReceiver(signal);
         mayBegin?.();
-        return read.once(operation, pace, (contextValue) =>
-          tryRequest(() => createSourceEventStream({ ...request, contextValue })),
-        );
+        return read.once(operation, pace, async (contextValue) => ({
+          head: contextValue.place.number,
+          source: await tryRequest(() => createSourceEventStream({ ...request, contextValue })),
+        }));
       },
       { signal },
     );
@@ -81,42 +96,123 @@ export function createSubscriptions({ services, fairTurns, results, read, tracer
       if (trouble) throw trouble;
       return toResult(source, query);
     }
-    const { activity } = services.server;
-    const inOwnTrace = tracer ? tracedAnswers(tracer, request) : <T>(answer: () => T) => answer();
+    const subscription: Subscription = {
+      operation,
+      member: sharedAnswers.join(operation, head),
+      inOwnTrace: tracer ? tracedAnswers(tracer, request) : (run) => run(),
+    };
     activity.subscriptions++;
     return createGraphStream(source as Followed<Reported>, {
       answer: (reported) => {
-        const respond = () => inOwnTrace(() => answer(reported, operation));
+        const respond = () => answer(reported, subscription);
         return whenRoom ? whenRoom(respond) : respond();
       },
-      onEnd: () => void activity.subscriptions--,
+      onEnd: () => {
+        subscription.member.leave();
+        activity.subscriptions--;
+      },
     });
   };
 
-  /** Each answer has a budget and a snapshot of its own. */
-  async function answer(reported: Reported, operation: SubscriptionRequest): Promise<GraphResult> {
-    const { query, viewer, request, signal } = operation;
-    const { place } = reported;
-    const run = (contextValue: GraphContext) => {
-      requireReceiver(signal);
-      return execute({ ...request, rootValue: reported, contextValue });
-    };
-    const short = read.mayTakeLong(operation)
-      ? null
-      : await fairTurns.take(viewer.userId, (turn) => read.inOnePiece(operation, { place, turn }, run), {
-          signal,
-          charge: eventCharge,
-        });
-    if (short) return toAnswer(short);
-    return read.long(operation, { place }, async (context) => toAnswer(await run(context), context.pace));
+  function answer(
+    reported: Reported,
+    { operation, member, inOwnTrace }: Subscription,
+  ): PromiseOrValue<GraphResult> {
+    const found = member.find(reported);
+    if (found && !isPromise(found)) return countShared(found);
+    return inOwnTrace(async () => {
+      const shared = await found;
+      if (shared) return countShared(shared);
+      // Null: it takes more than one piece, for this subscription as for the others.
+      const isLong = shared === null || read.mayTakeLong(operation);
+      return (isLong ? null : await readShort(reported, operation, member)) ?? readLong(reported, operation);
+    });
+  }
 
-    function toAnswer(done: ExecutionResult, pace?: Pace): PromiseOrValue<GraphResult> {
-      // A change is reported whole, or not yet: a client that keeps its cursor would never get the rest.
-      const trouble = troubleIn(done.errors);
-      if (trouble) throw trouble;
-      return pace ? toLongResult(done, query, pace) : toResult(done, query);
+  function countShared(result: GraphResult): GraphResult {
+    activity.responses.shared++;
+    return result;
+  }
+
+  /** At the turn of the first subscription of the equal ones. The others do not compute it: they are not charged. */
+  async function readShort(
+    reported: Reported,
+    operation: SubscriptionRequest,
+    member: SharingMember,
+  ): Promise<GraphResult | null> {
+    const { viewer, signal } = operation;
+    const atTurn = (turn: Pace) => {
+      const found = member.find(reported);
+      // In an object: the time to wait for a promise would be charged.
+      return found === undefined ? compute(reported, operation, { member, turn }) : { found };
+    };
+    for (;;) {
+      const done = await fairTurns.take(viewer.userId, atTurn, { signal, charge: eventCharge });
+      if (!done || !('found' in done)) return done;
+      const found = await done.found;
+      if (found !== undefined) return found && countShared(found);
     }
   }
+
+  /** Each answer has a budget and a snapshot of its own. Null if it takes more than one piece. */
+  function compute(
+    reported: Reported,
+    operation: SubscriptionRequest,
+    { member, turn }: { readonly member: SharingMember; readonly turn: Pace },
+  ): PromiseOrValue<GraphResult | null> {
+    const { query, request, signal } = operation;
+    const { place } = reported;
+    const shared = member.begin(reported);
+    let isShared = false;
+    const settle = (done: ExecutionResult | null) => {
+      const result = done && toResult(withoutTrouble(done), query);
+      return isShared ? shared!.settle(result) : result;
+    };
+    const fail = (error: unknown): never => {
+      if (isShared) shared!.fail(error);
+      else shared?.giveUp();
+      throw error;
+    };
+    const run = (contextValue: GraphContext, snapshot: ViewerSnapshot) => {
+      requireReceiver(signal);
+      activity.responses.computed++;
+      isShared = shared !== undefined && member.isSharedFrom(snapshot, shared);
+      if (isShared) shared!.head = snapshot.place.number;
+      else shared?.giveUp();
+      return execute({ ...request, rootValue: reported, contextValue });
+    };
+    try {
+      const settled = whenDone(read.inOnePiece(operation, { place, turn }, run), settle);
+      return isPromise(settled) ? settled.catch(fail) : settled;
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  /** Not shared: it waits for a permit and for turns of its own user, who may be slower than the others. */
+  function readLong(reported: Reported, operation: SubscriptionRequest): Promise<GraphResult> {
+    const { query, request, signal } = operation;
+    return read.long(operation, { place: reported.place }, async (contextValue) => {
+      requireReceiver(signal);
+      activity.responses.computed++;
+      const done = await execute({ ...request, rootValue: reported, contextValue });
+      return toLongResult(withoutTrouble(done), query, contextValue.pace);
+    });
+  }
+}
+
+/** One open subscription. */
+interface Subscription {
+  readonly operation: SubscriptionRequest;
+  readonly member: SharingMember;
+  readonly inOwnTrace: <T>(answer: () => Promise<T>) => Promise<T>;
+}
+
+/** A change is reported whole, or not yet: a client that keeps its cursor would never get the rest. */
+function withoutTrouble(done: ExecutionResult): ExecutionResult {
+  const trouble = troubleIn(done.errors);
+  if (trouble) throw trouble;
+  return done;
 }
 
 function requireReceiver(signal: AbortSignal | undefined): void {

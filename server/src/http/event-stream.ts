@@ -72,7 +72,8 @@ class EventStream extends Readable implements LiveConnection {
   readonly #presence: Presence;
   readonly #services: EventServices;
   #isPulling = false;
-  #last: GraphResult | undefined;
+  /** The last answer of the stream is on its way to the client. */
+  #isSent = false;
   #isOver = false;
 
   constructor(stream: GraphStream, viewer: Viewer, services: EventServices) {
@@ -98,7 +99,7 @@ class EventStream extends Readable implements LiveConnection {
   /** Without `complete`: a client takes that for the end of the subscription, and would not come back. */
   end(): boolean {
     if (this.#isOver) return true;
-    const cursor = this.#stream.cursorAfter(this.#last);
+    const cursor = this.#stream.cursorAfter(this.#isSent);
     this.#stop();
     if (cursor !== undefined) this.push(`: cursor=${cursor}\n\n`);
     this.push(null);
@@ -127,12 +128,13 @@ class EventStream extends Readable implements LiveConnection {
 
   async #pull(): Promise<void> {
     try {
+      this.#isSent = false;
       const { done, value } = await this.#stream.next();
       if (this.#isOver) return;
       if (done) return this.#finish();
       const event = nextEvent(value.text);
       this.#isPulling = false;
-      this.#last = value;
+      this.#isSent = true;
       this.push(event);
       this.#countUnsent();
     } finally {

@@ -108,7 +108,7 @@ export class Pressure {
 
   /** For a connection with subscriptions: their responses wait for room instead of being refused. */
   connect(userId: string): ConnectionRoom {
-    return new ConnectionRoom(userId, this.#responses, (bytes) => void this.#bytesOf.take(userId, bytes));
+    return new ConnectionRoom(userId, this.#responses, (bytes) => this.#bytesOf.add(userId, bytes));
   }
 
   /**
@@ -149,11 +149,11 @@ class Shares {
 
   /** Answers with what gives it back. */
   take(userId: string, amount: number): () => void {
-    this.#add(userId, amount);
-    return () => this.#add(userId, -amount);
+    this.add(userId, amount);
+    return () => this.add(userId, -amount);
   }
 
-  #add(userId: string, amount: number): void {
+  add(userId: string, amount: number): void {
     const share = this.of(userId) + amount;
     this.total += amount;
     if (share > 0) this.#of.set(userId, share);

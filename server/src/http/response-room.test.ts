@@ -28,11 +28,13 @@ class Crowd {
     for (let number = 0; number < count; number++) {
       const slot = new ResponseSlot(room, this.stopping.signal);
       this.slots.push(slot);
-      const result = slot.compute(async () => {
-        this.started.push(number);
-        await new Promise<void>((resolve) => this.#gates.set(number, resolve));
-        return number;
-      });
+      const compute = async () =>
+        slot.compute(async () => {
+          this.started.push(number);
+          await new Promise<void>((resolve) => this.#gates.set(number, resolve));
+          return number;
+        });
+      const result = compute();
       result.catch(() => undefined);
       this.results.push(result);
     }

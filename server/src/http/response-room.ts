@@ -3,6 +3,7 @@
  * Until then the subscription waits and falls behind: nothing is queued per event, and nothing is dropped.
  */
 
+import { isPromise, type PromiseOrValue } from '../database/database.ts';
 import { abandoned } from '../refusal.ts';
 
 /** Per connection: beyond it, the client has to read before another response is computed. */
@@ -26,6 +27,16 @@ export class ResponseQueue {
     this.#hasRoom = hasRoom;
   }
 
+  /** Counts a response of the user as being computed, if it needs to wait for no other. */
+  admitNow(userId: string): boolean {
+    const computing = this.#computing.get(userId) ?? 0;
+    if (this.#waiting.has(userId) || computing >= maxComputingPerUser || !this.#hasRoom(userId, computing)) {
+      return false;
+    }
+    this.#computing.set(userId, computing + 1);
+    return true;
+  }
+
   /** Called when a connection has something to compute and is able to send it. */
   offer(connection: ConnectionRoom): void {
     if (!connection.isReady) return;
@@ -38,6 +49,7 @@ export class ResponseQueue {
 
   /** Called whenever there may be more room for any user. */
   admitAll(): void {
+    if (this.#waiting.size === 0) return;
     for (const [userId, connections] of this.#waiting) this.#admit(userId, connections);
   }
 
@@ -89,11 +101,11 @@ export class ConnectionRoom {
   }
 
   get isReady(): boolean {
-    return (
-      this.#waiting.size > 0 &&
-      this.#computing < maxComputingPerConnection &&
-      this.#unsentBytes < maxUnsentBytes
-    );
+    return this.#waiting.size > 0 && this.#canSend;
+  }
+
+  get #canSend(): boolean {
+    return this.#computing < maxComputingPerConnection && this.#unsentBytes < maxUnsentBytes;
   }
 
   /** What the client has not read, and what the process therefore keeps. */
@@ -105,13 +117,21 @@ export class ConnectionRoom {
     if (more < 0) this.#queue.offer(this);
   }
 
-  /** Waits for room. Returns the function that ends the computation. Rejects when the signal is aborted before. */
-  async enter(signal: AbortSignal): Promise<() => void> {
-    if (signal.aborted) throw abandoned();
-    const { promise, resolve, reject } = Promise.withResolvers<() => void>();
+  /** Begins to compute a response if there is room right now. */
+  enterNow(): boolean {
+    if (this.#waiting.size > 0 || !this.#canSend || !this.#queue.admitNow(this.userId)) return false;
+    this.#computing++;
+    return true;
+  }
+
+  /** Waits for room, then begins to compute a response. Rejects when the signal is aborted before. */
+  enter(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(abandoned());
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
     const start = () => {
       signal.removeEventListener('abort', leave);
-      resolve(this.#begin());
+      this.#computing++;
+      resolve();
     };
     const leave = () => {
       this.#waiting.delete(start);
@@ -129,16 +149,11 @@ export class ConnectionRoom {
     start!();
   }
 
-  #begin(): () => void {
-    this.#computing++;
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#computing--;
-      this.#queue.offer(this);
-      this.#queue.release(this.userId);
-    };
+  /** Called once for each response that was begun. */
+  leave(): void {
+    this.#computing--;
+    this.#queue.offer(this);
+    this.#queue.release(this.userId);
   }
 }
 
@@ -146,7 +161,7 @@ export class ConnectionRoom {
 export class ResponseSlot {
   readonly #room: ConnectionRoom;
   readonly #signal: AbortSignal;
-  #release: () => void = () => undefined;
+  #isComputing = false;
 
   constructor(room: ConnectionRoom, signal: AbortSignal) {
     this.#room = room;
@@ -154,18 +169,29 @@ export class ResponseSlot {
   }
 
   /** Computes a response when there is room. It takes room as one being computed until `release` is called. */
-  readonly compute = async <T>(respond: () => Promise<T>): Promise<T> => {
-    this.#release = await this.#room.enter(this.#signal);
-    try {
-      return await respond();
-    } catch (error) {
-      this.release();
-      throw error;
-    }
-  };
+  readonly compute = <T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> =>
+    !this.#signal.aborted && this.#room.enterNow()
+      ? this.#compute(respond)
+      : this.#room.enter(this.#signal).then(() => this.#compute(respond));
 
   /** Called when the response counts as unsent bytes of its connection, or is of no use any more. */
   release(): void {
-    this.#release();
+    if (!this.#isComputing) return;
+    this.#isComputing = false;
+    this.#room.leave();
+  }
+
+  #compute<T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> {
+    this.#isComputing = true;
+    const fail = (error: unknown): never => {
+      this.release();
+      throw error;
+    };
+    try {
+      const response = respond();
+      return isPromise(response) ? response.catch(fail) : response;
+    } catch (error) {
+      return fail(error);
+    }
   }
 }

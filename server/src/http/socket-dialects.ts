@@ -6,6 +6,7 @@
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
+import type { GraphResult } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import { optionalObject, toGraphRequest } from './graph-request.ts';
 
@@ -57,6 +58,8 @@ export const legacyDialect: Dialect = {
   hasPing: false,
 };
 
+const closingBrace = '}'.charCodeAt(0);
+
 /** The one that is preferred first. */
 export const dialects: readonly Dialect[] = [transportDialect, legacyDialect];
 
@@ -91,9 +94,24 @@ export function writeMessage(message: { type: string; id?: string; payload?: unk
   return JSON.stringify(message);
 }
 
-/** A message whose payload is JSON already. */
-export function writeResult({ id, type }: { id: string; type: string }, payload: string): string {
-  return `{"id":${JSON.stringify(id)},"type":"${type}","payload":${payload}}`;
+/** How the messages with results of an operation begin. */
+export function startOfResult(id: string, { result }: Dialect): Buffer {
+  return Buffer.from(`{"id":${JSON.stringify(id)},"type":"${result}","payload":`);
+}
+
+/** A message whose payload is JSON already. As bytes: ws takes longer to write a text, and equal payloads are copied. */
+export function writeResult(
+  start: Buffer,
+  { text, sharedBytes }: Pick<GraphResult, 'text' | 'sharedBytes'>,
+): Buffer {
+  const payload = sharedBytes?.();
+  const length = payload ? payload.length : Buffer.byteLength(text);
+  const message = Buffer.allocUnsafe(start.length + length + 1);
+  message.set(start);
+  if (payload) message.set(payload, start.length);
+  else message.write(text, start.length);
+  message[message.length - 1] = closingBrace;
+  return message;
 }
 
 function parseObject(text: string): Record<string, unknown> {

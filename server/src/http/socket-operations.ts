@@ -5,13 +5,19 @@
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
-import type { PromiseOrValue } from '../database/database.ts';
+import { isPromise, type PromiseOrValue } from '../database/database.ts';
 import type { Graph, GraphLimits, GraphResult, GraphStream } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
 import { toGraphError } from './answers.ts';
-import { writeMessage, writeResult, type ClientMessage, type Dialect } from './socket-dialects.ts';
+import {
+  startOfResult,
+  writeMessage,
+  writeResult,
+  type ClientMessage,
+  type Dialect,
+} from './socket-dialects.ts';
 import type { Pressure } from './pressure.ts';
 import { ResponseSlot, type ConnectionRoom } from './response-room.ts';
 import type { SocketPeer } from './socket-peer.ts';
@@ -37,9 +43,11 @@ interface Operation {
   /** Aborted when the operation is stopped. */
   readonly stopping: AbortController;
   readonly slot: ResponseSlot;
+  /** How its messages with results begin. */
+  readonly start: Buffer;
   stream?: GraphStream;
-  /** What was sent of the stream last. */
-  last?: GraphResult;
+  /** The last answer of the stream is on its way to the client. */
+  isSent: boolean;
   /** Nothing more of it is sent. */
   isOver: boolean;
 }
@@ -65,7 +73,7 @@ export class SocketOperations {
 
   /** Where the client may go on with each of its subscriptions; several, as long as they have not come equally far. */
   get cursors(): ReadonlySet<string> {
-    const found = [...this.#open.values()].map(({ stream, last }) => stream?.cursorAfter(last));
+    const found = [...this.#open.values()].map(({ stream, isSent }) => stream?.cursorAfter(isSent));
     return new Set(found.filter((cursor) => cursor !== undefined));
   }
 
@@ -77,7 +85,7 @@ export class SocketOperations {
   }
 
   start({ id, request, length }: ClientMessage & { kind: 'start' }, viewer: Viewer): void {
-    const { most, pressure, room } = this.#options;
+    const { most, pressure, room, dialect } = this.#options;
     let forgetRequest: () => void;
     try {
       if (this.#running >= most) {
@@ -92,7 +100,8 @@ export class SocketOperations {
     }
     const stopping = new AbortController();
     const slot = new ResponseSlot(room(), stopping.signal);
-    const operation: Operation = { id, request, stopping, slot, isOver: false };
+    const start = startOfResult(id, dialect);
+    const operation: Operation = { id, request, stopping, slot, start, isSent: false, isOver: false };
     this.#open.set(id, operation);
     this.#running++;
     this.#run(operation, viewer)
@@ -140,19 +149,35 @@ export class SocketOperations {
     }
   }
 
-  async #follow(operation: Operation, stream: GraphStream): Promise<void> {
+  /**
+   * Resolves when the stream has ended. What is in memory is sent without a promise: one change may be for thousands of
+   * sockets.
+   */
+  #follow(operation: Operation, stream: GraphStream): Promise<unknown> {
     operation.stream = stream;
-    if (operation.isOver) await stream.return();
-    while (!operation.isOver) {
-      const { done, value } = await stream.next();
+    if (operation.isOver) return stream.return();
+    const ended = Promise.withResolvers<void>();
+    const send = ({ done, value }: IteratorResult<GraphResult, undefined>) => {
       // It may have been stopped meanwhile.
-      if (operation.isOver as boolean) return;
-      if (done) return this.#complete(operation);
-      operation.last = value;
-      const sent = this.#sendResult(operation, value);
+      if (operation.isOver) return ended.resolve();
+      if (done) return ended.resolve(this.#complete(operation));
+      operation.isSent = true;
+      this.#options.peer.write(writeResult(operation.start, value), askForNext);
       operation.slot.release();
-      await sent;
-    }
+    };
+    const askForNext = () => {
+      if (operation.isOver) return ended.resolve();
+      operation.isSent = false;
+      try {
+        const next = stream.next();
+        if (isPromise(next)) next.then(send).catch(ended.reject);
+        else send(next);
+      } catch (error) {
+        ended.reject(error);
+      }
+    };
+    askForNext();
+    return ended.promise;
   }
 
   #answer(operation: Operation, result: GraphResult): Promise<void> {
@@ -160,7 +185,7 @@ export class SocketOperations {
       this.#finish(operation);
       return this.#sendErrors(operation.id, result.errors ?? []);
     }
-    void this.#sendResult(operation, result);
+    void this.#options.peer.send(writeResult(operation.start, result));
     return this.#complete(operation);
   }
 
@@ -202,11 +227,6 @@ export class SocketOperations {
   #finish(operation: Operation): void {
     operation.isOver = true;
     if (this.#open.get(operation.id) === operation) this.#open.delete(operation.id);
-  }
-
-  #sendResult({ id }: Operation, { text }: GraphResult): Promise<void> {
-    const { dialect, peer } = this.#options;
-    return peer.send(writeResult({ id, type: dialect.result }, text));
   }
 
   /** Instead of a result; nothing follows. */

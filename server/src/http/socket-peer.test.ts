@@ -13,7 +13,7 @@ class StagedSocket extends EventEmitter {
   isTerminated = false;
   readonly #unsent: ((error?: Error) => void)[] = [];
 
-  send(_frame: string, sent: (error?: Error) => void): void {
+  send(_message: string, _options: object, sent: (error?: Error) => void): void {
     this.#unsent.push(sent);
   }
 

@@ -15,6 +15,8 @@ const mostPatience = 20;
 /** A frame that waits takes so much in addition to its text: buffers, callbacks, the operation's promise. */
 const frameBytes = 1024;
 
+const asText = { binary: false };
+
 export interface PeerListeners {
   /** Called whenever `unsentBytes` has changed. */
   readonly onUnsent: () => void;
@@ -61,18 +63,21 @@ export class SocketPeer {
     this.#resume();
   }
 
-  /** Resolves when the frame has left the process, or never will. */
-  send(frame: string): Promise<void> {
-    // The result and the frame made of it are both kept.
-    const bytes = frameBytes + 2 * frame.length;
-    return new Promise((resolve) => {
-      this.#socket.send(frame, (error) => {
-        this.#onFlushed(bytes);
-        if (error) this.#listeners.onGone();
-        resolve();
-      });
-      this.#onSent(bytes);
+  /** Resolves when the message has left the process, or never will. */
+  send(message: string | Buffer): Promise<void> {
+    return new Promise((resolve) => this.write(message, resolve));
+  }
+
+  /** Sends a text message; calls back when it has left the process, or never will. */
+  write(message: string | Buffer, onLeft: () => void): void {
+    // The result and the message made of it are both kept.
+    const bytes = frameBytes + 2 * message.length;
+    this.#socket.send(message, asText, (error) => {
+      this.#onFlushed(bytes);
+      if (error) this.#listeners.onGone();
+      onLeft();
     });
+    this.#onSent(bytes);
   }
 
   /**

@@ -1,27 +1,27 @@
-/** What follows the journal: one thing after the other, each when it is asked for, until it is told to stop. */
+/** Followers of the journal: one change after the other, each when it is asked for, until the follower is stopped. */
 
+import type { PromiseOrValue } from '../database/database.ts';
 import type { JournalPlace } from './journal-entry.ts';
-import type { JournalFeed } from './journal-feed.ts';
+import type { JournalFeed, Stopping } from './journal-feed.ts';
 
-/** Ends at once when it is told to return, even while something is awaited. */
-export interface Followed<Told> extends AsyncIterableIterator<Told, void> {
-  return(): Promise<IteratorResult<Told, void>>;
+/** Iterable for graphql-js, which only checks that it is. */
+export interface Followed<Told> extends AsyncIterable<Told, void> {
+  /** At once if the next change is in memory. Asked for one at a time. */
+  next(): PromiseOrValue<IteratorResult<Told, void>>;
+  /** Ends it at once, even while something is awaited. */
+  return(): PromiseOrValue<unknown>;
   /** Everything up to here was given, and what comes after the last of it asked for. */
   readonly toldUpTo: JournalPlace;
   /** What comes after the entry of that number is not told any more; of one that is being worked out, all is. */
   stopAfter(number: number): void;
 }
 
-/** How far a follower goes. */
-export class Reach {
-  readonly #stopping = new AbortController();
+/** How far a follower goes. It stands for an AbortSignal, which costs more for waits as frequent as these. */
+export class Reach implements Stopping {
+  aborted = false;
+  onabort: (() => void) | null = null;
   #upTo = Infinity;
   #wake: () => void = () => undefined;
-
-  /** Aborted when it is to stop at once. */
-  get signal(): AbortSignal {
-    return this.#stopping.signal;
-  }
 
   /** The number of the last entry that is told. */
   get upTo(): number {
@@ -34,17 +34,21 @@ export class Reach {
   }
 
   stop(): void {
-    // With a reason: otherwise Node makes an error with a stack.
-    this.#stopping.abort('stopped');
+    this.aborted = true;
+    this.onabort?.();
     this.#wake();
   }
 
-  /** Waits until there is an entry after that number which is to be told, or it is to stop. */
-  async waitForNext(feed: JournalFeed, after: number, key?: string): Promise<void> {
-    if (after < this.#upTo) await feed.waitFor(after, this.signal, key);
-    while (after >= this.#upTo && !this.signal.aborted) {
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    }
+  /** Waits until there is an entry after that number which is to be told, or it is to stop. May return early. */
+  waitForChange(feed: JournalFeed, after: number, key?: string): Promise<void> {
+    if (after < this.#upTo) return feed.waitFor(after, this, key);
+    return this.aborted ? Promise.resolve() : new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  /** The same, but never returns early. */
+  async waitForNext(feed: JournalFeed, after: number): Promise<void> {
+    await this.waitForChange(feed, after);
+    while (after >= this.#upTo && !this.aborted) await this.waitForChange(feed, after);
   }
 }
 
@@ -58,7 +62,7 @@ export function follow<Told>(start: (reach: Reach) => Follower<Told>): Followed<
   const reach = new Reach();
   const follower = start(reach);
   const told = follower.told();
-  const stream: Followed<Told> = {
+  return {
     get toldUpTo() {
       return follower.toldUpTo;
     },
@@ -68,7 +72,6 @@ export function follow<Told>(start: (reach: Reach) => Follower<Told>): Followed<
       reach.stop();
       return told.return();
     },
-    [Symbol.asyncIterator]: () => stream,
+    [Symbol.asyncIterator]: () => told,
   };
-  return stream;
 }

@@ -14,13 +14,15 @@ export interface JournalFeed {
   readonly timesReplaced: number;
   /** The number of the last entry seen that changed who may see or do what. */
   readonly accessChangedAt: number;
+  /** The next entry, if it is in memory. */
+  nextInMemory(after: number): JournalEntry | undefined;
   /** Some of the entries that follow, in order; undefined if the next one is not kept any more. */
   read(after: number): Promise<readonly JournalEntry[] | undefined>;
   /**
-   * Waits until there is an entry after that number, or the signal says to stop. Followers with a key, for example a user
+   * Waits until there is an entry after that number, or it is stopped. Followers with a key, for example a user
    * id, are woken some at a time and fairly by key; without one, at once.
    */
-  waitFor(after: number, signal: AbortSignal, key?: string): Promise<void>;
+  waitFor(after: number, stopping: Stopping, key?: string): Promise<void>;
   /** There may be more: reads on at once, instead of when the database says so. */
   readonly look: () => void;
   /** Called with each entry in order, from now on. Who waits for the entry waits for what the listener has to do, too. */
@@ -29,6 +31,12 @@ export interface JournalFeed {
   onGap(listener: () => void): void;
   readonly isClosed: boolean;
   close(): void;
+}
+
+/** Ends a wait: an AbortSignal, or what a follower has in place of one. It serves one wait at a time. */
+export interface Stopping {
+  readonly aborted: boolean;
+  onabort: ((...args: never[]) => unknown) | null;
 }
 
 export interface FeedOptions {
@@ -170,6 +178,10 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
     get accessChangedAt() {
       return accessChangedAt;
     },
+    nextInMemory(after) {
+      const oldest = recent[0]?.number;
+      return oldest === undefined ? undefined : recent[after - oldest + 1];
+    },
     async read(after) {
       const oldest = recent[0]?.number;
       if (oldest !== undefined && after >= oldest - 1) {
@@ -186,16 +198,16 @@ export async function openJournalFeed({ database, onError }: FeedOptions): Promi
       // What this node has not seen may follow a change of access that it does not know of yet.
       return first === after + 1 ? entries.filter(({ number }) => number <= last) : undefined;
     },
-    waitFor(after, signal, key) {
-      if (after < last || signal.aborted) return Promise.resolve();
+    waitFor(after, stopping, key) {
+      if (after < last || stopping.aborted) return Promise.resolve();
       return new Promise((resolve) => {
         const resume = () => {
           waiting.delete(resume);
-          signal.removeEventListener('abort', resume);
+          stopping.onabort = null;
           resolve();
         };
         waiting.set(resume, { after, key });
-        signal.addEventListener('abort', resume, { once: true });
+        stopping.onabort = resume;
       });
     },
     look: lookAgain,

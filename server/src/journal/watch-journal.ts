@@ -66,7 +66,7 @@ class JournalWatch implements Follower<ToldEntry> {
         if (fitsFilter(entry, filter)) {
           if (!(await this.#goesOn())) return;
           yield { entry, place: entry };
-          if (this.#reach.signal.aborted) return;
+          if (this.#reach.aborted) return;
         }
         this.toldUpTo = entry;
         if (entry.number >= this.#reach.upTo) break;
@@ -87,10 +87,9 @@ class JournalWatch implements Follower<ToldEntry> {
 
   /** Who can no longer log in hears nothing more, and waits for the connection to end. */
   async #goesOn(): Promise<boolean> {
-    const { signal } = this.#reach;
-    if (signal.aborted) return false;
-    if (await this.#options.mayBeTold()) return !signal.aborted;
-    await this.#feed.waitFor(Infinity, signal);
+    if (this.#reach.aborted) return false;
+    if (await this.#options.mayBeTold()) return !this.#reach.aborted;
+    await this.#feed.waitFor(Infinity, this.#reach);
     return false;
   }
 }

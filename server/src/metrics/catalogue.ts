@@ -168,6 +168,12 @@ export const catalogue = {
     help: 'WebSockets and event streams that are open.',
   },
   subscriptions: { name: 'espalier_subscriptions', type: 'gauge', help: 'Subscriptions that are open.' },
+  responses: {
+    name: 'espalier_subscription_responses_total',
+    type: 'counter',
+    help: 'Responses of subscriptions: computed, or shared with a subscription that had computed the same.',
+    labels: { source: '`computed` or `shared`' },
+  },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type MetricKey = keyof typeof catalogue;

@@ -28,7 +28,11 @@ export interface Watched {
   };
   /** If some are scheduled. */
   readonly backups: { readonly lastBackupAt: number | undefined; readonly failedCount: number } | undefined;
-  readonly open: { readonly sockets: number; readonly subscriptions: number };
+  readonly open: {
+    readonly sockets: number;
+    readonly subscriptions: number;
+    readonly responses: { readonly computed: number; readonly shared: number };
+  };
   /** Why a write can fail. */
   readonly writeFailureReasons: readonly string[];
   readonly journal: {
@@ -149,6 +153,11 @@ export class Metrics {
     });
     this.#gauge('sockets', (gauge) => gauge.set(open.sockets));
     this.#gauge('subscriptions', (gauge) => gauge.set(open.subscriptions));
+    this.#counter('responses', (counter) => {
+      counter.reset();
+      counter.inc({ source: 'computed' }, open.responses.computed);
+      counter.inc({ source: 'shared' }, open.responses.shared);
+    });
     const look = sharedLook(async () => {
       const isUp = await isReady();
       // A database that does not answer is not asked for more.

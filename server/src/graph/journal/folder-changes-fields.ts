@@ -1,17 +1,14 @@
 /** Reading what has changed since a place of the journal, and following it from there on. */
 
+import type { WatchedPlace } from '../../folders/folder-watch.ts';
 import { requireFolder } from '../../folders/folders.ts';
-import {
-  readChanges,
-  watchFolders,
-  type ChangePage as Page,
-  type WatchedPlace,
-} from '../../folders/watch-folders.ts';
+import { readChanges, watchFolders, type ChangePage as Page } from '../../folders/watch-folders.ts';
 import { fromJournalCursor, toJournalCursor } from '../../journal/journal-cursor.ts';
 import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
 import { eventCharge } from '../fair-turns.ts';
 import { longField } from '../long-reads.ts';
 import { inPortions } from '../pace.ts';
+import { startArgument } from '../shared-answers.ts';
 import { pageSize } from '../tree/folder-connection.ts';
 import { toChangeNodes, type ChangeNode } from './folder-change-type.ts';
 
@@ -77,16 +74,17 @@ export function defineFolderChanges(
           description: 'Only this folder and what is inside. NOT_FOUND if you do not see it.',
         }),
         after: t.arg.string({
+          extensions: startArgument,
           description: 'What followed this cursor comes first; without it, from now on.',
         }),
       },
       subscribe: async (_, { after, under }, context) => {
-        const { database, accessBook, feed, fairTurns, viewer, limits, view, place: head } = context;
+        const { database, accessChanges, feed, fairTurns, viewer, limits, view, place: head } = context;
         const from = await toPlace(context, after, under);
         const { maxBacklog } = limits;
-        const inTurn = async <T>(work: () => Promise<T>, signal: AbortSignal) =>
+        const inTurn = async <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) =>
           fairTurns.take(viewer.userId, work, { signal, charge: eventCharge });
-        const services = { database, accessBook, feed, inTurn };
+        const services = { database, accessChanges, feed, inTurn };
         return watchFolders(services, view, { after: head, ...from, head, maxBacklog });
       },
       resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,

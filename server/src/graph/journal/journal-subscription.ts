@@ -6,6 +6,7 @@ import { requireKept, watchJournal } from '../../journal/watch-journal.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Builder, GraphContext } from '../builder.ts';
 import { requireAdministrator } from '../../accounts/administrator.ts';
+import { startArgument } from '../shared-answers.ts';
 import { toEntryNodes, toFilter, type JournalTypes } from './journal-query.ts';
 
 export function defineJournalSubscription(
@@ -20,6 +21,7 @@ export function defineJournalSubscription(
       args: {
         filter: t.arg({ type: JournalFilter }),
         after: t.arg.string({
+          extensions: startArgument,
           description:
             'What followed this `cursor` of an entry, a query or a mutation comes first; without it, from now on.',
         }),

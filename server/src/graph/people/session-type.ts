@@ -3,6 +3,7 @@
 import { whenDone } from '../../database/database.ts';
 import type { SessionRefresh } from '../../sessions/session-list.ts';
 import type { Builder, NamedRefOf, ObjectRefOf } from '../builder.ts';
+import { personalField } from '../shared-answers.ts';
 import type { SessionNode, UserNode } from './people-level.ts';
 import { present } from './present.ts';
 
@@ -75,6 +76,7 @@ export function implementSession(
           whenDone(level.refreshesOf(session.id), (refreshes) => budget.spend(refreshes, info)),
       }),
       isCurrent: t.boolean({
+        extensions: personalField,
         description: 'Whether it is the session of this request.',
         resolve: ({ session }, _, { viewer }) => session.id === viewer.sessionId,
       }),

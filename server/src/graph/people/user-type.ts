@@ -5,6 +5,7 @@ import type { Group } from '../../accounts/groups.ts';
 import type { User } from '../../accounts/users.ts';
 import { Refusal } from '../../refusal.ts';
 import type { NamedRefOf, ObjectRefOf } from '../builder.ts';
+import { personalField } from '../shared-answers.ts';
 import { pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection } from '../lists/keyset-connection.ts';
 import type { SessionNode, UserNode } from './people-level.ts';
@@ -28,28 +29,33 @@ export function implementUser(
         resolve: ({ user }) => user.username,
       }),
       isAdministrator: t.boolean({
+        extensions: personalField,
         nullable: true,
         description: `Administrators may see and do everything. ${restricted}`,
         resolve: (node, _, { access }) => detailsOf(node, access).isAdministrator,
       }),
       isDisabled: t.boolean({
+        extensions: personalField,
         nullable: true,
         description: `Whoever is disabled cannot log in, and has no sessions. ${restricted}`,
         resolve: (node, _, { access }) => detailsOf(node, access).disabledAt !== null,
       }),
       createdAt: t.field({
+        extensions: personalField,
         type: 'DateTime',
         nullable: true,
         description: restricted,
         resolve: (node, _, { access }) => detailsOf(node, access).createdAt,
       }),
       lastLoginAt: t.field({
+        extensions: personalField,
         type: 'DateTime',
         nullable: true,
         description: `When the user last logged in; null if never. ${restricted}`,
         resolve: (node, _, { access }) => detailsOf(node, access).lastLoginAt,
       }),
       groups: t.field({
+        extensions: personalField,
         type: types.GroupConnection,
         nullable: true,
         description: `The groups that the user is in, in the order of their names. ${restricted}`,
@@ -64,6 +70,7 @@ export function implementUser(
         },
       }),
       sessions: t.field({
+        extensions: personalField,
         type: types.SessionConnection,
         nullable: true,
         description: `Where the user is logged in, the newest login first. ${restricted}`,

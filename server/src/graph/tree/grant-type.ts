@@ -3,6 +3,7 @@
 import { whenDone } from '../../database/database.ts';
 import type { Builder } from '../builder.ts';
 import { requireAdministrator } from '../../accounts/administrator.ts';
+import { personalField } from '../shared-answers.ts';
 import { defineKeysetConnection, pageDescriptions } from '../lists/keyset-connection-type.ts';
 import { KeysetConnection } from '../lists/keyset-connection.ts';
 import type { PageInfoRef } from '../page-info.ts';
@@ -49,6 +50,7 @@ export function defineGrant(
 
   builder.objectField(Folder, 'access', (t) =>
     t.field({
+      extensions: personalField,
       type: GrantConnection,
       description:
         'The grants on this folder, the newest first: all of them if you manage it, otherwise those to you and your groups.',
@@ -71,6 +73,7 @@ export function defineGrant(
 
   builder.objectField(User, 'grants', (t) =>
     t.field({
+      extensions: personalField,
       type: GrantConnection,
       nullable: true,
       description: `The grants to the user, without those to groups, on folders that you see; the newest first. ${restricted}`,
