@@ -173,7 +173,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('only the user who made the change is told by whom, among users with the same rights', async () => {
+    test('names the author of a change only to the author, among users with the same rights', async () => {
       await run('grantAccess', { folderId, userId: users.ben, level: 'WRITE' });
       const streams = [await subscribe(users.ben), await subscribe(users.cat), await subscribe(users.cat)];
       await create(folderId, users.ben);

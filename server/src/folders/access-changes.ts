@@ -16,18 +16,18 @@ export interface AccessChangesServices {
   readonly feed: JournalFeed;
 }
 
-/** An entry after which a subscription finds that somebody's access has changed. */
+/** The first entry that a subscription judges after a change of access. */
 export interface ChangedAt {
   /** The rights that the changes before were judged by. */
   readonly before: Standing;
   readonly entry: JournalEntry;
-  /** Only this folder and what is inside. */
+  /** Limits the changes to this folder and the folders inside it. */
   readonly under: string | undefined;
 }
 
 export interface AccessEffects {
   readonly latest: Latest;
-  /** 'lost' if they cannot be worked out: then the viewer has to read anew. */
+  /** 'lost' if the effects cannot be determined. The viewer then gets RESYNC. */
   readonly effects: readonly Effect[] | 'lost';
 }
 

@@ -47,9 +47,9 @@ export interface WatchStart {
 /** The changes of one entry, or the RESYNC in place of several. */
 interface Report {
   readonly changes: readonly FolderChange[];
-  /** How many of them were given. */
+  /** The number of changes that `next` has returned. */
   given: number;
-  /** Where the follower is when it has given all of them. */
+  /** The follower's position after the last change. */
   readonly end: JournalPlace;
 }
 
@@ -67,7 +67,7 @@ export class FolderWatch implements Followed<FolderChange> {
   /** The last entry that was judged and reported. */
   #place: JournalPlace;
   #report: Report | undefined;
-  /** Read from the database, for a follower that is behind of what is in memory. */
+  /** Entries read from the database, for a follower that is behind the entries in memory. */
   #entries: readonly JournalEntry[] = [];
   toldUpTo: JournalPlace;
 
@@ -163,7 +163,7 @@ export class FolderWatch implements Followed<FolderChange> {
     this.#report = { changes: [resyncAt(place)], given: 0, end: place };
   }
 
-  /** Works out what is next with the database: for a follower that is behind, or after a change of access. */
+  /** Reads the next report from the database, for a follower that is behind, or after a change of access. */
   async #readReport(): Promise<'over' | undefined> {
     const { feed } = this.#services;
     const { number } = this.#place;

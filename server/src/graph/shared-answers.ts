@@ -48,7 +48,7 @@ const maxChanges = 20;
 export class SharedAnswers {
   readonly #options: SharedAnswersOptions;
   readonly #groups = new Map<string, Group>();
-  /** By group and rights: the answers to each change that is being delivered, of which there are few. */
+  /** By group and rights: a few answers, one for each change that is being delivered. */
   readonly #answers = new Map<string, SharedAnswer[]>();
   readonly #isPersonal: (document: DocumentNode) => boolean;
   readonly #variablesOf: (document: DocumentNode) => readonly string[];
@@ -89,7 +89,7 @@ export class SharedAnswers {
     if (--group.members === 0) this.#groups.delete(group.key);
   }
 
-  /** What is known of the viewer's rights, if it is. */
+  /** The cached rights of a user. */
   rightsOf(userId: string): KnownAccess | undefined {
     return this.#options.accessBook.lastKnown(userId);
   }
@@ -135,7 +135,7 @@ export class SharedAnswers {
   }
 }
 
-/** What an answer depends on besides group and rights. */
+/** The other inputs of an answer, besides group and rights. */
 interface ChangeFor {
   readonly reported: Reported;
   /** The viewer made the change: then `by` names the user. */
@@ -148,7 +148,7 @@ export class SharingMember {
   readonly #group: Group;
   readonly #userId: string;
   readonly #head: number;
-  /** The rights of the last answer, and what they are called among the answers. */
+  /** The cached rights at the last lookup, and their key in the map of answers. */
   #known: KnownAccess | undefined;
   #rightsKey = '';
 

@@ -1,4 +1,4 @@
-/** Subscriptions: a source of changes, and one answer for each of them. */
+/** Subscriptions: a source of changes, and one answer to each change. */
 
 import {
   createSourceEventStream,
@@ -40,7 +40,7 @@ type Work<T> = (context: GraphContext) => PromiseOrValue<T>;
 export interface ReadForViewer {
   /** Reads from a new snapshot, with the viewer's rights in it. */
   readonly once: <T>(operation: SubscriptionRequest, pace: Pace, work: Work<T>) => PromiseOrValue<T>;
-  /** The same in one piece. Null if the answer takes more than one: then it has to be read again, as a long read. */
+  /** The same in one piece. Null if the answer takes more than one piece: then read it again with `long`. */
   readonly inOnePiece: <T>(
     operation: SubscriptionRequest,
     options: { readonly place: JournalPlace; readonly turn: Pace },
