@@ -5,7 +5,7 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Database, Reader } from '../server/src/database/database.ts';
 import { openAsItIs } from '../server/src/database/open-database.ts';
-import { list, listForEach, sql, textList } from '../server/src/database/statement.ts';
+import { list, listForEach, sql, textList, type ListOfEach } from '../server/src/database/statement.ts';
 import { databaseKinds, type TestDatabase } from './databases.ts';
 
 const insert = sql<{ id: string; shelf: string }>`
@@ -127,14 +127,13 @@ for (const kind of databaseKinds) {
         where: sql`book_id = each.value and id > ${'after'}`,
         orderBy: sql`leaves.id desc`,
       };
-      type Chosen = { place: number; list: string | null };
+      type Chosen = ListOfEach<string[]>;
       const chosen = sql<{ books: string[]; after: string; limit: number }, Chosen>`
         ${listForEach('books', { ...which, columns: ['leaves.id'], limit: sql`${'limit'}` })}`;
       const choose = async (books: string, after: string, limit: number) => {
         const found = await database.all(chosen, { books: [...books].map(id), after: id(after), limit });
         const inOrder = found.toSorted((one, other) => one.place - other.place);
-        const lists = inOrder.map(({ list }) => JSON.parse(list ?? '[]') as string[]);
-        return lists.map((ids) => ids.map((each) => each.at(-1)).join('')).join();
+        return inOrder.map(({ list }) => list.map(([each]) => each!.at(-1)).join('')).join();
       };
       assert.equal(await choose('ab', '0', 2), '32,4');
       assert.equal(await choose('acf', '1', 9), '32,5,');
@@ -147,7 +146,7 @@ for (const kind of databaseKinds) {
           passesOver: true,
         })}`;
       const [passed] = await database.all(passing, { books: [id('a')], after: id('0'), skip: 1 });
-      assert.deepEqual(JSON.parse(passed!.list!), [
+      assert.deepEqual(passed!.list, [
         [id('a'), id('2')],
         [id('a'), id('1')],
       ]);

@@ -1,6 +1,5 @@
 /** How each database means to find the rows of a statement, as far as it says whether an index answers. */
 
-import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { postgres, sqlite, type DatabaseKind } from '../databases.ts';
@@ -34,16 +33,8 @@ function planOfSqlite(url: string, statement: string): Plan {
       parent: number;
       detail: string;
     }[];
-    const inside = (name: RegExp) => {
-      const within = steps.find(({ detail }) => name.test(detail))?.id;
-      return steps.filter(({ parent }) => parent === within).map(({ detail }) => detail);
-    };
-    // The list of each parent is made of the rows that the step within it chooses, and of nothing else.
-    assert.deepEqual(
-      inside(/^CORRELATED/).filter((detail) => !/^(CO-ROUTINE|SCAN) \(subquery-\d+\)$/.test(detail)),
-      [],
-    );
-    const choice = inside(/^CO-ROUTINE/);
+    // The list of one parent is a statement of its own. Its rows are chosen by the steps at the top.
+    const choice = steps.filter(({ parent }) => parent === 0).map(({ detail }) => detail);
     const scans = steps.map(({ detail }) => detail).filter((detail) => detail.startsWith('SCAN '));
     return {
       scans: scans.filter((detail) => !scannable.test(detail)),

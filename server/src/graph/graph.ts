@@ -43,7 +43,7 @@ import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
 import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
 import { createSchema } from './schema.ts';
 import { createSubscriptions } from './subscriptions.ts';
-import { keptTurns, noteOperation, traceFields, tracedGraph } from './traced-graph.ts';
+import { keptTurns, noteOperation, traceFields, tracedGraph, traceReads } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -115,7 +115,7 @@ export function createGraph({
   const schema = createSchema();
   if (tracer) traceFields(schema, tracer);
   const documents = createDocuments(schema, services.limits);
-  const plans = createQueryPlans(schema);
+  const plans = createQueryPlans(schema, tracer && traceReads(tracer));
   const elementFields = new ElementFields();
   const fairTurns = tracer ? keptTurns(turns, tracer) : turns;
   const takesLong = createFieldCheck(schema, isLongField);

@@ -18,6 +18,7 @@ import type { Facts, SpanWords, Tracer } from '../tracer.ts';
 import type { FairTurns } from './fair-turns.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { Graph } from './graph.ts';
+import type { TraceField } from './plan/plan-run.ts';
 
 /** Until it is known what it is. */
 const operation: SpanWords = { name: 'graphql', kind: 'internal', facts: {} };
@@ -79,7 +80,12 @@ export function keptTurns(turns: FairTurns, tracer: Tracer): FairTurns {
   };
 }
 
-/** Whichever way they are read: by their resolvers, by plans that read a field of many objects, or whole answers. */
+/** For query plans: a span for each field that reads. */
+export function traceReads(tracer: Tracer): TraceField {
+  return (info, read) => tracer.inGroup(info.fieldNodes, () => groupWords(info), read);
+}
+
+/** A span for each field whose resolver reads. */
 export function traceFields(schema: GraphQLSchema, tracer: Tracer): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isObjectType(type) && !isIntrospectionType(type)) {

@@ -44,7 +44,7 @@ function folderWriter(selections: Selections, field: SelectedField): FolderWrite
       return longText(field, field.name);
     case 'properties':
       return {
-        load: loadTexts,
+        load: textsFor(field),
         write(node, run, index) {
           const text = textsOf(node).properties ?? '{}';
           run.spendText(text, field, index);
@@ -73,10 +73,10 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
     case 'parent':
       return parentWriter(selections, field);
     case 'depth':
-      return { load: loadAncestors, write: (node) => String(ancestorsOf(node).length) };
+      return { load: ancestorsFor(field), write: (node) => String(ancestorsOf(node).length) };
     case 'path':
       return {
-        load: loadAncestors,
+        load: ancestorsFor(field),
         write: (node, run, index) => textOf(node.pathAfter(ancestorsOf(node)), field, run, index),
       };
     case 'position':
@@ -95,7 +95,7 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
       const texts = planFolders(selections, field);
       return {
         writeAll: (nodes, run) =>
-          whenDone(loadAncestors(nodes), () => {
+          whenDone(ancestorsFor(field)(nodes, run), () => {
             const lists = nodes.map(ancestorsOf);
             const spent = () => lists.forEach((list) => run.context.budget.spend(list, field.info));
             return whenDone(run.inField(field, spent), () => listTexts(lists, texts, run));
@@ -144,7 +144,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
   const count = field.name === 'folders' ? countWriter(selections, field) : undefined;
   return {
     writeAll: (nodes, run) =>
-      run.inField(field, () => {
+      run.locate(field, () => {
         const given = field.argumentsIn(run.variables);
         const connect = (node: FolderNode) => resolve(node, given, run.context, field.info);
         if (count && !isNarrowed(given)) {
@@ -288,7 +288,7 @@ function textOf(text: string, field: SelectedField, run: PlanRun, index: number)
 
 function longText(field: SelectedField, name: 'icon' | 'description'): FolderWriter {
   return {
-    load: loadTexts,
+    load: textsFor(field),
     write(node, run, index) {
       const text = textsOf(node)[name];
       return text === null ? 'null' : run.nullable(() => textOf(text, field, run, index));
@@ -297,16 +297,19 @@ function longText(field: SelectedField, name: 'icon' | 'description'): FolderWri
 }
 
 /** After this, `textsOf` finds them. Each level reads them once. */
-function loadTexts(nodes: readonly FolderNode[]): PromiseOrValue<unknown> {
-  return inOrder(nodes, (node) => node.level.textsOf(node));
+function textsFor(field: SelectedField) {
+  return (nodes: readonly FolderNode[], run: PlanRun): PromiseOrValue<unknown> =>
+    run.inField(field, () => inOrder(nodes, (node) => node.level.textsOf(node)));
 }
 
 function textsOf(node: FolderNode): LongTexts {
   return node.level.textsOf(node) as LongTexts;
 }
 
-function loadAncestors(nodes: readonly FolderNode[]): PromiseOrValue<unknown> {
-  return inOrder(nodes, (node) => node.ancestors);
+/** After this, `ancestorsOf` finds them. Each level reads them once. */
+function ancestorsFor(field: SelectedField) {
+  return (nodes: readonly FolderNode[], run: PlanRun): PromiseOrValue<unknown> =>
+    run.inField(field, () => inOrder(nodes, (node) => node.ancestors));
 }
 
 function ancestorsOf(node: FolderNode): readonly FolderNode[] {

@@ -27,16 +27,21 @@ export class LocatedRefusal extends Error {
   }
 }
 
+/** Runs what reads a field inside the span of that field. */
+export type TraceField = <T>(info: GraphQLResolveInfo, read: () => T) => T;
+
 export class PlanRun {
   readonly context: GraphContext;
   readonly variables: Variables;
   readonly instants = new InstantWriter();
   readonly errors: GraphQLError[] = [];
   readonly #levels: Level[] = [];
+  readonly #trace: TraceField | undefined;
 
-  constructor(context: GraphContext, variables: Variables) {
+  constructor(context: GraphContext, variables: Variables, trace?: TraceField) {
     this.context = context;
     this.variables = variables;
+    this.#trace = trace;
   }
 
   /** Charges a text to the budget of the answer. */
@@ -75,8 +80,14 @@ export class PlanRun {
     return settle(work, leave);
   }
 
-  /** Locates a refusal of a field that is read for all objects at once. */
-  inField<T>({ info }: SelectedField, work: () => PromiseOrValue<T>): PromiseOrValue<T> {
+  /** Reads a field for all objects at once. */
+  inField<T>(field: SelectedField, read: () => PromiseOrValue<T>): PromiseOrValue<T> {
+    const trace = this.#trace;
+    return this.locate(field, trace ? () => trace(field.info, read) : read);
+  }
+
+  /** Locates a refusal that is thrown for all objects at once. */
+  locate<T>({ info }: SelectedField, work: () => PromiseOrValue<T>): PromiseOrValue<T> {
     try {
       const result = work();
       if (!isPromise(result)) return result;

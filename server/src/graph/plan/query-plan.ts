@@ -7,7 +7,7 @@ import type { FolderConnection } from '../tree/folder-connection.ts';
 import type { FolderNode } from '../tree/folder-level.ts';
 import { planConnections, planFolders } from './folder-plan.ts';
 import { quote } from './json-text.ts';
-import { LocatedRefusal, PlanRun } from './plan-run.ts';
+import { LocatedRefusal, PlanRun, type TraceField } from './plan-run.ts';
 import { Selections, Unplannable, type SelectedField, type Variables } from './selections.ts';
 
 /** The text of `data`, and the errors of fields that are null because of them. */
@@ -17,7 +17,7 @@ export interface PlannedData {
 }
 
 export interface QueryPlan {
-  run(context: GraphContext, variables: Variables): PromiseOrValue<PlannedData>;
+  run(context: GraphContext, variables: Variables, trace?: TraceField): PromiseOrValue<PlannedData>;
   /** The id of the folder that is read first, or null for the root; undefined if it is not found by its id. */
   firstFolder(variables: Variables): string | null | undefined;
   /** How many fields it holds. */
@@ -44,7 +44,7 @@ export function planQuery(
     const first = selected.find(({ name }) => name === 'folder' || name === 'node');
     return {
       size: selections.size,
-      run: (context, given) => runFields(fields, new PlanRun(context, given)),
+      run: (context, given, trace) => runFields(fields, new PlanRun(context, given, trace)),
       firstFolder: (given) => first && folderIdIn(first.argumentsIn(given)),
     };
   } catch (error) {
@@ -90,7 +90,7 @@ function rootField(selections: Selections, field: SelectedField): RootField {
 function resolve<T>(field: SelectedField, run: PlanRun): PromiseOrValue<T> {
   const given = field.argumentsIn(run.variables);
   const resolver = field.definition!.resolve!;
-  return run.inField(field, () => resolver(undefined, given, run.context, field.info) as PromiseOrValue<T>);
+  return run.locate(field, () => resolver(undefined, given, run.context, field.info) as PromiseOrValue<T>);
 }
 
 function runFields(fields: readonly RootField[], run: PlanRun): PromiseOrValue<PlannedData> {

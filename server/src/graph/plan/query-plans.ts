@@ -13,6 +13,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import type { PromiseOrValue } from '../../database/database.ts';
 import type { GraphContext } from '../builder.ts';
+import type { TraceField } from './plan-run.ts';
 import { planQuery, type PlannedData, type QueryPlan } from './query-plan.ts';
 import type { Variables } from './selections.ts';
 
@@ -46,7 +47,8 @@ interface Operation {
   readonly keys: Map<string, symbol>;
 }
 
-export function createQueryPlans(schema: GraphQLSchema): QueryPlans {
+/** Without `trace`, nothing is traced. */
+export function createQueryPlans(schema: GraphQLSchema, trace?: TraceField): QueryPlans {
   const operations = new WeakMap<DocumentNode, Map<string | null, Operation>>();
   /** Null for a query that no plan covers. */
   const plans = new LRUCache<symbol, { readonly plan: QueryPlan | undefined }>({ maxSize: maxFields });
@@ -64,7 +66,7 @@ export function createQueryPlans(schema: GraphQLSchema): QueryPlans {
       const plan = variables && planOf(document, operation, variables);
       return (
         plan && {
-          run: (context) => plan.run(context, variables),
+          run: (context) => plan.run(context, variables, trace),
           firstFolder: () => plan.firstFolder(variables),
         }
       );
