@@ -84,6 +84,7 @@ for (const kind of databaseKinds) {
 
     test(`a query that comes back is traced by its plan`, async () => {
       const query = `{ folder { name folders(first: 1) { items { name } } } }`;
+      await ask(createFolder, {}, { name: 'Acorn' });
       await ask(query);
       assert.deepEqual(drawn(await traced('b'.repeat(32), query)), [
         'POST /graphql',
