@@ -166,7 +166,9 @@ export function createSubscriptions({
     let isShared = false;
     const settle = (done: ExecutionResult | null) => {
       const result = done && toResult(withoutTrouble(done), query);
-      return isShared ? shared!.settle(result) : result;
+      if (isShared) return shared!.settle(result);
+      shared?.giveUp();
+      return result;
     };
     const fail = (error: unknown): never => {
       if (isShared) shared!.fail(error);
