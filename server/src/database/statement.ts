@@ -10,6 +10,7 @@ export type Part =
   | ListPart
   | { readonly kind: 'kept-from-others' }
   | { readonly kind: 'children'; readonly of: string }
+  | { readonly kind: 'hex'; readonly column: string }
   | {
       readonly kind: 'possible-matches';
       readonly text: string;
@@ -126,6 +127,11 @@ export function possibleMatches(names: { text: string; after: string; limit: str
  */
 export function childrenOf(of: string): Part {
   return { kind: 'children', of };
+}
+
+/** Bytes as hexadecimal digits in capital letters, which sort like the bytes: a driver reads texts much faster. */
+export function hexOf(column: string): Part {
+  return { kind: 'hex', column };
 }
 
 /** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */

@@ -5,13 +5,16 @@
 
 import { accessLevels } from '../access/access-level.ts';
 import { nobodysId } from '../database/row-id.ts';
-import { childrenOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
-import { visibleLevel, type TreeView } from './folders.ts';
+import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
+import { readChildren, visibleChildCount } from './children.ts';
+import { readFolders, visibleLevel, type TreeView } from './folders.ts';
 import type { Position, Section } from './search-cursor.ts';
 
 export interface Candidate {
   readonly id: string;
-  readonly sortKey: Uint8Array;
+  readonly parentId: string | null;
+  /** See `hexOf`. */
+  readonly sortKey: string;
   readonly foldedName: string;
   readonly foldedTitle: string | null;
   /** An earlier batch of the same search had this folder. */
@@ -31,10 +34,8 @@ const maxVisible = 1_000;
 /** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
 export const minInsideLength = 3;
 
-const candidateColumns = sql`folders.id, folders.sort_key as "sortKey", folders.folded_name as "foldedName",
-  folders.folded_title as "foldedTitle"`;
-
-type VisibleCandidate = Candidate & { readonly parentId: string | null };
+const candidateColumns = sql`folders.id, folders.parent_id as "parentId", ${hexOf('folders.sort_key')} as "sortKey",
+  folders.folded_name as "foldedName", folders.folded_title as "foldedTitle"`;
 
 // `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the lists.
 const findVisible = sql<
@@ -44,7 +45,7 @@ const findVisible = sql<
     accessIds: readonly string[];
     limit: number;
   },
-  VisibleCandidate
+  Candidate
 >`
   with recursive visible (id, parent_id, sort_key, folded_name, folded_title) as (
     select id, parent_id, sort_key, folded_name, folded_title from folders
@@ -54,11 +55,11 @@ const findVisible = sql<
     from visible cross join ${childrenOf('visible')}
     where folders.parent_id = visible.id and folders.id not in (select value from ${list('accessIds')})
   )
-  select ${candidateColumns}, folders.parent_id as "parentId" from folders
+  select ${candidateColumns} from folders
   where id in (select value from ${list('closedIds')})
   union all
-  select * from (select id, sort_key as "sortKey", folded_name as "foldedName", folded_title as "foldedTitle",
-    parent_id as "parentId" from visible limit ${'limit'}) as open`;
+  select * from (select id, parent_id as "parentId", ${hexOf('sort_key')} as "sortKey", folded_name as "foldedName",
+    folded_title as "foldedTitle" from visible limit ${'limit'}) as open`;
 
 const findInside = sql<{ text: string; after: number; limit: number }, Candidate & { number: number }>`
   select ${candidateColumns}, folders.number
@@ -115,11 +116,40 @@ async function readVisible(
     if (level === undefined || (underId && id !== underId && !isInside(view, id, underId))) continue;
     (level >= READ ? openIds : closedIds).push(id);
   }
+  if (await seesMany(view, openIds, topIds)) return undefined;
   const parameters = { closedIds, openIds, accessIds: [...topIds], limit: maxVisible + 1 };
   const rows = await reader.all(findVisible, parameters);
   if (rows.length > maxVisible) return undefined;
-  for (const { id, parentId } of rows) ancestry.note(id, parentId);
   return rows;
+}
+
+const maxRounds = 4;
+const parentsPerRound = 4;
+const childrenPerParent = 12;
+
+/**
+ * Whether the viewer sees more than `maxVisible` folders, as far as the child counts of a few of them show: a fraction of
+ * what it takes to read them all. `topIds` are counted by themselves, and some as children of others.
+ */
+async function seesMany(
+  view: TreeView,
+  openIds: readonly string[],
+  topIds: ReadonlySet<string>,
+): Promise<boolean> {
+  let count = -topIds.size;
+  let unread = [...(await readFolders(view, openIds)).values()];
+  for (let round = 0; round <= maxRounds && unread.length > 0; round++) {
+    for (const folder of unread) count += visibleChildCount(view, folder);
+    if (count > maxVisible) return true;
+    // Small lists first: below them, few rows show many folders.
+    const parents = unread
+      .filter(({ childCount }) => childCount > 0)
+      .toSorted((one, other) => one.childCount - other.childCount)
+      .slice(0, parentsPerRound);
+    const { byParent } = await readChildren(view, parents, { limit: childrenPerParent }, maxVisible);
+    unread = [...byParent.values()].flatMap(({ folders }) => folders).filter(({ id }) => !topIds.has(id));
+  }
+  return false;
 }
 
 export function isInside({ ancestry }: TreeView, id: string, underId: string): boolean {

@@ -67,23 +67,25 @@ export async function searchFolders(
   charge: () => void,
 ): Promise<SearchResult> {
   const { reader, access } = view;
-  const { section, place: last } = after ?? { section: wholeSearch };
-  let best: Place[] = [];
+  const { section, place } = after ?? { section: wholeSearch };
+  const last = place && toMatch(place);
+  let best: Match[] = [];
   let totalCount = section.countBefore;
   let unseen = 0;
   let { end } = section;
   const keepBest = () => {
-    best = best.toSorted(comparePlaces).slice(0, first + 1);
+    best = best.toSorted(compareMatches).slice(0, first + 1);
   };
   for await (const batch of readCandidates(view, text, section, underId)) {
-    await view.ancestry.load(batch.candidates.map(({ id }) => id));
+    for (const { id, parentId } of batch.candidates) view.ancestry.note(id, parentId);
+    await view.ancestry.load(parentsOf(batch.candidates));
     for (const candidate of batch.candidates) {
-      const place = matchOf(view, text, candidate);
-      if (place || access.isAdministrator) charge();
+      const match = matchOf(view, text, candidate);
+      if (match || access.isAdministrator) charge();
       else unseen++;
-      if (!place || candidate.isRepeated || (underId && !isInside(view, candidate.id, underId))) continue;
+      if (!match || candidate.isRepeated || (underId && !isInside(view, candidate.id, underId))) continue;
       totalCount++;
-      if (!last || comparePlaces(place, last) > 0) best.push(place);
+      if (!last || compareMatches(match, last) > 0) best.push(match);
     }
     if (batch.end && unseen >= maxUnseen) {
       ({ end } = batch);
@@ -102,7 +104,7 @@ export async function searchFolders(
       ? undefined
       : (await searchCursors(reader, list, { start: end, countBefore: totalCount }))();
   const cursorAt = (index: number) =>
-    next !== undefined && index === shown.length - 1 ? next : cursorOf(shown[index]);
+    next !== undefined && index === shown.length - 1 ? next : cursorOf(toPlace(shown[index]!));
   const folders = await readFolders(
     view,
     shown.map(({ id }) => id),
@@ -119,17 +121,29 @@ export async function searchFolders(
   };
 }
 
+interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
+  /** See `rankOf`. */
+  readonly rank: number;
+}
+
+/** Each of them once: most matches of a search have few parents. */
+function parentsOf(candidates: readonly Candidate[]): readonly string[] {
+  const parents = new Set<string>();
+  for (const { parentId } of candidates) if (parentId !== null) parents.add(parentId);
+  return [...parents];
+}
+
 /** Where a candidate ranks; undefined if the viewer does not see it, or sees no text that matches. */
 function matchOf(
   view: TreeView,
   text: string,
   { id, sortKey, foldedName, foldedTitle }: Candidate,
-): Place | undefined {
+): Match | undefined {
   const level = visibleLevel(view, id);
   if (level === undefined) return undefined;
   // A passage shows only its name.
   const rank = rankOf(text, foldedName, level >= READ ? foldedTitle : null);
-  return rank === undefined ? undefined : { id, key: Buffer.concat([Buffer.of(rank), sortKey]) };
+  return rank === undefined ? undefined : { id, rank, sortKey };
 }
 
 /** 0 the whole text, 1 its beginning, 2 the beginning of a word, 3 anywhere; undefined if it does not match. */
@@ -151,6 +165,19 @@ function startsWord(target: string, text: string): boolean {
   return false;
 }
 
-function comparePlaces(one: Place, other: Place): number {
-  return Buffer.compare(one.key, other.key) || (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);
+function compareMatches(one: Match, other: Match): number {
+  return one.rank - other.rank || compareTexts(one.sortKey, other.sortKey) || compareTexts(one.id, other.id);
+}
+
+function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** As cursors contain it. */
+function toPlace({ id, rank, sortKey }: Match): Place {
+  return { id, key: Buffer.concat([Buffer.of(rank), Buffer.from(sortKey, 'hex')]) };
+}
+
+function toMatch({ id, key }: Place): Match {
+  return { id, rank: key[0] ?? 0, sortKey: Buffer.from(key.subarray(1)).toString('hex').toUpperCase() };
 }

@@ -366,7 +366,8 @@ export function createGraph({
       throw error;
     };
     try {
-      const firstRead = first === undefined ? undefined : readFirst(reader, first);
+      const rootId = services.accessBook.lastKnown(userId)?.access.rootId;
+      const firstRead = first === undefined ? undefined : readFirst(reader, first, rootId);
       const found = whenDone(firstRead, (read) =>
         whenDone(services.accessBook.accessFor(reader, userId, read?.head), (latest) => ({
           ...latest,

@@ -14,6 +14,7 @@ import type { SigningKeys } from '../sessions/signing-keys.ts';
 import type { Tracer } from '../tracer.ts';
 import { createTroubleLog, type NoteTrouble } from '../trouble-log.ts';
 import { answerError } from './answers.ts';
+import { readBytes } from './body-bytes.ts';
 import { BrokenRequests } from './broken-requests.ts';
 import { addConsole } from './console-route.ts';
 import { refuseOtherMethods } from './endpoint-route.ts';
@@ -115,7 +116,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.removeAllContentTypeParsers();
   // The first one by name: for any other type, Fastify searches for a parser.
   for (const mediaType of ['application/json', '*']) {
-    app.addContentTypeParser(mediaType, { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+    app.addContentTypeParser(mediaType, readBytes);
   }
   await addCors(app, settings.corsOrigins);
 

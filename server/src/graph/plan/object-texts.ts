@@ -91,9 +91,13 @@ export function listTexts<T>(
   const elements = lists.length === 1 ? lists[0]! : lists.flat();
   const written = run.inLists(starts, () => texts(elements, run));
   return whenDone(written, (all) =>
-    lists.map(({ length }, list) => {
-      const start = starts[list]!;
-      return `[${(length === all.length ? all : all.slice(start, start + length)).join()}]`;
-    }),
+    lists.map(({ length }, list) => listText(all, starts[list]!, starts[list]! + length)),
   );
+}
+
+/** Appended one by one: `join` would copy each of them twice. */
+function listText(texts: readonly string[], start: number, end: number): string {
+  let text = '[';
+  for (let index = start; index < end; index++) text += index > start ? `,${texts[index]!}` : texts[index]!;
+  return `${text}]`;
 }
