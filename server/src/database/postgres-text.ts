@@ -1,11 +1,14 @@
 /** Statements as PostgreSQL takes them: numbered parameters, arrays for lists, a trigram index for search. */
 
+import pg from 'pg';
 import { listPartOf, rowsOfEach, type Part, type Statement } from './statement.ts';
 
 export interface PostgresStatement {
   readonly text: string;
-  /** By which a connection knows it once it has been prepared; undefined if its plan depends on the values. */
-  readonly name: string | undefined;
+  /** By which a connection knows it once it has been prepared. */
+  readonly name: string;
+  /** Its plan depends on the values: they have to be part of the text. */
+  readonly isPlannedByValue: boolean;
   readonly valuesOf: (parameters: unknown) => unknown[];
   /** Its rows have a `list` as JSON. */
   readonly hasLists: boolean;
@@ -46,6 +49,7 @@ function writeForMany({ text, valuesOf }: PostgresStatement, name: string): Post
   return {
     text: start + rows.join(', '),
     name,
+    isPlannedByValue: false,
     hasLists: false,
     valuesOf: (parameters) => (parameters as unknown[]).flatMap(valuesOf),
   };
@@ -84,10 +88,11 @@ function write({ parts }: Statement, name: string): PostgresStatement {
       order by number limit ${parameter({ name: part.limit })}) as possible`;
   };
   const text = parts.map(writePart).join('');
-  const isPlannedAnew = parts.some((part) => typeof part === 'object' && part.kind === 'possible-matches');
+  const isPlannedByValue = parts.some((part) => typeof part === 'object' && part.kind === 'possible-matches');
   return {
     text,
-    name: isPlannedAnew ? undefined : name,
+    name,
+    isPlannedByValue,
     hasLists: listPartOf({ parts }) !== undefined,
     valuesOf: (parameters) =>
       values.map((value) => {
@@ -95,6 +100,23 @@ function write({ parts }: Statement, name: string): PostgresStatement {
         return value.toValue ? value.toValue(given as never) : given;
       }),
   };
+}
+
+/** The statement with values, for the driver. Without `keepsSessions`, a connection knows no statement by its name. */
+export function toQuery(
+  { text, name, isPlannedByValue, valuesOf }: PostgresStatement,
+  parameters: unknown,
+  keepsSessions: boolean,
+): pg.QueryConfig {
+  const values = valuesOf(parameters);
+  // Connections use generic plans, which do not consider the values of parameters.
+  if (isPlannedByValue)
+    return { text: text.replace(/\$(\d+)/g, (_, number) => literalOf(values[number - 1])) };
+  return keepsSessions ? { text, values, name } : { text, values };
+}
+
+function literalOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : pg.escapeLiteral(value as string);
 }
 
 const searchedText = `(folded_name || chr(10) || coalesce(folded_title, ''))`;

@@ -27,6 +27,7 @@ import {
   searchIndex,
   toPostgres,
   toPostgresForMany,
+  toQuery,
   type PostgresStatement,
 } from './postgres-text.ts';
 import type { Statement } from './statement.ts';
@@ -68,12 +69,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     askWritten<R>(client, toPostgres(statement), parameters);
 
   async function askWritten<R>(client: pg.ClientBase, written: PostgresStatement, parameters: unknown) {
-    const { text, name, valuesOf } = written;
-    onStatement?.(text);
+    onStatement?.(written.text);
     const startedAt = onTimed && performance.now();
     try {
-      const query = { text, values: valuesOf(parameters), ...(keepsSessions && name && { name }) };
-      const done = await client.query<R & pg.QueryResultRow>(query);
+      const done = await client.query<R & pg.QueryResultRow>(toQuery(written, parameters, keepsSessions));
       if (written.hasLists) for (const row of done.rows) parseList(row);
       return done;
     } catch (error) {

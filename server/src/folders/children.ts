@@ -17,11 +17,19 @@ import {
   parametersOf,
   statementFor,
   type ListedFolder,
+  type ListRow,
   type Restriction,
 } from './child-statements.ts';
 import type { Place } from './cursor.ts';
 import { byName, placeOf, sliceOf, type FolderFilter, type Slice } from './folder-list.ts';
-import { folderColumns, withLevel, type Folder, type FolderRow, type TreeView } from './folders.ts';
+import {
+  folderColumns,
+  withLevel,
+  type Folder,
+  type FolderRow,
+  type PageRead,
+  type TreeView,
+} from './folders.ts';
 
 const { READ } = accessLevels;
 
@@ -189,7 +197,24 @@ function readOpen(
   );
 }
 
-/** One statement. */
+/** The read of a page of one folder's children, as `readChildren` does it if the list is not restricted any further. */
+export function pageRead(view: Pick<TreeView, 'access'>, parentId: string, slice: Slice): PageRead {
+  return listRead(view, [parentId], slice, mostRows);
+}
+
+function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], slice: Slice, most: number) {
+  return {
+    statement: statementFor(slice, restrictionOf(view)),
+    parameters: {
+      ...parametersOf(view.access, slice),
+      parentIds,
+      // One more than asked for tells whether there is more.
+      limit: Math.min(slice.limit ?? Infinity, most, mostRows) + 1,
+    },
+  };
+}
+
+/** One statement, or none if the page was read with its folder. */
 function readTogether(
   view: TreeView,
   parents: readonly Folder[],
@@ -197,24 +222,40 @@ function readTogether(
   most: number,
   examined = rowsOf(parents, slice),
 ): PromiseOrValue<ListOfOne[]> {
-  const { limit = Infinity, isFromEnd } = slice;
-  const parameters = {
-    ...parametersOf(view.access, slice),
-    parentIds: parents.map(({ id }) => id),
-    // One more than asked for tells whether there is more.
-    limit: Math.min(limit, most, mostRows) + 1,
-  };
-  const statement = statementFor(slice, restrictionOf(view));
-  return whenDone(view.reader.all(statement, parameters, examined), (rows) => {
-    const lists: ListOfOne[] = [];
+  const read = listRead(
+    view,
+    parents.map(({ id }) => id),
+    slice,
+    most,
+  );
+  const lists =
+    view.firstPage && isSameRead(view.firstPage, read)
+      ? (view.firstPage.rows as readonly ListRow[])
+      : view.reader.all(read.statement, read.parameters, examined);
+  return whenDone(lists, (rows) => {
+    const found: ListOfOne[] = [];
     for (const { place, list: listed } of rows) {
       if (listed.length === 0) continue;
       const parent = parents[place]!;
       const folders = listed.map((each) => toFolder(view, parent, each));
-      lists.push({ parentId: parent.id, folders: isFromEnd ? folders.reverse() : folders });
+      found.push({ parentId: parent.id, folders: slice.isFromEnd ? folders.reverse() : folders });
     }
-    return lists;
+    return found;
   });
+}
+
+function isSameRead(one: PageRead, other: PageRead): boolean {
+  return (
+    one.statement === other.statement &&
+    Object.entries(one.parameters).every(([name, value]) => isSameValue(value, other.parameters[name]))
+  );
+}
+
+/** Of parameters: arrays of one id, keys as bytes, and simple values. */
+function isSameValue(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (one instanceof Uint8Array) return other instanceof Uint8Array && Buffer.compare(one, other) === 0;
+  return Array.isArray(one) && Array.isArray(other) && one.length + other.length === 2 && one[0] === other[0];
 }
 
 /** A row with long texts counts as several. */

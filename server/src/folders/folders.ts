@@ -12,8 +12,9 @@ import {
   whenDone,
   type ConsistentReader,
   type PromiseOrValue,
+  type Reader,
 } from '../database/database.ts';
-import { list, sql, textList } from '../database/statement.ts';
+import { list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
@@ -48,6 +49,18 @@ export interface TreeView {
   readonly ancestry: Ancestry;
   /** A folder that was read together with the head of the journal. Its ancestors are in `ancestry`. */
   readonly first?: FolderRow | undefined;
+  /** Children of that folder that were read with it. */
+  readonly firstPage?: FirstPage | undefined;
+}
+
+/** The statement that reads a page of the children of one folder. */
+export interface PageRead {
+  readonly statement: Statement<Readonly<Record<string, unknown>>, ListOfEach>;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export interface FirstPage extends PageRead {
+  readonly rows: readonly ListOfEach[];
 }
 
 const { NONE, READ } = accessLevels;
@@ -84,7 +97,7 @@ const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; 
 export function viewTree(reader: ConsistentReader, access: Access, first?: FirstRead): TreeView {
   const ancestry = new Ancestry(reader, access.rootId);
   for (const [id, parentId] of first?.steps ?? []) if (id !== access.rootId) ancestry.note(id, parentId);
-  return { reader, access, ancestry, first: first?.row };
+  return { reader, access, ancestry, first: first?.row, firstPage: first?.page };
 }
 
 /** The head of the journal and a folder with its ancestors, from one snapshot. */
@@ -93,6 +106,7 @@ export interface FirstRead {
   /** Undefined if there is no such folder. Its ancestors show whether it is in the tree. */
   readonly row: FolderRow | undefined;
   readonly steps: readonly Step[];
+  readonly page?: FirstPage | undefined;
 }
 
 type Step = readonly [id: string, parentId: string | null];
@@ -106,30 +120,62 @@ const findFirst = sql<{ id: string }, FirstRow>`
   select ${firstColumns} from journal_counter left join folders on folders.id = ${'id'}`;
 
 // Each step is the id of a folder, followed by that of its parent.
-const findFirstWithAncestors = sql<{ id: string }, FirstRow & { steps: string | null }>`
+const withAncestors = (list: Statement) => sql<{ id: string }, FirstRow & FirstLists>`
   with recursive up (id, parent_id) as (
     select id, parent_id from folders where id = ${'id'}
     union
     select folders.id, folders.parent_id from up join folders on folders.id = up.parent_id
   )
   select ${firstColumns},
-    (select string_agg(cast(up.id as text) || coalesce(cast(up.parent_id as text), ''), ' ') from up) as steps
+    (select string_agg(cast(up.id as text) || coalesce(cast(up.parent_id as text), ''), ' ') from up) as steps,
+    ${list} as list
   from journal_counter left join folders on folders.id = ${'id'}`;
+
+interface FirstLists {
+  readonly steps: string | null;
+  readonly list: ListOfEach['list'] | null;
+}
+
+const findFirstWithAncestors = withAncestors(sql`null`);
+const findFirstWithPage = new WeakMap<Statement, typeof findFirstWithAncestors>();
+
+function firstStatement(page: PageRead | undefined): typeof findFirstWithAncestors {
+  if (!page) return findFirstWithAncestors;
+  const { statement } = page;
+  let found = findFirstWithPage.get(statement);
+  if (!found) {
+    found = withAncestors(sql`(select lists.list from (${statement}) as lists)`);
+    findFirstWithPage.set(statement, found);
+  }
+  return found;
+}
 
 const findParentId = sql<{ id: string }, { parentId: string | null }>`
   select parent_id as "parentId" from folders where id = ${'id'}`;
 
-/** The first read of an answer that shows one folder. Ancestors are read up to `rootId`. */
-export function readFirst(reader: ConsistentReader, id: string, rootId?: string): PromiseOrValue<FirstRead> {
+export interface FirstReadOptions {
+  /** Ancestors are read up to here. */
+  readonly rootId?: string | undefined;
+  /** Read in the same statement, except on an embedded database, where that gains nothing. */
+  readonly page?: PageRead | undefined;
+}
+
+/** The first read of an answer that shows one folder. On a remote database it is one statement. */
+export function readFirst(
+  reader: Reader & Pick<ConsistentReader, 'isEmbedded'>,
+  id: string,
+  { rootId, page }: FirstReadOptions,
+): PromiseOrValue<FirstRead> {
   if (reader.isEmbedded) {
     const found = reader.get(findFirst, { id }) as FirstRow;
     const steps = stepsAbove(reader, id, found.parentId, rootId);
     return { head: toHead(found), row: toFirstRow(found), steps };
   }
-  return whenDone(reader.get(findFirstWithAncestors, { id }), (found) => ({
+  return whenDone(reader.get(firstStatement(page), { ...page?.parameters, id }), (found) => ({
     head: toHead(found!),
     row: toFirstRow(found!),
     steps: found!.steps?.split(' ').map(toStep) ?? [],
+    page: page && { ...page, rows: [{ place: 0, list: found!.list ?? [] }] },
   }));
 }
 
@@ -148,7 +194,7 @@ function toHead({ number, nonce, accessNumber }: FirstRow): JournalHead {
 
 /** From parent to parent: on an embedded database this takes half the time of a recursive statement. */
 function stepsAbove(
-  reader: ConsistentReader,
+  reader: Reader,
   id: string,
   parentId: string | null,
   rootId: string | undefined,

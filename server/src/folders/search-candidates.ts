@@ -7,7 +7,7 @@ import { accessLevels } from '../access/access-level.ts';
 import { nobodysId } from '../database/row-id.ts';
 import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
 import { readChildren, visibleChildCount } from './children.ts';
-import { readFolders, visibleLevel, type TreeView } from './folders.ts';
+import { readFolders, visibleLevel, type Folder, type TreeView } from './folders.ts';
 import type { Position, Section } from './search-cursor.ts';
 
 export interface Candidate {
@@ -123,7 +123,7 @@ async function readVisible(
   return rows;
 }
 
-const maxRounds = 4;
+const maxRounds = 6;
 const parentsPerRound = 4;
 const childrenPerParent = 12;
 
@@ -137,19 +137,33 @@ async function seesMany(
   topIds: ReadonlySet<string>,
 ): Promise<boolean> {
   let count = -topIds.size;
-  let unread = [...(await readFolders(view, openIds)).values()];
-  for (let round = 0; round <= maxRounds && unread.length > 0; round++) {
-    for (const folder of unread) count += visibleChildCount(view, folder);
+  let found: Iterable<Folder> = (await readFolders(view, openIds)).values();
+  const parents: Folder[] = [];
+  for (let round = 0; round <= maxRounds; round++) {
+    for (const folder of found) {
+      count += visibleChildCount(view, folder);
+      if (folder.childCount > 0) parents.push(folder);
+    }
     if (count > maxVisible) return true;
-    // Small lists first: below them, few rows show many folders.
-    const parents = unread
-      .filter(({ childCount }) => childCount > 0)
-      .toSorted((one, other) => one.childCount - other.childCount)
-      .slice(0, parentsPerRound);
-    const { byParent } = await readChildren(view, parents, { limit: childrenPerParent }, maxVisible);
-    unread = [...byParent.values()].flatMap(({ folders }) => folders).filter(({ id }) => !topIds.has(id));
+    if (parents.length === 0) return false;
+    const { byParent } = await readChildren(
+      view,
+      takeSome(parents, parentsPerRound),
+      { limit: childrenPerParent },
+      maxVisible,
+    );
+    found = [...byParent.values()].flatMap(({ folders }) => folders).filter(({ id }) => !topIds.has(id));
   }
   return false;
+}
+
+/** Removes so many and returns them, from all over the list: neighbours are often alike. */
+function takeSome<T>(all: T[], count: number): T[] {
+  const step = Math.ceil(all.length / count);
+  return Array.from(
+    { length: Math.ceil(all.length / step) },
+    (_, index) => all.length - 1 - index * step,
+  ).map((index) => all.splice(index, 1)[0]!);
 }
 
 export function isInside({ ancestry }: TreeView, id: string, underId: string): boolean {

@@ -77,8 +77,9 @@ export async function searchFolders(
     best = best.toSorted(compareMatches).slice(0, first + 1);
   };
   for await (const batch of readCandidates(view, text, section, underId)) {
-    for (const { id, parentId } of batch.candidates) view.ancestry.note(id, parentId);
     await view.ancestry.load(parentsOf(batch.candidates));
+    // Only now: other fields of the answer must not find a folder whose ancestors are not known yet.
+    for (const { id, parentId } of batch.candidates) view.ancestry.note(id, parentId);
     for (const candidate of batch.candidates) {
       const match = matchOf(view, text, candidate);
       if (match || access.isAdministrator) charge();

@@ -9,9 +9,8 @@ import {
 } from 'graphql';
 import type { GraphRequest } from '@espalier/contract';
 import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
-import { isRowId } from '../database/row-id.ts';
 import { AccessChanges } from '../folders/access-changes.ts';
-import { readFirst, viewTree } from '../folders/folders.ts';
+import { viewTree } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned, Refusal } from '../refusal.ts';
 import type { Tracer } from '../tracer.ts';
@@ -45,6 +44,7 @@ import { createSchema } from './schema.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { keptTurns, noteOperation, traceFields, tracedGraph, traceReads } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
+import { SecondRead, ViewerSnapshots, type OpenOptions } from './viewer-snapshots.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface GraphOptions extends GraphServices, ResultOptions {
@@ -121,6 +121,7 @@ export function createGraph({
   const takesLong = createFieldCheck(schema, isLongField);
   const selectsList = createFieldCheck(schema, isListField);
   const tookLong = new WeakSet<DocumentNode>();
+  const snapshots = new ViewerSnapshots(services);
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
   const mutations = { ...services, domain: createDomain(services), longReads };
   const accessChanges = new AccessChanges(services);
@@ -133,7 +134,7 @@ export function createGraph({
     results,
     tracer,
     read: {
-      once: ({ viewer }, pace, work) => withContext(openSnapshot(viewer), { viewer, pace }, work),
+      once: ({ viewer }, pace, work) => withContext(snapshots.open(viewer), { viewer, pace }, work),
       inOnePiece: ({ viewer, request }, asked, work) => inOnePiece(viewer, request, asked, work),
       long: readLong,
       mayTakeLong,
@@ -224,9 +225,7 @@ export function createGraph({
       (turn) => {
         begin(operation);
         return withPlan(operation, plan, (execute, used) =>
-          inOnePiece(viewer, request, { turn, first: used && firstFolderOf(used, viewer) }, (context) =>
-            execute(context),
-          ),
+          inOnePiece(viewer, request, { turn, ...used }, (context) => execute(context)),
         );
       },
       { signal },
@@ -247,7 +246,7 @@ export function createGraph({
   function withPlan<T extends GraphResult | null>(
     { query, request }: Operation,
     plan: ReadyPlan | undefined,
-    run: (execute: Execute, used?: ReadyPlan) => PromiseOrValue<T>,
+    run: (execute: Execute, used?: OpenOptions) => PromiseOrValue<T>,
   ): PromiseOrValue<T> {
     const byGraphqlJs = () => {
       onQuery?.('graphql-js');
@@ -258,19 +257,25 @@ export function createGraph({
       );
     };
     if (!plan) return byGraphqlJs();
-    const recover = (error: unknown) => {
+    const byPlan = (used: OpenOptions) =>
+      run((context) => whenDone(plan.run(context), (data) => plannedResult(data, query)), used);
+    const recover = (error: unknown): PromiseOrValue<T> => {
       if (error instanceof Refusal) throw error;
+      if (error instanceof SecondRead) return attempt(() => byPlan({ plan }));
       // An argument that graphql-js refuses.
       if (!(error instanceof GraphQLError)) onPlanFailure(error);
       return byGraphqlJs();
     };
-    try {
-      onQuery?.('plan');
-      const done = run((context) => whenDone(plan.run(context), (data) => plannedResult(data, query)), plan);
-      return isPromise(done) ? done.catch(recover) : done;
-    } catch (error) {
-      return recover(error);
-    }
+    const attempt = (work: () => PromiseOrValue<T>): PromiseOrValue<T> => {
+      try {
+        const done = work();
+        return isPromise(done) ? done.catch(recover) : done;
+      } catch (error) {
+        return recover(error);
+      }
+    };
+    onQuery?.('plan');
+    return attempt(() => byPlan({ plan, mayReadOnce: true }));
   }
 
   function plannedResult({ text, errors }: PlannedData, query: string): GraphResult {
@@ -282,7 +287,7 @@ export function createGraph({
   function inOnePiece<T>(
     viewer: Viewer,
     { document }: Operation['request'],
-    { turn, first, ...asked }: Omit<Asked, 'viewer' | 'pace'> & OnePieceOptions,
+    { turn, plan, mayReadOnce, ...asked }: Omit<Asked, 'viewer' | 'pace'> & OnePieceOptions,
     work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ): PromiseOrValue<T | null> {
     const pace = new OnePiece(turn);
@@ -297,7 +302,11 @@ export function createGraph({
       return null;
     };
     try {
-      const done = withContext(openSnapshot(viewer, first), { ...asked, viewer, pace }, work);
+      const done = withContext(
+        snapshots.open(viewer, { plan, mayReadOnce }),
+        { ...asked, viewer, pace },
+        work,
+      );
       return isPromise(done) ? done.then(orNull, recover) : orNull(done);
     } catch (error) {
       return recover(error);
@@ -349,36 +358,6 @@ export function createGraph({
     const result = await withContext(opened, { ...asked, viewer, pace }, work);
     if (pace.yields === 0) tookLong.delete(request.document);
     return result;
-  }
-
-  /** The id of the folder that a plan reads first, if it is one. */
-  function firstFolderOf(plan: ReadyPlan, { userId }: Viewer): string | undefined {
-    const id = plan.firstFolder();
-    if (id === null) return services.accessBook.lastKnown(userId)?.access.rootId;
-    return id !== undefined && isRowId(id) ? id : undefined;
-  }
-
-  /** For an answer that is read at once. `first` is the id of a folder that is read together with the head. */
-  function openSnapshot({ userId }: Viewer, first?: string): PromiseOrValue<ViewerSnapshot> {
-    const reader = services.database.openSnapshot();
-    const refuse = (error: unknown): never => {
-      reader.end();
-      throw error;
-    };
-    try {
-      const rootId = services.accessBook.lastKnown(userId)?.access.rootId;
-      const firstRead = first === undefined ? undefined : readFirst(reader, first, rootId);
-      const found = whenDone(firstRead, (read) =>
-        whenDone(services.accessBook.accessFor(reader, userId, read?.head), (latest) => ({
-          ...latest,
-          reader,
-          first: read,
-        })),
-      );
-      return isPromise(found) ? found.catch(refuse) : found;
-    } catch (error) {
-      return refuse(error);
-    }
   }
 
   /** Ends the snapshot when the answer is done. */
@@ -436,10 +415,8 @@ function begin({ mayBegin, signal }: Pick<GraphLimits, 'mayBegin' | 'signal'>): 
   mayBegin?.();
 }
 
-interface OnePieceOptions {
+interface OnePieceOptions extends OpenOptions {
   readonly turn: Pace;
-  /** The id of the folder to read together with the head of the journal. */
-  readonly first?: string | undefined;
 }
 
 type Execute = (context: GraphContext, pace?: Pace) => PromiseOrValue<GraphResult>;

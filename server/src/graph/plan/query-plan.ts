@@ -5,6 +5,7 @@ import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.
 import type { GraphContext } from '../builder.ts';
 import type { FolderConnection } from '../tree/folder-connection.ts';
 import type { FolderNode } from '../tree/folder-level.ts';
+import { planFirstRead, type PlannedFirstRead } from './first-read.ts';
 import { planConnections, planFolders } from './folder-plan.ts';
 import { quote } from './json-text.ts';
 import { LocatedRefusal, PlanRun, type TraceField } from './plan-run.ts';
@@ -18,8 +19,8 @@ export interface PlannedData {
 
 export interface QueryPlan {
   run(context: GraphContext, variables: Variables, trace?: TraceField): PromiseOrValue<PlannedData>;
-  /** The id of the folder that is read first, or null for the root; undefined if it is not found by its id. */
-  firstFolder(variables: Variables): string | null | undefined;
+  /** Undefined if it reads no folder by its id. */
+  readonly firstRead: PlannedFirstRead | undefined;
   /** How many fields it holds. */
   readonly size: number;
 }
@@ -41,21 +42,15 @@ export function planQuery(
     const selections = new Selections(schema, document, operation, variables);
     const selected = selections.ofOperation();
     const fields = selected.map((field) => rootField(selections, field));
-    const first = selected.find(({ name }) => name === 'folder' || name === 'node');
     return {
       size: selections.size,
       run: (context, given, trace) => runFields(fields, new PlanRun(context, given, trace)),
-      firstFolder: (given) => first && folderIdIn(first.argumentsIn(given)),
+      firstRead: planFirstRead(selections, selected),
     };
   } catch (error) {
     if (error instanceof Unplannable || error instanceof GraphQLError) return undefined;
     throw error;
   }
-}
-
-function folderIdIn({ id, path }: Variables): string | null | undefined {
-  if (typeof path === 'string') return undefined;
-  return typeof id === 'string' ? id : null;
 }
 
 function rootField(selections: Selections, field: SelectedField): RootField {

@@ -29,8 +29,8 @@ type PlannedRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variab
 /** A plan with the variables of one request. */
 export interface ReadyPlan {
   run(context: GraphContext): PromiseOrValue<PlannedData>;
-  /** See `QueryPlan.firstFolder`. */
-  firstFolder(): string | null | undefined;
+  readonly variables: Variables;
+  readonly firstRead: QueryPlan['firstRead'];
 }
 
 /** Of all plans together: one takes about a kilobyte, and so do four tokens of its document, which it keeps alive. */
@@ -67,7 +67,8 @@ export function createQueryPlans(schema: GraphQLSchema, trace?: TraceField): Que
       return (
         plan && {
           run: (context) => plan.run(context, variables, trace),
-          firstFolder: () => plan.firstFolder(variables),
+          variables,
+          firstRead: plan.firstRead,
         }
       );
     },

@@ -11,7 +11,7 @@ import {
   type Slice,
 } from '../../folders/folder-list.ts';
 import { fromCursor, toCursor } from '../../folders/cursor.ts';
-import type { TreeView } from '../../folders/folders.ts';
+import type { Access } from '../../access/access.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Budget } from '../price/budget.ts';
 import type { ChildNodes, FolderNode } from './folder-level.ts';
@@ -71,24 +71,8 @@ export class ChildConnection implements FolderConnection, PageInfo {
     this.#parent = parent;
     this.#budget = budget;
     this.#info = info;
-    const { limit, isFromEnd } = pageSize(given, budget, info);
-    const { order, filter } = given;
-    const placeAt = (argument: 'after' | 'before') => {
-      const cursor = given[argument];
-      if (typeof cursor !== 'string') return undefined;
-      return fromCursor(this.#list(order), cursor, argument, keyBytesOf((order ?? byName).field));
-    };
-    this.#slice = {
-      after: placeAt('after'),
-      before: placeAt('before'),
-      limit,
-      isFromEnd,
-      skip: toSkip(given),
-      order,
-      filter,
-      // Whoever does not see everything has their rights on each folder looked up by its id.
-      columns: leastFor(parent.level.view, selectedColumns(info), order),
-    };
+    const page = pageSize(given, budget, info);
+    this.#slice = toSlice(parent.id, { ...given, ...page }, parent.level.view.access, info);
   }
 
   get edges(): PromiseOrValue<readonly FolderEdge[]> {
@@ -169,12 +153,43 @@ export class ChildConnection implements FolderConnection, PageInfo {
     return toCursor(this.#list(order), placeOf(folder, order.field));
   };
 
-  #list({ field }: FolderOrder = byName): string {
-    return `children ${this.#parent.id} ${field}`;
+  #list(order: FolderOrder = byName): string {
+    return childList(this.#parent.id, order);
   }
 }
 
-function leastFor({ access }: TreeView, columns: FolderColumns, order?: FolderOrder): FolderColumns {
+function childList(parentId: string, { field }: FolderOrder): string {
+  return `children ${parentId} ${field}`;
+}
+
+/** What the arguments ask for of the children of a folder. */
+export function toSlice(
+  parentId: string,
+  given: ChildArguments & Pick<Slice, 'limit' | 'isFromEnd'>,
+  access: Access,
+  info: Parameters<typeof selectedColumns>[0],
+): Slice {
+  const { order, filter, limit, isFromEnd } = given;
+  const placeAt = (argument: 'after' | 'before') => {
+    const cursor = given[argument];
+    if (typeof cursor !== 'string') return undefined;
+    const { field } = order ?? byName;
+    return fromCursor(childList(parentId, order ?? byName), cursor, argument, keyBytesOf(field));
+  };
+  return {
+    after: placeAt('after'),
+    before: placeAt('before'),
+    limit,
+    isFromEnd,
+    skip: toSkip(given),
+    order,
+    filter,
+    // Whoever does not see everything has their rights on each folder looked up by its id.
+    columns: leastFor(access, selectedColumns(info), order),
+  };
+}
+
+function leastFor(access: Access, columns: FolderColumns, order?: FolderOrder): FolderColumns {
   // The cursors of another order need the time of the last update.
   if (order) return columns === 'texts' ? columns : 'all';
   return columns === 'name' && !access.isAdministrator ? 'main' : columns;

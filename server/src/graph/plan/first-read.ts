@@ -1,0 +1,106 @@
+/**
+ * What a plan reads first: a folder, and perhaps a page of its sub-folders, in one statement. On a remote database that is
+ * the whole answer to what clients send most, without a transaction and without a second round trip.
+ */
+
+import type { Access } from '../../access/access.ts';
+import { pageRead } from '../../folders/children.ts';
+import type { PageRead } from '../../folders/folders.ts';
+import { Refusal } from '../../refusal.ts';
+import { toSlice } from '../tree/folder-connection.ts';
+import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
+
+export interface PlannedFirstRead {
+  /** The id of the folder that is read first, or null for the root; undefined if it is not found by its id. */
+  folder(variables: Variables): string | null | undefined;
+  /** The page that is read with it, if there is one. */
+  page(variables: Variables, folderId: string, access: Access): PageRead | undefined;
+  /** The answer needs no other read, unless the rights of the viewer have changed or hide a part of it. */
+  readonly isOnly: boolean;
+}
+
+/** A longer page may not be worth reading: the list may turn out to be one that the viewer does not see. */
+const maxFirst = 200;
+
+/** What a folder holds when it has been read. */
+const ownFields = new Set([
+  ...['__typename', 'id', 'name', 'title', 'icon', 'description', 'properties'],
+  ...['parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
+]);
+/** What a page of a list holds; `hasPreviousPage` may need another read. */
+const pageInfoFields = new Set(['__typename', 'hasNextPage', 'startCursor', 'endCursor']);
+
+export function planFirstRead(
+  selections: Selections,
+  rootFields: readonly SelectedField[],
+): PlannedFirstRead | undefined {
+  const first = rootFields.find(({ name }) => name === 'folder' || name === 'node');
+  if (!first) return undefined;
+  const inside = selections.inside(first);
+  const [list, ...otherLists] = inside.filter(({ name }) => name === 'folders');
+  const isOnly =
+    otherLists.length === 0 &&
+    rootFields.every((field) => field === first || field.name === '__typename' || field.name === 'cursor') &&
+    inside.every((field) => ownFields.has(field.name) || (field === list && isPage(selections, list)));
+  return {
+    isOnly,
+    folder: (variables) => folderIdIn(first.argumentsIn(variables)),
+    page: (variables, folderId, access) =>
+      isOnly && list ? pageIn(list, variables, folderId, access) : undefined,
+  };
+}
+
+function folderIdIn({ id, path }: Variables): string | null | undefined {
+  if (typeof path === 'string') return undefined;
+  return typeof id === 'string' ? id : null;
+}
+
+function isPage(selections: Selections, list: SelectedField): boolean {
+  return selections.inside(list).every((field) => {
+    if (field.name === 'pageInfo') {
+      return selections.inside(field).every(({ name }) => pageInfoFields.has(name));
+    }
+    if (field.name === 'items') return areOwn(selections, field);
+    if (field.name !== 'edges') return true;
+    return selections.inside(field).every((inner) => inner.name !== 'node' || areOwn(selections, inner));
+  });
+}
+
+/** Of the sub-folders of a sub-folder only their number is known. */
+function areOwn(selections: Selections, field: SelectedField): boolean {
+  return selections
+    .inside(field)
+    .every(
+      (inner) =>
+        ownFields.has(inner.name) ||
+        (inner.name === 'folders' && selections.inside(inner).every(({ name }) => name === 'totalCount')),
+    );
+}
+
+function pageIn(
+  list: SelectedField,
+  variables: Variables,
+  folderId: string,
+  access: Access,
+): PageRead | undefined {
+  try {
+    const { first, after, skip, ...others } = list.argumentsIn(variables);
+    const isSimple = Object.values(others).every(isAbsent) && (isAbsent(skip) || skip === 0);
+    if (!isSimple || typeof first !== 'number' || first < 0 || first > maxFirst) return undefined;
+    const slice = toSlice(
+      folderId,
+      { after: after as string | null, limit: first, isFromEnd: false },
+      access,
+      list.info,
+    );
+    return pageRead({ access }, folderId, slice);
+  } catch (error) {
+    // The query itself reports what is wrong with its arguments.
+    if (error instanceof Refusal || error instanceof Unplannable) return undefined;
+    throw error;
+  }
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === null || value === undefined;
+}
