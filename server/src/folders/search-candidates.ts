@@ -123,9 +123,9 @@ async function readVisible(
   return rows;
 }
 
-const maxRounds = 6;
+const maxRounds = 4;
 const parentsPerRound = 4;
-const childrenPerParent = 12;
+const childrenPerParent = 20;
 
 /**
  * Whether the viewer sees more than `maxVisible` folders, as far as the child counts of a few of them show: a fraction of
@@ -157,13 +157,16 @@ async function seesMany(
   return false;
 }
 
-/** Removes so many and returns them, from all over the list: neighbours are often alike. */
-function takeSome<T>(all: T[], count: number): T[] {
-  const step = Math.ceil(all.length / count);
-  return Array.from(
-    { length: Math.ceil(all.length / step) },
-    (_, index) => all.length - 1 - index * step,
-  ).map((index) => all.splice(index, 1)[0]!);
+/** Removes some and returns them: from the shorter lists, because long ones are often the last level, and from all over. */
+function takeSome(parents: Folder[], count: number): Folder[] {
+  parents.sort((one, other) => one.childCount - other.childCount);
+  const among = Math.max(count, Math.ceil(parents.length / 2));
+  const step = Math.max(1, Math.floor(among / count));
+  const taken: Folder[] = [];
+  for (let index = Math.min(among, parents.length) - 1; index >= 0 && taken.length < count; index -= step) {
+    taken.push(...parents.splice(index, 1));
+  }
+  return taken;
 }
 
 export function isInside({ ancestry }: TreeView, id: string, underId: string): boolean {
