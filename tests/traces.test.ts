@@ -86,13 +86,12 @@ for (const kind of databaseKinds) {
       const query = `{ folder { name folders(first: 1) { items { name } } } }`;
       await ask(createFolder, {}, { name: 'Acorn' });
       await ask(query);
-      assert.deepEqual(drawn(await traced('b'.repeat(32), query)), [
-        'POST /graphql',
-        '  query',
-        '    select folders',
-        '    FolderConnection.items',
-        '      select folders',
-      ]);
+      // PostgreSQL reads the folder and the page in one statement.
+      const reads =
+        kind === sqlite
+          ? ['    select journal_counter', '    FolderConnection.items', '      select folders']
+          : ['    select folders'];
+      assert.deepEqual(drawn(await traced('b'.repeat(32), query)), ['POST /graphql', '  query', ...reads]);
     });
 
     test(`a mutation is traced with its transaction, and a statement says what it does`, async () => {

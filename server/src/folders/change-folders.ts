@@ -15,7 +15,7 @@ import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
 import { toFolderName } from './folder-name.ts';
 import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
 import { foldStored } from './folded-text.ts';
-import { requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
+import { requireFolder, viewTree, type FirstRead, type Folder, type TreeView } from './folders.ts';
 import { insertRow, newRow } from './folder-rows.ts';
 import { sortKey } from './sort-key.ts';
 
@@ -61,6 +61,12 @@ export interface WrittenFolder {
   readonly way: readonly string[];
 }
 
+interface ChangeMoment {
+  readonly now: number;
+  /** If the folder has been read in this transaction already. */
+  readonly first?: FirstRead | undefined;
+}
+
 export interface FolderDeletion {
   readonly id: string;
   readonly isRecursive: boolean;
@@ -104,11 +110,11 @@ export async function createFolder(
   transaction: Transaction,
   access: Access,
   given: NewFolder,
-  now: number,
+  { now, first }: ChangeMoment,
 ): Promise<WrittenFolder> {
   const name = toFolderName(given.name);
   const texts = toTexts(given);
-  const view = viewTree(transaction, access);
+  const view = viewTree(transaction, access, first);
   const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
@@ -141,16 +147,18 @@ export async function updateFolder(
   transaction: Transaction,
   access: Access,
   given: FolderUpdate,
-  now: number,
+  { now, first }: ChangeMoment,
 ): Promise<WrittenFolder> {
-  const view = viewTree(transaction, access);
+  const view = viewTree(transaction, access, first);
   const changed = toTexts(given);
   const givenName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
   const folder = await writableFolder(view, given.id, given.expectedVersion);
   const { id, parentId, name: oldName } = folder;
   const way = view.ancestry.wayTo(id)!;
   const newName = givenName === oldName ? undefined : givenName;
-  const before = (await transaction.get(findTexts, { id }))!;
+  const before = folder.texts
+    ? { title: folder.title, ...folder.texts }
+    : (await transaction.get(findTexts, { id }))!;
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
@@ -176,8 +184,8 @@ export async function updateFolder(
       ...differences({ name: oldName, ...before }, { name, ...stored }),
     }),
   ]);
-  const { title } = stored;
-  return { folder: { ...folder, name, title, version: folder.version + 1, updatedAt: now }, way };
+  const { title, ...texts } = stored;
+  return { folder: { ...folder, name, title, texts, version: folder.version + 1, updatedAt: now }, way };
 }
 
 /** What of the texts is different, for the journal: the beginning of each. */

@@ -359,8 +359,8 @@ function segmentEnd(
 ): PromiseOrValue<Place | undefined> {
   const { order = byName, isFromEnd } = slice;
   const probe: Slice = { ...slice, filter: undefined, columns: 'all', skip: rows - 1, limit: 0 };
-  // The index is enough to pass over them: that takes a tenth of the time.
-  const examined = Math.ceil(rows / 10);
+  // The index is enough to pass over them: that takes less than a fifth of the time.
+  const examined = Math.ceil(rows / 5);
   return whenDone(readTogether(view, [parent], probe, mostRows, examined), ([list]) => {
     const folder = list?.folders.at(isFromEnd ? -1 : 0);
     return folder && placeOf(folder, order.field);

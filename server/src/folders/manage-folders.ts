@@ -4,6 +4,8 @@
  */
 
 import type { Access } from '../access/access.ts';
+import type { PromiseOrValue, Transaction } from '../database/database.ts';
+import { isRowId } from '../database/row-id.ts';
 import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
 import {
   checkMove,
@@ -18,7 +20,7 @@ import {
   type NewFolder,
   type WrittenFolder,
 } from './change-folders.ts';
-import { requireFolder, viewTree, type Folder } from './folders.ts';
+import { readFirst, requireFolder, viewTree, type FirstRead, type Folder } from './folders.ts';
 import { importFolders, type FolderImport, type Imported, type ImportOptions } from './import-folders.ts';
 import { restoreFolder, type Restoration } from './trash.ts';
 
@@ -66,6 +68,13 @@ export interface FolderLimits {
   readonly maxImportFolders: number;
 }
 
+/** The folder with its ancestors, if it can be read before the rights of the viewer. */
+function ofFolder(
+  id: string | null | undefined,
+): ((transaction: Transaction) => PromiseOrValue<FirstRead>) | undefined {
+  return typeof id === 'string' && isRowId(id) ? (transaction) => readFirst(transaction, id, {}) : undefined;
+}
+
 export function manageFolders(
   changes: Changes<Access>,
   { trashDays, maxImportFolders }: FolderLimits,
@@ -74,14 +83,16 @@ export function manageFolders(
     create: (caller, input) =>
       changes.run(caller, {
         memory: aFolder,
-        work: async (transaction, access, { now }) =>
-          toChanged(await createFolder(transaction, access, input, now)),
+        prefetch: ofFolder(input.parentId),
+        work: async (transaction, access, { now }, first) =>
+          toChanged(await createFolder(transaction, access, input, { now, first })),
       }),
     update: (caller, input) =>
       changes.run(caller, {
         memory: aFolder,
-        work: async (transaction, access, { now }) =>
-          toChanged(await updateFolder(transaction, access, input, now)),
+        prefetch: ofFolder(input.id),
+        work: async (transaction, access, { now }, first) =>
+          toChanged(await updateFolder(transaction, access, input, { now, first })),
       }),
     move: (caller, input, { isDryRun }) =>
       changes.run(caller, {

@@ -5,11 +5,18 @@
 
 import type { Clock } from '../clock.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
-import type { ChangeOptions, Database, PromiseOrValue, Snapshot, Transaction } from '../database/database.ts';
+import {
+  together,
+  type ChangeOptions,
+  type Database,
+  type PromiseOrValue,
+  type Snapshot,
+  type Transaction,
+} from '../database/database.ts';
 import { abandoned, Refusal } from '../refusal.ts';
-import { findMade, recordMade, type ChangeIdentity } from './idempotency.ts';
+import { findMade, readMade, recordMade, toMade, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPlace } from './journal-entry.ts';
-import { changeInTurn, headIn, type ChangedBy, type JournalHead } from './journal.ts';
+import { headIn, takeTurn, type ChangedBy, type JournalHead } from './journal.ts';
 
 /** The viewer who requests a change. */
 export interface Caller {
@@ -40,12 +47,19 @@ export interface Memory<T, Kept> {
 export const nothing: Memory<void, null> = { keep: () => null, recall: () => undefined };
 export const aNumber: Memory<number, number> = { keep: (number) => number, recall: (number) => number };
 
-export interface Change<Rights, T, Kept> extends ChangeOptions {
+export interface Change<Rights, T, Kept, Read = undefined> extends ChangeOptions {
   /** Without it, the change may be made any number of times: for example a dry run. */
   readonly memory: Memory<T, Kept> | undefined;
   /** Throws what needs no look at the data. Called before the change waits for its turn, and again in its turn. */
   readonly check?: (rights: Rights) => void;
-  readonly work: (transaction: Transaction, rights: Rights, by: ViewerChange) => PromiseOrValue<T>;
+  /** What the work reads first: a remote database gets it together with the statements before the work. */
+  readonly prefetch?: ((transaction: Transaction) => PromiseOrValue<Read>) | undefined;
+  readonly work: (
+    transaction: Transaction,
+    rights: Rights,
+    by: ViewerChange,
+    prefetched: Read | undefined,
+  ) => PromiseOrValue<T>;
 }
 
 export type ViewerChange = ChangedBy & { readonly byUserId: string };
@@ -102,34 +116,40 @@ export class Changes<Rights> {
     );
   }
 
-  async run<T, Kept>(caller: Caller, change: Change<Rights, T, Kept>): Promise<Changed<T>> {
+  async run<T, Kept, Read = undefined>(
+    caller: Caller,
+    change: Change<Rights, T, Kept, Read>,
+  ): Promise<Changed<T>> {
     if (change.check) await this.check(caller, change.check);
     return this.#queue.run({ key: caller.userId }, () => {
       requireClient(caller);
-      return changeInTurn(
-        this.database,
-        (transaction, head) => this.#make(transaction, head, caller, change),
-        change,
-      );
+      return this.database.change((transaction) => this.#make(transaction, caller, change), change);
     });
   }
 
-  async #make<T, Kept>(
+  async #make<T, Kept, Read>(
     transaction: Transaction,
-    head: JournalHead,
     caller: Caller,
-    { memory, check, work }: Change<Rights, T, Kept>,
+    { memory, check, prefetch, work }: Change<Rights, T, Kept, Read>,
   ): Promise<Changed<T>> {
+    const { userId } = caller;
+    const identity = memory && caller.identity;
+    const [head, [row, prefetched]] = await together(
+      () => takeTurn(transaction),
+      () =>
+        together(
+          () => identity && readMade(transaction, identity),
+          () => prefetch?.(transaction),
+        ),
+    );
     // Nothing was done yet: the client may have gone while others had their turn.
     requireClient(caller);
-    const { userId } = caller;
     const { access } = await this.#rights.accessIn(transaction, userId, head);
     check?.(access);
-    const identity = memory && caller.identity;
-    const made = identity && (await findMade(transaction, identity));
+    const made = identity && row && toMade(row, identity);
     if (made) return { result: memory.recall(made.result as Kept), position: made.position };
     const now = this.clock.now();
-    const result = await work(transaction, access, { byUserId: userId, now });
+    const result = await work(transaction, access, { byUserId: userId, now }, prefetched);
     // No other change runs meanwhile: the last entry is this change's own.
     const { number, nonce, accessNumber } = headIn(transaction);
     const position = { number, nonce };

@@ -42,7 +42,7 @@ export interface MadeChange {
   readonly position: JournalPlace;
 }
 
-interface Row {
+export interface MadeRow {
   readonly changeDigest: Uint8Array;
   readonly result: string;
   readonly number: number;
@@ -53,11 +53,11 @@ const keptMs = 86_400_000;
 const batch = 1_000;
 const maxBatches = 20;
 
-const find = sql<ChangeIdentity, Row>`
+const find = sql<Omit<ChangeIdentity, 'changeDigest'>, MadeRow>`
   select change_digest as "changeDigest", result, number, nonce from done_changes
   where user_id = ${'userId'} and digest = ${'digest'}`;
 
-const insert = sql<ChangeIdentity & Row & { now: number }>`
+const insert = sql<ChangeIdentity & MadeRow & { now: number }>`
   insert into done_changes (user_id, digest, change_digest, result, number, nonce, done_at)
   values (${'userId'}, ${'digest'}, ${'changeDigest'}, ${'result'}, ${'number'}, ${'nonce'}, ${'now'})`;
 
@@ -78,22 +78,30 @@ export function identifyChange(
   return { userId, digest: digestOf(['place', path]), changeDigest: digestOf(['change', name, input]) };
 }
 
-/** Refuses a key that was used for another change. */
 export function findMade(reader: Reader, identity: ChangeIdentity): PromiseOrValue<MadeChange | undefined> {
-  return whenDone(reader.get(find, identity), (row) => {
-    if (!row) return undefined;
-    if (!Buffer.from(identity.changeDigest).equals(row.changeDigest)) {
-      throw new Refusal(
-        'BAD_INPUT',
-        'This Idempotency-Key was used for another change. Send each change under a key of its own.',
-      );
-    }
-    const { result, number, nonce } = row;
-    return { result: JSON.parse(result) as unknown, position: { number, nonce } };
-  });
+  return whenDone(readMade(reader, identity), (row) => row && toMade(row, identity));
 }
 
-/** In the transaction of the change, which has called `findMade` in its turn. */
+export function readMade(
+  reader: Reader,
+  { userId, digest }: ChangeIdentity,
+): PromiseOrValue<MadeRow | undefined> {
+  return reader.get(find, { userId, digest });
+}
+
+/** Refuses a key that was used for another change. */
+export function toMade(row: MadeRow, { changeDigest }: ChangeIdentity): MadeChange {
+  if (!Buffer.from(changeDigest).equals(row.changeDigest)) {
+    throw new Refusal(
+      'BAD_INPUT',
+      'This Idempotency-Key was used for another change. Send each change under a key of its own.',
+    );
+  }
+  const { result, number, nonce } = row;
+  return { result: JSON.parse(result) as unknown, position: { number, nonce } };
+}
+
+/** In the transaction of the change, which has called `readMade` in its turn. */
 export function recordMade(
   transaction: Transaction,
   identity: ChangeIdentity,

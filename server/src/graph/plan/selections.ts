@@ -7,6 +7,7 @@ import {
   GraphQLIncludeDirective,
   GraphQLSkipDirective,
   isAbstractType,
+  isNonNullType,
   Kind,
   visit,
   type DocumentNode,
@@ -19,6 +20,8 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
   type SelectionSetNode,
+  type ValueNode,
+  type VariableNode,
 } from 'graphql';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -169,9 +172,31 @@ function argumentsOf(
   node: FieldNode,
 ): SelectedField['argumentsIn'] {
   if (!definition) return () => noArguments;
-  if (hasVariables(node)) return (variables) => getArgumentValues(definition, node, variables);
-  const constant = Object.freeze(getArgumentValues(definition, node));
-  return () => constant;
+  if (!hasVariables(node)) {
+    const constant = Object.freeze(getArgumentValues(definition, node));
+    return () => constant;
+  }
+  if (!isSimple(definition, node)) return (variables) => getArgumentValues(definition, node, variables);
+  const names = node.arguments!.map(({ name, value }) => [name.value, nameOf(value)] as const);
+  return (variables) => {
+    const values: Record<string, unknown> = {};
+    for (const [name, variable] of names) {
+      if (Object.hasOwn(variables, variable)) values[name] = variables[variable];
+    }
+    return values;
+  };
+}
+
+/** All arguments are variables, without defaults, and none is required: then their values are those of the variables. */
+function isSimple({ args }: GraphQLField<unknown, unknown>, { arguments: given = [] }: FieldNode): boolean {
+  return (
+    args.every(({ type, defaultValue }) => !isNonNullType(type) && defaultValue === undefined) &&
+    given.every(({ value }) => value.kind === Kind.VARIABLE)
+  );
+}
+
+function nameOf(value: ValueNode): string {
+  return (value as VariableNode).name.value;
 }
 
 const noArguments: Variables = Object.freeze({});
