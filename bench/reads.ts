@@ -72,7 +72,7 @@ export const readScenarios: readonly ReadScenario[] = [
   },
   {
     name: 'search-common',
-    about: '@espalier/client: 20 search results for a text in a tenth of all names',
+    about: '@espalier/client: 20 of 31 search results for a text of common letters',
     call: (client) => client.folders.search(commonText, { pageSize: 20 }).next(),
   },
 ];

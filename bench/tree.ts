@@ -25,8 +25,8 @@ export interface Tree {
 
 /** In the titles of 30 folders, whatever the tree's size. */
 export const rareText = 'Observatory';
-/** In the names of a tenth of all folders. Its letters are common. */
-export const commonText = 'rack';
+/** In the titles of 31 folders. Each three letters of it are in the names and titles of very many. */
+export const commonText = 'authority of the rack';
 export const roomsPath = '/Places/Harbour Campus/Rooms';
 export const minFolders = 1_000;
 export const grantedUser: Credentials = { username: 'reader', password: 'walnut cabin orchard' };
@@ -78,7 +78,7 @@ function fixedFolders(): ImportedFolder[] {
       ...described('Letters', 2),
       folders: repeat(400, (index) => ({
         ...described(`Letter ${index}`, index),
-        title: index % 13 === 0 ? `${rareText} report ${index}` : `To the tenants, no. ${index}`,
+        title: titleOf(index),
       })),
     },
     {
@@ -89,6 +89,11 @@ function fixedFolders(): ImportedFolder[] {
       })),
     },
   ];
+}
+
+function titleOf(letter: number): string {
+  if (letter % 13 === 0) return `${rareText} report ${letter}`;
+  return letter % 13 === 1 ? `To the authority of the racks, no. ${letter}` : `To the tenants, no. ${letter}`;
 }
 
 /** A store of at most `limit` folders: aisles, racks and boxes. */

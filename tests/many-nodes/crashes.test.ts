@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sqlite } from '../databases.ts';
+import { lengthOf } from '../run-length.ts';
 import { runCrashes } from './chaos/crashes.ts';
 
-const kills = 5;
+const kills = lengthOf({ short: 3, long: 5 });
 
 describe(`a node under load on ${sqlite.name}`, () => {
   test(`it is killed ${kills} times, and nothing that was acknowledged is lost or undone`, async (t) => {
