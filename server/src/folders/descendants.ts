@@ -34,6 +34,19 @@ export interface Descendants {
 
 /** How many folders one round may read the children of. */
 const maxParents = 512;
+/** A page reads so many of a list first, and twice as many each further time: what is inside them may fill the page. */
+const firstSize = 16;
+
+/** A list of sub-folders of which only those up to a place have been read. */
+interface UnreadList {
+  readonly parent: Folder;
+  readonly above: Descendant | undefined;
+  readonly after?: Place | undefined;
+  /** How many are read next. */
+  readonly size: number;
+}
+
+type Following = Descendant | UnreadList;
 
 /** Reads in the order of the list, so that no more folders are read than the page holds, but for the last lists. */
 export async function readDescendants(
@@ -45,14 +58,24 @@ export async function readDescendants(
   const wanted = Math.min(first ?? most, most) + 1;
   const hasInside = ({ folder, depth: at }: Descendant) => at < depth && folder.childCount > 0;
   const found: Descendant[] = [];
-  /** The folders that follow, the next one last. */
-  const following = (await startingPoints(view, top, after, { depth, limit: wanted, columns })).toReversed();
+  /** What follows, the next one last. */
+  const following: Following[] = [];
+  const precede = (some: readonly Following[]) => void following.push(...some.toReversed());
+  precede(await startingPoints(view, top, after, { depth, limit: wanted, columns }));
   const children = new Map<Descendant, readonly Folder[]>();
   while (found.length < wanted) {
     const next = following.pop();
     if (!next) break;
+    if ('size' in next) {
+      precede(await readSome(view, next, { limit: wanted - found.length, columns }));
+      continue;
+    }
     found.push(next);
     if (!hasInside(next)) continue;
+    if (first !== undefined && view.reader.isEmbedded) {
+      following.push({ parent: next.folder, above: next, size: firstSize });
+      continue;
+    }
     if (!children.has(next)) {
       const limit = wanted - found.length;
       const parents = parentsToRead(view, next, following, hasInside, limit);
@@ -65,9 +88,7 @@ export async function readDescendants(
     }
     const inside = children.get(next)!;
     children.delete(next);
-    for (let index = inside.length - 1; index >= 0; index--) {
-      following.push({ folder: inside[index]!, above: next, depth: next.depth + 1 });
-    }
+    precede(inside.map(at(next)));
   }
   const shown = first === undefined ? found : found.slice(0, first);
   return { found: shown, isCut: found.length > shown.length, isTooMuch: shown.length > most };
@@ -80,7 +101,7 @@ export async function readDescendants(
 function parentsToRead(
   { reader }: TreeView,
   next: Descendant,
-  following: readonly Descendant[],
+  following: readonly Following[],
   hasInside: (descendant: Descendant) => boolean,
   limit: number,
 ): Descendant[] {
@@ -94,7 +115,7 @@ function parentsToRead(
   ) {
     const each = following[index]!;
     count++;
-    if (!hasInside(each)) continue;
+    if ('size' in each || !hasInside(each)) continue;
     parents.push(each);
     count += each.folder.childCount;
   }
@@ -107,30 +128,53 @@ async function startingPoints(
   top: Folder,
   after: readonly Place[],
   { depth, limit, columns }: { depth: number; limit: number; columns: FolderColumns | undefined },
-): Promise<readonly Descendant[]> {
-  let rest: Descendant[] = [];
+): Promise<readonly Following[]> {
+  let rest: Following[] = [];
   let parent = top;
   let above: Descendant | undefined;
   for (const place of after) {
-    const slice = { after: place, isInclusive: true, limit: limit + 1, columns };
-    const siblings = await childrenOf(view, parent, slice);
-    const seen = siblings[0]?.id === place.id ? siblings.shift() : undefined;
-    rest = [...siblings.map(at(above)), ...rest];
-    if (!seen) return rest.slice(0, limit);
-    above = at(above)(seen);
-    parent = seen;
+    const list = { parent, above, after: place, size: firstSize };
+    const siblings = await readSome(view, list, { limit: limit + 1, columns, isInclusive: true });
+    const [seen, ...others] = siblings;
+    const isThere = seen !== undefined && !('size' in seen) && seen.folder.id === place.id;
+    rest = [...(isThere ? others : siblings), ...rest];
+    if (!isThere) return rest;
+    above = seen;
+    parent = seen.folder;
   }
-  const children = (above?.depth ?? 0) < depth ? await childrenOf(view, parent, { limit, columns }) : [];
-  return [...children.map(at(above)), ...rest].slice(0, limit);
+  const isDeepEnough = (above?.depth ?? 0) >= depth;
+  const inside = isDeepEnough
+    ? []
+    : await readSome(view, { parent, above, size: firstSize }, { limit, columns });
+  return [...inside, ...rest];
 }
 
 function at(above: Descendant | undefined): (folder: Folder) => Descendant {
   return (folder) => ({ folder, above, depth: (above?.depth ?? 0) + 1 });
 }
 
-async function childrenOf(view: TreeView, parent: Folder, slice: Parameters<typeof readChildren>[2]) {
+interface ReadOptions {
+  /** No more are needed. */
+  readonly limit: number;
+  readonly columns: FolderColumns | undefined;
+  readonly isInclusive?: boolean;
+}
+
+/** The next of a list and, if there are more, what is left of it. Where a statement is a round trip, as many as are needed. */
+async function readSome(
+  view: TreeView,
+  { parent, above, after, size }: UnreadList,
+  { limit, columns, isInclusive }: ReadOptions,
+): Promise<Following[]> {
+  const count = view.reader.isEmbedded ? Math.min(size, limit) : limit;
+  const slice = { after, isInclusive, limit: count, columns };
   const { byParent } = await readChildren(view, [parent], slice, mostRows);
-  return byParent.get(parent.id)?.folders ?? [];
+  const { folders = [], isCut = false } = byParent.get(parent.id) ?? {};
+  const some: Following[] = folders.map(at(above));
+  if (isCut && count < limit) {
+    some.push({ parent, above, after: placeOf(folders.at(-1)!, 'NAME'), size: size * 2 });
+  }
+  return some;
 }
 
 /** The key of a descendant's cursor: the places on the way to it. */
