@@ -16,9 +16,10 @@ interface OneByOne<T> {
   readonly writeAll?: undefined;
 }
 
-/** To write an object takes about as long as to examine so many rows. */
-const rowsPerObject = 2;
-const objectsPerPiece = 500;
+/** To write so many fields takes about as long as to examine a row. */
+const fieldsPerRow = 5;
+const minRowsPerObject = 2;
+const rowsPerPiece = 1_000;
 
 /** Objects with the selected fields. */
 export function objectTexts<T>(
@@ -27,6 +28,8 @@ export function objectTexts<T>(
 ): Texts<T> {
   const starts = fields.map(({ key }, place) => `${place > 0 ? ',' : '{'}${JSON.stringify(key)}:`);
   const writers = fields.map(writerOf);
+  const rowsPerObject = Math.max(minRowsPerObject, Math.ceil(fields.length / fieldsPerRow));
+  const objectsPerPiece = Math.max(1, Math.floor(rowsPerPiece / rowsPerObject));
   const prepared = writers.flatMap((writer, place) =>
     writer.writeAll || writer.load ? [{ writer, place }] : [],
   );
@@ -51,8 +54,12 @@ export function objectTexts<T>(
     while (texts.length < objects.length) {
       const end = Math.min(texts.length + objectsPerPiece, objects.length);
       const turn = run.context.pace.before((end - texts.length) * rowsPerObject);
+      const isLong = objects.length > objectsPerPiece;
       const writeSome = () => {
-        while (texts.length < end) texts.push(writeOne(objects[texts.length]!, run, texts.length, columns));
+        while (texts.length < end) {
+          const text = writeOne(objects[texts.length]!, run, texts.length, columns);
+          texts.push(isLong ? inOneString(text) : text);
+        }
       };
       if (turn) {
         return turn.then(() => {
@@ -74,6 +81,11 @@ export function objectTexts<T>(
     }
     return text + '}';
   }
+}
+
+/** V8 joins the parts of a string when it is read. Parts of a long list are joined here, a piece at a time. */
+function inOneString(text: string): string {
+  return text[0] === undefined ? '' : text;
 }
 
 /** Writes one list for each of the lists. */
