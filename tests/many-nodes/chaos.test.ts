@@ -18,7 +18,7 @@ describe(`${nodes} nodes under load on ${postgres.name}`, { timeout: 600_000 }, 
         rounds: 1,
         restarts: 2,
         isThorough: false,
-        pauseMs: lengthOf({ short: 200, long: 500 }),
+        pauseMs: 500,
         seed: 5,
       });
       t.diagnostic(tally.summary().replaceAll('\n', '; '));
