@@ -25,7 +25,7 @@ export interface Tree {
 
 /** In the titles of 30 folders, whatever the tree's size. */
 export const rareText = 'Observatory';
-/** In the titles of 31 folders. Each three letters of it are in the names and titles of very many. */
+/** In the titles of 31 folders. Every trigram of this text occurs in the names or titles of many other folders. */
 export const commonText = 'authority of the rack';
 export const roomsPath = '/Places/Harbour Campus/Rooms';
 export const minFolders = 1_000;

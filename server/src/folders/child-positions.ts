@@ -3,7 +3,8 @@
 import type { Access } from '../access/access.ts';
 import { inBatches, maxRowsPerStatement, whenDone, type PromiseOrValue } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
-import { readChildren, restrictionOf, visibleChildCount } from './children.ts';
+import { restrictionOf } from './child-lists.ts';
+import { readChildren, visibleChildCount } from './children.ts';
 import type { Folder, TreeView } from './folders.ts';
 
 /** A folder and what it is inside of. */

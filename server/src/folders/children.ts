@@ -3,7 +3,6 @@
  * examines no more than `maxRowsPerStatement`; where there are more, they are read in batches, and large lists in segments.
  */
 
-import { accessLevels } from '../access/access-level.ts';
 import {
   inBatches,
   isPromise,
@@ -11,27 +10,18 @@ import {
   whenDone,
   type PromiseOrValue,
 } from '../database/database.ts';
-import { list, sql } from '../database/statement.ts';
 import {
-  countStatement,
-  parametersOf,
-  statementFor,
-  type ListedFolder,
-  type ListRow,
-  type Restriction,
-} from './child-statements.ts';
+  mostRows,
+  readTogether,
+  restrictionOf,
+  rowsOf,
+  rowsWithTexts,
+  type ListOfOne,
+} from './child-lists.ts';
+import { countStatement, parametersOf } from './child-statements.ts';
 import type { Place } from './cursor.ts';
 import { byName, placeOf, sliceOf, type FolderFilter, type Slice } from './folder-list.ts';
-import {
-  folderColumns,
-  withLevel,
-  type Folder,
-  type FolderRow,
-  type PageRead,
-  type TreeView,
-} from './folders.ts';
-
-const { READ } = accessLevels;
+import { findByIds, withLevel, type Folder, type TreeView } from './folders.ts';
 
 export interface Children {
   readonly folders: Folder[];
@@ -151,11 +141,6 @@ function byRule({ access }: TreeView, parents: readonly Folder[]) {
   return { open, closed };
 }
 
-export function restrictionOf({ access }: Pick<TreeView, 'access'>): Restriction {
-  if (access.bareIds.length > 0) return 'bare';
-  return access.hiddenIds.length > 0 ? 'hidden' : 'none';
-}
-
 /** Of the others there is nothing to read. */
 export function isInhabited({ childCount }: Pick<Folder, 'childCount'>): boolean {
   return childCount > 0;
@@ -169,15 +154,6 @@ function sliceSize(view: TreeView, open: readonly Folder[], slice: Slice): numbe
   for (const parent of open) size += Math.min(limit, Math.max(0, visibleChildCount(view, parent) - skip));
   return size;
 }
-
-/** The sub-folders of one parent, as far as they belong to a slice, and perhaps one more. */
-interface ListOfOne {
-  readonly parentId: string;
-  readonly folders: Folder[];
-}
-
-/** Beyond it there is nothing. */
-export const mostRows = 1_000_000_000;
 
 function readOpen(
   view: TreeView,
@@ -195,79 +171,6 @@ function readOpen(
         ])
       : readTogether(view, parents, nearer, most),
   );
-}
-
-/** The read of a page of one folder's children, as `readChildren` does it if the list is not restricted any further. */
-export function pageRead(view: Pick<TreeView, 'access'>, parentId: string, slice: Slice): PageRead {
-  return listRead(view, [parentId], slice, mostRows);
-}
-
-function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], slice: Slice, most: number) {
-  return {
-    statement: statementFor(slice, restrictionOf(view)),
-    parameters: {
-      ...parametersOf(view.access, slice),
-      parentIds,
-      // One more than asked for tells whether there is more.
-      limit: Math.min(slice.limit ?? Infinity, most, mostRows) + 1,
-    },
-  };
-}
-
-/** One statement, or none if the page was read with its folder. */
-function readTogether(
-  view: TreeView,
-  parents: readonly Folder[],
-  slice: Slice,
-  most: number,
-  examined = rowsOf(parents, slice),
-): PromiseOrValue<ListOfOne[]> {
-  const read = listRead(
-    view,
-    parents.map(({ id }) => id),
-    slice,
-    most,
-  );
-  const lists =
-    view.firstPage && isSameRead(view.firstPage, read)
-      ? (view.firstPage.rows as readonly ListRow[])
-      : view.reader.all(read.statement, read.parameters, examined);
-  return whenDone(lists, (rows) => {
-    const found: ListOfOne[] = [];
-    for (const { place, list: listed } of rows) {
-      if (listed.length === 0) continue;
-      const parent = parents[place]!;
-      const folders = listed.map((each) => toFolder(view, parent, each));
-      found.push({ parentId: parent.id, folders: slice.isFromEnd ? folders.reverse() : folders });
-    }
-    return found;
-  });
-}
-
-function isSameRead(one: PageRead, other: PageRead): boolean {
-  return (
-    one.statement === other.statement &&
-    Object.entries(one.parameters).every(([name, value]) => isSameValue(value, other.parameters[name]))
-  );
-}
-
-/** Of parameters: arrays of one id, keys as bytes, and simple values. */
-function isSameValue(one: unknown, other: unknown): boolean {
-  if (one === other) return true;
-  if (one instanceof Uint8Array) return other instanceof Uint8Array && Buffer.compare(one, other) === 0;
-  return Array.isArray(one) && Array.isArray(other) && one.length + other.length === 2 && one[0] === other[0];
-}
-
-/** A row with long texts counts as several. */
-const rowsWithTexts = 2;
-
-/** How many rows a statement for these parents examines at most. Each parent is looked up. */
-function rowsOf(parents: readonly Folder[], slice: Slice): number {
-  const { filter, limit = Infinity, skip = 0, upTo, columns } = slice;
-  if (upTo) return maxRowsPerStatement;
-  const weight = columns === 'texts' ? rowsWithTexts : 1;
-  const rowsIn = (childCount: number) => (filter ? childCount : Math.min(childCount, limit + 1 + skip));
-  return parents.reduce((sum, { childCount }) => sum + 1 + weight * rowsIn(childCount), 0);
 }
 
 function isLarge(parents: readonly Folder[], slice: Slice): boolean {
@@ -413,27 +316,6 @@ function readClosed(
       return { parentId: id, folders: sliceOf(shown, slice, hasChildren) };
     });
   });
-}
-
-const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
-  select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
-
-/** What was not read is undefined: nobody asked for it. */
-function toFolder({ access }: TreeView, parent: Folder, values: ListedFolder): Folder {
-  const id = values[1];
-  const folder = {
-    id,
-    parentId: parent.id,
-    name: values[0],
-    title: values[2],
-    childCount: values[3],
-    version: values[4],
-    createdAt: values[5],
-    updatedAt: values[6],
-    accessLevel: access.levelOf(id, parent.accessLevel),
-    texts: values.length > 7 ? { icon: values[7], description: values[8], properties: values[9] } : undefined,
-  };
-  return folder.accessLevel >= READ ? folder : withLevel(folder, folder.accessLevel);
 }
 
 function cut(

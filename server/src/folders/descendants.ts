@@ -1,6 +1,7 @@
 /** Everything below a folder as one list, each folder right before what is inside it. */
 
-import { mostRows, readChildren } from './children.ts';
+import { mostRows } from './child-lists.ts';
+import { readChildren } from './children.ts';
 import { placeOf, type FolderColumns } from './folder-list.ts';
 import { notACursor, type Place } from './cursor.ts';
 import { bytesOf, folderIdOf } from './folder-id.ts';
@@ -34,15 +35,15 @@ export interface Descendants {
 
 /** How many folders one round may read the children of. */
 const maxParents = 512;
-/** A page reads so many of a list first, and twice as many each further time: what is inside them may fill the page. */
+/** A page first reads this many folders of a list, then twice as many each time: their sub-folders may fill the page. */
 const firstSize = 16;
 
-/** A list of sub-folders of which only those up to a place have been read. */
+/** The rest of a list of sub-folders, after the folders that have been read. */
 interface UnreadList {
   readonly parent: Folder;
   readonly above: Descendant | undefined;
   readonly after?: Place | undefined;
-  /** How many are read next. */
+  /** How many folders to read next. */
   readonly size: number;
 }
 
@@ -154,13 +155,13 @@ function at(above: Descendant | undefined): (folder: Folder) => Descendant {
 }
 
 interface ReadOptions {
-  /** No more are needed. */
+  /** The page needs at most this many. */
   readonly limit: number;
   readonly columns: FolderColumns | undefined;
   readonly isInclusive?: boolean;
 }
 
-/** The next of a list and, if there are more, what is left of it. Where a statement is a round trip, as many as are needed. */
+/** Reads the next folders of a list. Appends the rest of the list, if there is one. A remote database reads all that the page needs. */
 async function readSome(
   view: TreeView,
   { parent, above, after, size }: UnreadList,

@@ -73,7 +73,7 @@ export const folderColumns = sql`folders.id, folders.parent_id as "parentId", fo
   folders.updated_at as "updatedAt"`;
 
 const findById = sql<{ id: string }, FolderRow>`select ${folderColumns} from folders where id = ${'id'}`;
-const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
+export const findByIds = sql<{ ids: readonly string[] }, FolderRow>`
   select ${folderColumns} from folders where id in (select value from ${list('ids')})`;
 
 const findByIdsWithTexts = sql<{ ids: readonly string[] }, FolderRow & LongTexts>`

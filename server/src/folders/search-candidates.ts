@@ -128,8 +128,8 @@ const parentsPerRound = 4;
 const childrenPerParent = 20;
 
 /**
- * Whether the viewer sees more than `maxVisible` folders, as far as the child counts of a few of them show: a fraction of
- * what it takes to read them all. `topIds` are counted by themselves, and some as children of others.
+ * Adds up the child counts of a few visible folders. Returns true if the viewer sees more than `maxVisible` folders; false
+ * can also mean that the sum was too small to decide. Subtracts `topIds`, because they may also be children of others.
  */
 async function seesMany(
   view: TreeView,
@@ -157,7 +157,7 @@ async function seesMany(
   return false;
 }
 
-/** Removes some and returns them: from the shorter lists, because long ones are often the last level, and from all over. */
+/** Removes and returns some parents with few children, spread over the list: folders with many children often hold leaves only. */
 function takeSome(parents: Folder[], count: number): Folder[] {
   parents.sort((one, other) => one.childCount - other.childCount);
   const among = Math.max(count, Math.ceil(parents.length / 2));

@@ -78,7 +78,7 @@ export async function searchFolders(
   };
   for await (const batch of readCandidates(view, text, section, underId)) {
     await view.ancestry.load(parentsOf(batch.candidates));
-    // Only now: other fields of the answer must not find a folder whose ancestors are not known yet.
+    // After the ancestors are loaded: other fields of the answer run meanwhile and must not find a folder without them.
     for (const { id, parentId } of batch.candidates) view.ancestry.note(id, parentId);
     for (const candidate of batch.candidates) {
       const match = matchOf(view, text, candidate);
@@ -127,7 +127,7 @@ interface Match extends Pick<Candidate, 'id' | 'sortKey'> {
   readonly rank: number;
 }
 
-/** Each of them once: most matches of a search have few parents. */
+/** The ids of the candidates' parents, without repetitions: most matches of a search share a few parents. */
 function parentsOf(candidates: readonly Candidate[]): readonly string[] {
   const parents = new Set<string>();
   for (const { parentId } of candidates) if (parentId !== null) parents.add(parentId);

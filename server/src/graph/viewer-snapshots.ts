@@ -18,7 +18,7 @@ import type { Viewer } from './viewer.ts';
 export class SecondRead extends Error {}
 
 export interface OpenOptions {
-  /** What it reads first is read together with the head of the journal. */
+  /** The first folder of this plan is read together with the head of the journal. */
   readonly plan?: ReadyPlan | undefined;
   /** An answer that needs only one statement is read without a transaction. A further read throws a `SecondRead`. */
   readonly mayReadOnce?: boolean | undefined;

@@ -11,7 +11,8 @@ export function readBytes(
   done: (error: Error | null, body?: Buffer) => void,
 ): void {
   const { bodyLimit } = request.routeOptions;
-  if (Number(request.headers['content-length']) > bodyLimit) return done(new Refusal('TOO_LARGE'));
+  const announced = Number(request.headers['content-length']);
+  if (announced > bodyLimit) return done(new Refusal('TOO_LARGE'));
   let chunks: Buffer[] | undefined;
   let body: Buffer | undefined;
   let bytes = 0;
@@ -27,10 +28,12 @@ export function readBytes(
   }
 
   function onEnd(): void {
+    // Without the header, `announced` is not a number.
+    if (announced >= 0 && bytes !== announced) return finish(new Refusal('BAD_INPUT'));
     finish(null, chunks ? Buffer.concat(chunks, bytes) : (body ?? Buffer.alloc(0)));
   }
 
-  /** Of a client that leaves, or of what limits bodies before they are read. */
+  /** The client has closed the connection, or `preParsing` has refused the body. */
   function onError(error: Error): void {
     finish(error instanceof Refusal ? error : Object.assign(error, { statusCode: 400 }));
   }

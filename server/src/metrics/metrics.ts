@@ -82,14 +82,17 @@ export class Metrics {
   readonly #planFailures = this.#counter('planFailures');
   readonly #database = this.#histogram('database');
   readonly #writeFailures = this.#counter('writeFailures');
-  readonly #requestBatch = new Batch<CountedRequest>((request) => this.#countRequest(request));
-  readonly #documentBatch = new Batch<string>((result) => this.#documents.inc({ result }));
-  readonly #priceBatch = new Batch<number>((price) => this.#prices.observe(price));
-  readonly #queryBatch = new Batch<string>((engine) => this.#queries.inc({ engine }));
-  readonly #statementBatch = new Batch<number>((ms) =>
+  readonly #batches: { flush(): void }[] = [];
+  readonly #requestBatch = this.#batched<CountedRequest>((request) => this.#countRequest(request));
+  readonly #documentBatch = this.#batched<string>((result) => this.#documents.inc({ result }));
+  readonly #priceBatch = this.#batched<number>((price) => this.#prices.observe(price));
+  readonly #queryBatch = this.#batched<string>((engine) => this.#queries.inc({ engine }));
+  readonly #statementBatch = this.#batched<number>((ms) =>
     this.#database.observe({ kind: 'statement' }, ms / 1000),
   );
-  readonly #commitBatch = new Batch<number>((ms) => this.#database.observe({ kind: 'commit' }, ms / 1000));
+  readonly #commitBatch = this.#batched<number>((ms) =>
+    this.#database.observe({ kind: 'commit' }, ms / 1000),
+  );
 
   /** By the addresses of which requests are logins, and refreshes. */
   constructor(paths: { readonly login: string; readonly refresh: string }) {
@@ -207,12 +210,13 @@ export class Metrics {
   }
 
   #countAll(): void {
-    this.#requestBatch.flush();
-    this.#documentBatch.flush();
-    this.#priceBatch.flush();
-    this.#queryBatch.flush();
-    this.#statementBatch.flush();
-    this.#commitBatch.flush();
+    for (const batch of this.#batches) batch.flush();
+  }
+
+  #batched<T>(count: (item: T) => void): Batch<T> {
+    const batch = new Batch(count);
+    this.#batches.push(batch);
+    return batch;
   }
 
   /** Some are counted elsewhere, and looked at. */

@@ -4,7 +4,7 @@
  */
 
 import type { Access } from '../../access/access.ts';
-import { pageRead } from '../../folders/children.ts';
+import { pageRead } from '../../folders/child-lists.ts';
 import type { PageRead } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import { toSlice } from '../tree/folder-connection.ts';
@@ -15,7 +15,7 @@ export interface PlannedFirstRead {
   folder(variables: Variables): string | null | undefined;
   /** The page that is read with it, if there is one. */
   page(variables: Variables, folderId: string, access: Access): PageRead | undefined;
-  /** The answer needs no other read, unless the rights of the viewer have changed or hide a part of it. */
+  /** This read is the whole answer, unless the viewer's rights have changed or hide a part of it. */
   readonly isOnly: boolean;
 }
 
@@ -95,7 +95,7 @@ function pageIn(
     );
     return pageRead({ access }, folderId, slice);
   } catch (error) {
-    // The query itself reports what is wrong with its arguments.
+    // The resolver reports invalid arguments when the query runs.
     if (error instanceof Refusal || error instanceof Unplannable) return undefined;
     throw error;
   }

@@ -83,7 +83,7 @@ export function objectTexts<T>(
   }
 }
 
-/** V8 joins the parts of a string when it is read. Parts of a long list are joined here, a piece at a time. */
+/** V8 keeps a concatenated string in parts until it is read. Reads it now, so that a long list is not joined in one go. */
 function inOneString(text: string): string {
   return text[0] === undefined ? '' : text;
 }
@@ -107,7 +107,7 @@ export function listTexts<T>(
   );
 }
 
-/** Appended one by one: `join` would copy each of them twice. */
+/** Appends the texts one by one, because `join` copies each text twice. */
 function listText(texts: readonly string[], start: number, end: number): string {
   let text = '[';
   for (let index = start; index < end; index++) text += index > start ? `,${texts[index]!}` : texts[index]!;

@@ -3,6 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../../database/database.ts';
 import {
+  byName,
   keyBytesOf,
   placeOf,
   type FolderColumns,
@@ -55,8 +56,6 @@ export interface ChildArguments extends ConnectionArguments {
   readonly order?: FolderOrder | undefined;
   readonly skip?: number | null | undefined;
 }
-
-const byName: FolderOrder = { field: 'NAME', isDescending: false };
 
 /** The sub-folders of a folder. */
 export class ChildConnection implements FolderConnection, PageInfo {
@@ -184,7 +183,7 @@ export function toSlice(
     skip: toSkip(given),
     order,
     filter,
-    // Whoever does not see everything has their rights on each folder looked up by its id.
+    // Rights of a viewer with grants are looked up by the id of each folder.
     columns: leastFor(access, selectedColumns(info), order),
   };
 }
