@@ -92,8 +92,8 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 6 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, async (transaction) => {
-          await write(transaction, id);
+        changeInTurn(database, (transaction) => {
+          write(transaction, id);
           if (index === 2) throw refusal();
         }),
       );
@@ -111,8 +111,8 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 3 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, async (transaction) => {
-          await write(transaction, id);
+        changeInTurn(database, (transaction) => {
+          write(transaction, id);
           if (index === 0) throw refusal();
         }),
       );
@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
       const ids = Array.from({ length: 4 }, () => randomUUID());
       const release = await holdChanges();
       const changes = ids.map((id, index) =>
-        changeInTurn(database, async (transaction) => void (await write(transaction, id)), {
+        changeInTurn(database, (transaction) => write(transaction, id), {
           takesLong: index === 1,
         }),
       );
@@ -168,8 +168,8 @@ for (const kind of databaseKinds) {
       const both = [1, 2].map(() =>
         changes.run(caller, {
           memory: aNumber,
-          work: async (transaction) => {
-            await write(transaction, userId);
+          work: (transaction) => {
+            write(transaction, userId);
             return ++made;
           },
         }),
@@ -188,7 +188,7 @@ for (const kind of databaseKinds) {
       const send = (userId: string) =>
         changes.run(
           { userId, sessionId: userId },
-          { memory: aNumber, work: async (transaction) => (await write(transaction, userId), 0) },
+          { memory: aNumber, work: (transaction) => (write(transaction, userId), 0) },
         );
       const release = await holdChanges();
       const sent = [...Array.from({ length: 100 }, () => many), one].map(send);
@@ -217,9 +217,7 @@ for (const kind of databaseKinds) {
       const release = await holdChanges();
       let refusedRuns = 0;
       const changes = [
-        ...ids.map((id) =>
-          changeInTurn(database, async (transaction) => void (await write(transaction, id))),
-        ),
+        ...ids.map((id) => changeInTurn(database, (transaction) => write(transaction, id))),
         changeInTurn(database, () => {
           refusedRuns++;
           throw refusal();
@@ -234,7 +232,7 @@ for (const kind of databaseKinds) {
       assert.equal(errorOf(settled.at(-1)).message, 'Refused.');
       await requireConsecutive([]);
       const later = randomUUID();
-      await changeInTurn(database, async (transaction) => void (await write(transaction, later)));
+      await changeInTurn(database, (transaction) => write(transaction, later));
       await requireConsecutive([later]);
     });
 
@@ -247,7 +245,7 @@ for (const kind of databaseKinds) {
             const { pid } = (await transaction.get(selectBackend, {}))!;
             await onPostgres((client) => client.query('select pg_terminate_backend($1)', [pid]));
           }
-          await write(transaction, id);
+          write(transaction, id);
         }),
       );
       const outcomes = Promise.allSettled(changes);

@@ -21,7 +21,7 @@ export async function grantManage(url: string, subjectId: string, kind: SubjectK
     database.transaction(async (transaction) => {
       await takeTurn(transaction);
       await transaction.run(grantRoot, { subjectId, kind, level: accessLevels.MANAGE });
-      await record(transaction, {
+      record(transaction, {
         kind: 'GRANT_ACCESS',
         at: 0,
         byUserId: null,

@@ -214,7 +214,7 @@ export async function putGrant(
   const old = await transaction.get(findLevel, place);
   if (old?.level === level) return;
   await transaction.run(put, { ...place, level, now });
-  await record(transaction, {
+  record(transaction, {
     kind: 'GRANT_ACCESS',
     at: now,
     byUserId,
@@ -236,7 +236,7 @@ export async function removeGrant(
   const old = await transaction.get(findLevel, place);
   if (!old) return false;
   await transaction.run(remove, place);
-  await recordRemoved(transaction, { folderId, subject, ...old }, { ...change, changesAccess: true });
+  recordRemoved(transaction, { folderId, subject, ...old }, { ...change, changesAccess: true });
   return true;
 }
 
@@ -247,16 +247,16 @@ export async function recordPurgedGrants(
   now: number,
 ): Promise<void> {
   for (const grant of await readGrants(transaction, folderIds)) {
-    await recordRemoved(transaction, grant, { byUserId: null, now, changesAccess: false });
+    recordRemoved(transaction, grant, { byUserId: null, now, changesAccess: false });
   }
 }
 
-async function recordRemoved(
+function recordRemoved(
   transaction: Transaction,
   { folderId, subject, level }: Grant,
   { byUserId, now, changesAccess }: ChangedBy & { readonly changesAccess: boolean },
-): Promise<void> {
-  await record(transaction, {
+): void {
+  record(transaction, {
     kind: 'REVOKE_ACCESS',
     at: now,
     byUserId,

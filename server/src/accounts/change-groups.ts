@@ -54,7 +54,7 @@ export async function createGroup(
   await requireFreeName(transaction, name);
   const id = randomUUID();
   await transaction.run(insert, { id, name, nameKey: accountNameKey(name), now });
-  await record(transaction, { kind: 'CREATE_GROUP', at: now, byUserId, groupId: id, after: { name } });
+  record(transaction, { kind: 'CREATE_GROUP', at: now, byUserId, groupId: id, after: { name } });
   return id;
 }
 
@@ -70,7 +70,7 @@ export async function updateGroup(
   if (name === group.name) return;
   await transaction.run(rename, { id, name, nameKey: accountNameKey(name) });
   const before = { name: group.name };
-  await record(transaction, {
+  record(transaction, {
     kind: 'UPDATE_GROUP',
     at: now,
     byUserId,
@@ -86,8 +86,8 @@ export async function deleteGroup(transaction: Transaction, id: string, change: 
   const members = (await transaction.all(findAllMembers, { groupId: id })).map(({ userId }) => userId);
   await transaction.run(deleteGrants, { id });
   await transaction.run(deleteRow, { id });
-  await recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId: id, userIds: members }, change);
-  await record(transaction, {
+  recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId: id, userIds: members }, change);
+  record(transaction, {
     kind: 'DELETE_GROUP',
     at: change.now,
     byUserId: change.byUserId,
@@ -112,7 +112,7 @@ export async function addToGroup(
   const members = await membersAmong(transaction, { groupId, userIds });
   const added = [...new Set(userIds)].filter((id) => !members.has(id));
   await transaction.run(insertMembers, { groupId, userIds: added });
-  await recordMembers(transaction, 'ADD_TO_GROUP', { groupId, userIds: added }, change);
+  recordMembers(transaction, 'ADD_TO_GROUP', { groupId, userIds: added }, change);
   return added.length;
 }
 
@@ -127,7 +127,7 @@ export async function removeFromGroup(
   const members = await membersAmong(transaction, { groupId, userIds: userIds.filter(isRowId) });
   const removed = [...members];
   await transaction.run(deleteMembers, { groupId, userIds: removed });
-  await recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId, userIds: removed }, change);
+  recordMembers(transaction, 'REMOVE_FROM_GROUP', { groupId, userIds: removed }, change);
   return removed.length;
 }
 
@@ -136,13 +136,13 @@ async function membersAmong(transaction: Transaction, membership: Membership): P
 }
 
 /** One entry each: whose access it changes can then be told by its user. */
-async function recordMembers(
+function recordMembers(
   transaction: Transaction,
   kind: 'ADD_TO_GROUP' | 'REMOVE_FROM_GROUP',
   { groupId, userIds }: Membership,
   { byUserId, now }: ChangedBy,
-): Promise<void> {
-  await recordEach(transaction, { kind, at: now, byUserId, groupId, userIds, changesAccess: true });
+): void {
+  recordEach(transaction, { kind, at: now, byUserId, groupId, userIds, changesAccess: true });
 }
 
 async function requireFreeName(transaction: Transaction, name: string, ownId?: string): Promise<void> {

@@ -67,7 +67,7 @@ export async function createUser(
     now,
   });
   const after = { username, isAdministrator: given.isAdministrator };
-  await record(transaction, { kind: 'CREATE_USER', at: now, byUserId, userId: id, after });
+  record(transaction, { kind: 'CREATE_USER', at: now, byUserId, userId: id, after });
   return id;
 }
 
@@ -99,7 +99,7 @@ export async function updateUser(
   const changed = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
   if (changed.length === 0) return;
   const only = (values: typeof after) => Object.fromEntries(changed.map((key) => [key, values[key]]));
-  await record(transaction, {
+  record(transaction, {
     kind: 'UPDATE_USER',
     at: now,
     byUserId,
@@ -122,7 +122,7 @@ export async function resetPassword(
   const { userId } = given;
   await requireUser(transaction, userId);
   await transaction.run(updatePassword, given);
-  await record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId, userId });
+  record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId, userId });
 }
 
 /** Answers false if the password that was checked has been changed meanwhile. */
@@ -133,7 +133,7 @@ export async function changePassword(
   now: number,
 ): Promise<boolean> {
   if ((await transaction.run(exchangePassword, { userId, passwordHash, newHash })) === 0) return false;
-  await record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId: userId, userId });
+  record(transaction, { kind: 'CHANGE_PASSWORD', at: now, byUserId: userId, userId });
   return true;
 }
 
@@ -149,7 +149,7 @@ export async function deleteUser(
   await transaction.run(deleteRow, { id });
   // For as long as an auth token of theirs may live.
   await transaction.run(rememberDeleted, { id, now });
-  await record(transaction, {
+  record(transaction, {
     kind: 'DELETE_USER',
     at: now,
     byUserId,

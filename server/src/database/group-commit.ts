@@ -20,8 +20,8 @@ export interface SharedTransaction {
   release(): void;
   /** Rolls back to the savepoint after an error. False if the whole transaction is lost. */
   undo(error: unknown): PromiseOrValue<boolean>;
-  /** Throws if one of them has ended the whole transaction without throwing itself. */
-  requireOpen(): void;
+  /** After the work of each: runs what it has queued. Throws if a statement has failed or has ended the whole transaction. */
+  settle(): PromiseOrValue<void>;
   commit(): PromiseOrValue<void>;
   rollBack(error: unknown): PromiseOrValue<void>;
 }
@@ -117,7 +117,8 @@ export class GroupCommit {
         // Not awaited if it is done already: an embedded database then does everything in one go.
         const pending = task.work(shared.transaction);
         const result = isPromise(pending) ? await pending : pending;
-        shared.requireOpen();
+        const settled = shared.settle();
+        if (isPromise(settled)) await settled;
         if (!isFirst) shared.release();
         done.push({ task, isRefused: false, answer: () => task.succeed(result) });
       } catch (error) {

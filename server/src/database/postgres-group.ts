@@ -5,10 +5,13 @@ import type pg from 'pg';
 import type { Database, Transaction } from './database.ts';
 import { GroupCommit, type SharedTransaction } from './group-commit.ts';
 import { endsConnection, PostgresFault } from './postgres-errors.ts';
+import type { QueuedWrite } from './postgres-writes.ts';
 
 /** What a transaction has changed so far. */
 export interface Written {
   rows: number;
+  /** To be sent before the next statement. */
+  queued: QueuedWrite[];
   isAnnounced: boolean;
   /** Why a statement has failed: nothing that follows can be committed. */
   failure: Error | undefined;
@@ -20,6 +23,8 @@ export interface PostgresGroupOptions {
   readonly send: (client: pg.ClientBase, text: string) => Promise<unknown>;
   readonly beginText: string;
   readonly transactionOf: (client: pg.ClientBase, written: Written) => Transaction;
+  /** Sends what is queued. Throws if a statement of the transaction has failed. */
+  readonly settle: (client: pg.ClientBase, written: Written) => Promise<void>;
   readonly commit: (client: pg.ClientBase, written: Written) => Promise<void>;
   readonly onCommit: (written: Written) => void;
   readonly toRefusal: (error: unknown, written: Written) => unknown;
@@ -32,7 +37,8 @@ const maxWaiting = 1_000;
 const maxTries = 5;
 
 export function createPostgresGroup(options: PostgresGroupOptions) {
-  const { connect, send, beginText, transactionOf, commit, onCommit, toRefusal, tooManyWait } = options;
+  const { connect, send, beginText, transactionOf, settle, commit, onCommit, toRefusal, tooManyWait } =
+    options;
   let written = nothingWritten();
 
   const group = new GroupCommit({
@@ -51,8 +57,9 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
     const sendAhead = (text: string) => void send(client, text).catch(() => undefined);
     let hasSavepoint = false;
     sendAhead(beginText);
+    const transaction = transactionOf(client, written);
     return {
-      transaction: transactionOf(client, written),
+      transaction,
       savepoint() {
         sendAhead(hasSavepoint ? 'release own; savepoint own' : 'savepoint own');
         hasSavepoint = true;
@@ -61,6 +68,8 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
       release: () => undefined,
       async undo(error) {
         if (endsConnection(error)) return false;
+        transaction.notes.clear();
+        written.queued = [];
         try {
           await send(client, 'rollback to own');
           written.failure = undefined;
@@ -70,9 +79,7 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
           return false;
         }
       },
-      requireOpen() {
-        if (written.failure) throw written.failure;
-      },
+      settle: () => settle(client, written),
       async commit() {
         try {
           await commit(client, written);
@@ -114,7 +121,7 @@ export function createPostgresGroup(options: PostgresGroupOptions) {
 }
 
 export function nothingWritten(): Written {
-  return { rows: 0, isAnnounced: false, failure: undefined };
+  return { rows: 0, queued: [], isAnnounced: false, failure: undefined };
 }
 
 function isCollision(error: unknown): boolean {

@@ -7,6 +7,7 @@ export interface PostgresStatement {
   readonly text: string;
   /** By which a connection knows it once it has been prepared. */
   readonly name: string;
+  readonly valueCount: number;
   /** Its plan depends on the values: they have to be part of the text. */
   readonly isPlannedByValue: boolean;
   readonly valuesOf: (parameters: unknown) => unknown[];
@@ -49,6 +50,7 @@ function writeForMany({ text, valuesOf }: PostgresStatement, name: string): Post
   return {
     text: start + rows.join(', '),
     name,
+    valueCount: count * rowsAtOnce,
     isPlannedByValue: false,
     hasLists: false,
     valuesOf: (parameters) => (parameters as unknown[]).flatMap(valuesOf),
@@ -92,6 +94,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
   return {
     text,
     name,
+    valueCount: values.length,
     isPlannedByValue,
     hasLists: listPartOf({ parts }) !== undefined,
     valuesOf: (parameters) =>

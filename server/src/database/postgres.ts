@@ -30,6 +30,7 @@ import {
   toQuery,
   type PostgresStatement,
 } from './postgres-text.ts';
+import { toOneStatement } from './postgres-writes.ts';
 import type { Statement } from './statement.ts';
 
 /** What reads for long may think in between. */
@@ -107,6 +108,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       begun.catch(() => undefined);
       try {
         const done = await work(transactionOf(client, written));
+        await settle(client, written);
         await begun;
         await commitTimed(client, written);
         return done;
@@ -131,18 +133,49 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     if (isAnnounced) listener.tell();
   }
 
+  async function askNoting<R>(
+    client: pg.ClientBase,
+    written: Written,
+    statement: PostgresStatement,
+    parameters: unknown,
+  ) {
+    try {
+      return await askWritten<R>(client, statement, parameters);
+    } catch (error) {
+      // Statements that were sent with it fail because of it, and say only that.
+      written.failure ??= error as Error;
+      throw written.failure;
+    }
+  }
+
+  async function sendQueued(client: pg.ClientBase, written: Written): Promise<void> {
+    const writes = written.queued;
+    if (writes.length === 0) return;
+    written.queued = [];
+    const statement = toOneStatement(writes);
+    const values = writes.map(({ parameters }) => parameters);
+    const { rows } = await askNoting<Record<string, number>>(client, written, statement, values);
+    const [counts] = rows as [Record<string, number>];
+    writes.forEach(({ refuse }, index) => {
+      const changed = counts[`c${index}`]!;
+      written.rows += changed;
+      if (changed === 0) written.failure ??= refuse?.();
+    });
+  }
+
+  /** Sends what is queued. Throws if a statement of the transaction has failed. */
+  async function settle(client: pg.ClientBase, written: Written): Promise<void> {
+    await sendQueued(client, written);
+    if (written.failure) throw written.failure;
+  }
+
   function transactionOf(client: pg.ClientBase, written: Written): Transaction {
-    const askNoting = async <R>(statement: PostgresStatement, parameters: unknown) => {
-      try {
-        return await askWritten<R>(client, statement, parameters);
-      } catch (error) {
-        // Statements that were sent with it fail because of it, and say only that.
-        written.failure ??= error as Error;
-        throw written.failure;
-      }
+    // Not waited for: what follows fails if it does.
+    const sendAhead = () => void sendQueued(client, written).catch(() => undefined);
+    const askOne = <P, R>(statement: Statement<P, R>, parameters: P) => {
+      sendAhead();
+      return askNoting<R>(client, written, toPostgres(statement), parameters);
     };
-    const askOne = <P, R>(statement: Statement<P, R>, parameters: P) =>
-      askNoting<R>(toPostgres(statement), parameters);
     return {
       isConsistent: true,
       isEmbedded: false,
@@ -154,11 +187,19 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
         return rowCount ?? 0;
       },
       runEach: async (statement, each) => {
+        sendAhead();
         for (const some of slices(toRequests(statement, each), mostAtOnce)) {
-          await Promise.all(some.map(({ text, parameters }) => askNoting(text, parameters)));
+          await Promise.all(some.map(({ text, parameters }) => askNoting(client, written, text, parameters)));
         }
         written.rows += each.length;
       },
+      queue: (statement, parameters, refuse) => {
+        const queued = toPostgres(statement);
+        // One statement changes a row only once.
+        if (written.queued.some((each) => each.statement === queued)) sendAhead();
+        written.queued.push({ statement: queued, parameters, refuse });
+      },
+      notes: new Map(),
       announce: () => void (written.isAnnounced = true),
       // A new index may take long.
       define: async (text) => void (await send(client, text, longestMs)),
@@ -174,6 +215,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     send,
     beginText: beginWriting,
     transactionOf,
+    settle,
     commit: commitTimed,
     onCommit: noteCommit,
     toRefusal: (error, { rows }) => guard.toWriteRefusal(error, rows),

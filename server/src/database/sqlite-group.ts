@@ -40,6 +40,7 @@ export function createSqliteGroup(options: SqliteGroupOptions): {
     savepoint: () => void control.savepoint.run(),
     release: () => void control.release.run(),
     undo() {
+      transaction.notes.clear();
       if (!writer.inTransaction) return false;
       try {
         control.undo.run();
@@ -49,7 +50,7 @@ export function createSqliteGroup(options: SqliteGroupOptions): {
         return false;
       }
     },
-    requireOpen() {
+    settle() {
       // The work may have met a full disk, and gone on: with that, SQLite has undone everything.
       if (!writer.inTransaction) throw new Error('The transaction was over before its work was.');
     },
@@ -77,6 +78,7 @@ export function createSqliteGroup(options: SqliteGroupOptions): {
       try {
         guard.requireWhole();
         onBegin();
+        transaction.notes.clear();
         control.begin.run();
         isOpen = true;
         guard.requireInPlace('written');

@@ -51,6 +51,12 @@ export function openSqlite(path: string, options: DatabaseOptions): Database {
       write.runEach(statement, each);
       guard.noteRows(each.length);
     },
+    queue: (statement, parameters, refuse) => {
+      const changed = write.run(statement, parameters);
+      guard.noteRows(changed);
+      if (changed === 0 && refuse) throw refuse();
+    },
+    notes: new Map(),
     announce: () => (isAnnounced = true),
     define: (text) => void writer.exec(text),
     tableNames: () =>

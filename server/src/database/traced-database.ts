@@ -26,6 +26,8 @@ export function traceDatabase(database: Database, system: DatabaseSystem, tracer
     ...reading(transaction),
     run: (statement, parameters) =>
       tracer.inSpan(wordsOf(statement), () => transaction.run(statement, parameters)),
+    queue: (statement, parameters, refuse) =>
+      void tracer.inSpan(wordsOf(statement), () => transaction.queue(statement, parameters, refuse)),
     runEach: (statement, each) => {
       const { facts, ...words } = wordsOf(statement);
       const inAll = { ...words, facts: { ...facts, 'db.operation.batch.size': each.length } };

@@ -120,27 +120,23 @@ export async function createFolder(
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
   const parentWay = view.ancestry.wayTo(parent.id)!;
   const way = [...parentWay, row.id];
-  const [isNameFree] = await Promise.all([
-    insertRow(transaction, row),
-    // Where there is a level already, one more folder on it makes nothing higher.
-    parent.childCount > 0
-      ? transaction.run(addToCount, { id: parent.id, by: 1 })
-      : addChildren(transaction, parentWay, { count: 1, levels: 1 }),
-    record(transaction, {
-      kind: 'CREATE_FOLDER',
-      at: now,
-      byUserId: access.userId,
-      folderId: row.id,
-      way,
-      after: { name },
-    }),
-  ]);
-  // What was written besides is undone with it.
-  if (!isNameFree) throw nameTaken(name);
-  const { id, parentId, title, childCount } = row;
+  insertRow(transaction, row, () => nameTaken(name));
+  // Where there is a level already, one more folder on it makes nothing higher.
+  if (parent.childCount > 0) transaction.queue(addToCount, { id: parent.id, by: 1 });
+  else await addChildren(transaction, parentWay, { count: 1, levels: 1 });
+  record(transaction, {
+    kind: 'CREATE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: row.id,
+    way,
+    after: { name },
+  });
+  const { id, parentId, title, icon, description, properties, childCount } = row;
   const { accessLevel } = parent;
   const times = { version: 1, createdAt: now, updatedAt: now };
-  return { folder: { id, parentId, name, title, childCount, ...times, accessLevel }, way };
+  const folder = { id, parentId, name, title, childCount, ...times, accessLevel };
+  return { folder: { ...folder, texts: { icon, description, properties } }, way };
 }
 
 export async function updateFolder(
@@ -166,24 +162,19 @@ export async function updateFolder(
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
   const name = newName ?? oldName;
-  await Promise.all([
-    newName === undefined
-      ? transaction.run(updateTexts, parameters)
-      : transaction.run(updateNameAndTexts, {
-          ...parameters,
-          name,
-          sortKey: sortKey(name),
-          foldedName: foldStored(name),
-        }),
-    record(transaction, {
-      kind: 'UPDATE_FOLDER',
-      at: now,
-      byUserId: access.userId,
-      folderId: id,
-      way,
-      ...differences({ name: oldName, ...before }, { name, ...stored }),
-    }),
-  ]);
+  if (newName === undefined) transaction.queue(updateTexts, parameters);
+  else {
+    const named = { name, sortKey: sortKey(name), foldedName: foldStored(name) };
+    transaction.queue(updateNameAndTexts, { ...parameters, ...named });
+  }
+  record(transaction, {
+    kind: 'UPDATE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: id,
+    way,
+    ...differences({ name: oldName, ...before }, { name, ...stored }),
+  });
   const { title, ...texts } = stored;
   return { folder: { ...folder, name, title, texts, version: folder.version + 1, updatedAt: now }, way };
 }
@@ -233,22 +224,20 @@ export async function moveFolder(
   now: number,
 ): Promise<void> {
   if (from.id === to.id) return;
-  await Promise.all([
-    transaction.run(setParent, { id: folder.id, parentId: to.id, now }),
-    transaction.run(addToCount, { id: from.id, by: -1 }),
-    addChildren(transaction, ways.after.slice(0, -1), { count: 1, levels }),
-    record(transaction, {
-      kind: 'MOVE_FOLDER',
-      at: now,
-      byUserId: view.access.userId,
-      folderId: folder.id,
-      oldWay: ways.before,
-      way: ways.after,
-      before: { parentId: from.id },
-      after: { parentId: to.id, name: folder.name },
-      changesAccess: true,
-    }),
-  ]);
+  transaction.queue(setParent, { id: folder.id, parentId: to.id, now });
+  transaction.queue(addToCount, { id: from.id, by: -1 });
+  await addChildren(transaction, ways.after.slice(0, -1), { count: 1, levels });
+  record(transaction, {
+    kind: 'MOVE_FOLDER',
+    at: now,
+    byUserId: view.access.userId,
+    folderId: folder.id,
+    oldWay: ways.before,
+    way: ways.after,
+    before: { parentId: from.id },
+    after: { parentId: to.id, name: folder.name },
+    changesAccess: true,
+  });
 }
 
 /** Takes the folder off the tree, with all that is inside. Answers with the ids from the root to where it was. */
@@ -269,19 +258,17 @@ export async function deleteFolder(
       `The folder has ${inside === 1 ? 'a sub-folder' : `${inside} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
     );
   }
-  await Promise.all([
-    transaction.run(detach, { id: folder.id, now }),
-    transaction.run(addToCount, { id: parent.id, by: -1 }),
-    record(transaction, {
-      kind: 'DELETE_FOLDER',
-      at: now,
-      byUserId: access.userId,
-      folderId: folder.id,
-      way,
-      before: { name: folder.name },
-      changesAccess: true,
-    }),
-  ]);
+  transaction.queue(detach, { id: folder.id, now });
+  transaction.queue(addToCount, { id: parent.id, by: -1 });
+  record(transaction, {
+    kind: 'DELETE_FOLDER',
+    at: now,
+    byUserId: access.userId,
+    folderId: folder.id,
+    way,
+    before: { name: folder.name },
+    changesAccess: true,
+  });
   return way;
 }
 
@@ -359,8 +346,6 @@ export async function addChildren(
   way: readonly string[],
   { count, levels }: { readonly count: number; readonly levels: number },
 ): Promise<void> {
-  await Promise.all([
-    transaction.run(addToCount, { id: way.at(-1)!, by: count }),
-    noteLevels(transaction, way, levels),
-  ]);
+  await noteLevels(transaction, way, levels);
+  transaction.queue(addToCount, { id: way.at(-1)!, by: count });
 }

@@ -5,6 +5,7 @@ import type { ConsistentReader, Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
+import { changeInTurn } from '../journal/journal.ts';
 import { addChildren } from './change-folders.ts';
 import { readChildren } from './children.ts';
 import { plantDemoTree } from './demo-tree.ts';
@@ -29,7 +30,7 @@ for (const kind of databaseKinds) {
       await stored.remove();
     });
 
-    const plant = () => database.transaction((transaction) => plantDemoTree(transaction, now));
+    const plant = () => changeInTurn(database, (transaction) => plantDemoTree(transaction, now));
 
     test('has at least three levels and two hundred folders', async () => {
       await plant();
@@ -56,7 +57,7 @@ for (const kind of databaseKinds) {
     test('is not planted where a folder is already', async () => {
       await database.transaction(async (transaction) => {
         const { rootId } = await Ancestry.begin(transaction);
-        await insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
+        insertRow(transaction, newRow({ parentId: rootId, name: 'Mine' }, now));
         await addChildren(transaction, [rootId], { count: 1, levels: 1 });
       });
       const own = await levelsOf(database);
@@ -65,7 +66,7 @@ for (const kind of databaseKinds) {
     });
 
     test('leaves no folder behind when its planting is rolled back', async () => {
-      const failing = database.transaction(async (transaction) => {
+      const failing = changeInTurn(database, async (transaction) => {
         await plantDemoTree(transaction, now);
         throw new Error('on purpose');
       });

@@ -1,6 +1,6 @@
 /** Rows of folders as they are first written. */
 
-import { together, whenDone, type PromiseOrValue, type Transaction } from '../database/database.ts';
+import type { PromiseOrValue, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { newFolderId } from './folder-id.ts';
 import type { FolderTexts } from './folder-texts.ts';
@@ -62,13 +62,10 @@ export function newRow(
   };
 }
 
-/** False if the name is not free. */
-export function insertRow(transaction: Transaction, row: NewRow): PromiseOrValue<boolean> {
-  const written = together(
-    () => transaction.run(insertIfFree, row),
-    () => transaction.run(countNumber, {}),
-  );
-  return whenDone(written, ([count]) => count > 0);
+/** Refuses if the name is not free. */
+export function insertRow(transaction: Transaction, row: NewRow, refuse?: () => Error): void {
+  transaction.queue(insertIfFree, row, refuse);
+  transaction.queue(countNumber, {});
 }
 
 export async function insertRows(transaction: Transaction, rows: readonly NewRow[]): Promise<void> {
@@ -104,5 +101,5 @@ export async function numberFolders(transaction: Transaction): Promise<void> {
 /** Makes the root of a new tree; changes nothing if there is one. */
 export async function ensureRoot(transaction: Transaction, name: string, now: number): Promise<void> {
   if (await transaction.get(findRoot, {})) return;
-  await insertRow(transaction, newRow({ parentId: null, name }, now));
+  insertRow(transaction, newRow({ parentId: null, name }, now));
 }

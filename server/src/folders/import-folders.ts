@@ -98,7 +98,7 @@ async function importStaged(
   const { database } = changes;
   const stage = newRow({ parentId: null, name: 'import' }, now);
   await changeInTurn(database, async (transaction) => {
-    await insertRow(transaction, stage);
+    insertRow(transaction, stage);
     await transaction.run(markStaged, { id: stage.id, parentId: imported.parentId, now });
   });
   try {
@@ -145,7 +145,7 @@ export async function finishImport(
 ): Promise<void> {
   const { way, plan, byUserId, now } = done;
   await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
-  await record(transaction, {
+  record(transaction, {
     kind: 'IMPORT_FOLDERS',
     at: now,
     byUserId,

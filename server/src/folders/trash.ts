@@ -184,7 +184,7 @@ export async function restoreFolder(
   });
   const parentWay = view.ancestry.wayTo(parent.id)!;
   await addChildren(transaction, parentWay, { count: 1, levels: inside });
-  await record(transaction, {
+  record(transaction, {
     kind: 'RESTORE_FOLDER',
     at: now,
     byUserId: access.userId,
@@ -269,7 +269,7 @@ async function giveUpExpired(database: Database, expired: Expired, now: number):
         // What an import left behind was never there for anybody.
         if (expired.because === 'import') return;
         for (const { id: folderId, name } of tops) {
-          await record(transaction, {
+          record(transaction, {
             kind: 'PURGE_FOLDER',
             at: now,
             byUserId: null,

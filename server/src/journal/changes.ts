@@ -153,7 +153,7 @@ export class Changes<Rights> {
     // No other change runs meanwhile: the last entry is this change's own.
     const { number, nonce, accessNumber } = headIn(transaction);
     const position = { number, nonce };
-    if (identity) await recordMade(transaction, identity, { result: memory.keep(result), position, now });
+    if (identity) recordMade(transaction, identity, { result: memory.keep(result), position, now });
     return { result, position, accessNumber };
   }
 

@@ -106,8 +106,8 @@ export function recordMade(
   transaction: Transaction,
   identity: ChangeIdentity,
   { result, position: { number, nonce }, now }: MadeChange & { readonly now: number },
-): PromiseOrValue<number> {
-  return transaction.run(insert, { ...identity, result: JSON.stringify(result), number, nonce, now });
+): void {
+  transaction.queue(insert, { ...identity, result: JSON.stringify(result), number, nonce, now });
 }
 
 /** Deletes the records that are older than a day, a few at a time. */

@@ -7,7 +7,6 @@
 
 import { randomInt } from 'node:crypto';
 import {
-  together,
   whenDone,
   type ChangeOptions,
   type Database,
@@ -74,42 +73,46 @@ interface EntryValues {
 }
 
 /** By something random: a database from a backup, or one that lost its last commits, does not come to the same again. */
-const advance = sql<{ by: number; accessStep: number; nonce: number }>`
-  update journal_counter set number = number + ${'by'}, access_number = access_number + ${'accessStep'},
-    nonce = ${'nonce'}`;
+const advance = sql<JournalHead>`
+  update journal_counter set number = ${'number'}, access_number = ${'accessNumber'}, nonce = ${'nonce'}`;
 
 const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id, way, old_way,
   before, after, nonce`;
 const values = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
   ${'way'}, ${'oldWay'}, ${'before'}, ${'after'}, ${'nonce'}`;
 
-const insert = sql<EntryValues & { userId: string | null }>`
-  insert into journal (${columns}) select number, ${'userId'}, ${values} from journal_counter`;
+const insert = sql<EntryValues & { number: number; userId: string | null }>`
+  insert into journal (${columns}) values (${'number'}, ${'userId'}, ${values})`;
 
-/** The counter has been advanced by all of them. */
-const insertEach = sql<EntryValues & { userIds: readonly string[]; by: number }>`
+const insertEach = sql<EntryValues & { userIds: readonly string[]; last: number }>`
   insert into journal (${columns})
-  select journal_counter.number - ${'by'} + 1 + each.place, each.value, ${values}
-  from ${list('userIds')} cross join journal_counter`;
+  select ${'last'} + 1 + each.place, each.value, ${values} from ${list('userIds')}`;
 
 const selectHead = sql<object, JournalHead>`
   select number, nonce, access_number as "accessNumber" from journal_counter`;
 const standInLine = sql<object, JournalHead>`${selectHead} ${keptFromOthers}`;
 
-/** Where each open transaction has left the journal, from when it took its turn. */
-const heads = new WeakMap<Transaction, JournalHead>();
+/** The note of a transaction that has taken its turn: the journal's head as the transaction left it. */
+const headNote = Symbol('the head of the journal');
 
-/** The first statement of every change: it waits until those before it are committed. Answers what they came to. */
+/**
+ * The first statement of every change: it waits until those before it are committed. Answers what they came to. A change that shares
+ * the transaction of those before it has its turn already.
+ */
 export function takeTurn(transaction: Transaction): PromiseOrValue<JournalHead> {
+  const known = transaction.notes.get(headNote);
+  if (known) return known as JournalHead;
   return whenDone(transaction.get(standInLine, {}), (head) => {
-    heads.set(transaction, head!);
+    transaction.notes.set(headNote, head!);
     return head!;
   });
 }
 
 /** The journal's last entry as this transaction left it. The transaction must have taken its turn. */
 export function headIn(transaction: Transaction): JournalHead {
-  return heads.get(transaction)!;
+  const head = transaction.notes.get(headNote);
+  if (!head) throw new Error('A change must take its turn before it is recorded.');
+  return head as JournalHead;
 }
 
 /** A change of its own: it takes its turn, and of two nodes that do the same, one comes after the other. */
@@ -125,36 +128,31 @@ export function changeInTurn<T>(
 }
 
 /** Part of every change, in its own transaction: what is not committed was never written down. */
-export function record(transaction: Transaction, entry: NewEntry): PromiseOrValue<unknown> {
+export function record(transaction: Transaction, entry: NewEntry): void {
   const stored = toValues(entry);
-  return together(
-    () => advanceCounter(transaction, { ...stored, by: 1 }),
-    () => transaction.run(insert, { ...stored, userId: entry.userId ?? null }),
-  );
+  const { number } = advanceCounter(transaction, { ...stored, by: 1 });
+  transaction.queue(insert, { ...stored, number, userId: entry.userId ?? null });
 }
 
 /** An entry for each of the users, in one go. */
-export async function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): Promise<void> {
+export function recordEach(transaction: Transaction, { userIds, ...entry }: NewEntries): void {
   if (userIds.length === 0) return;
-  const stored = { ...toValues(entry), by: userIds.length };
-  await together(
-    () => advanceCounter(transaction, stored),
-    () => transaction.run(insertEach, { ...stored, userIds }),
-  );
+  const stored = toValues(entry);
+  const { number } = advanceCounter(transaction, { ...stored, by: userIds.length });
+  transaction.queue(insertEach, { ...stored, last: number - userIds.length, userIds });
 }
 
 function advanceCounter(
   transaction: Transaction,
   { by, nonce, changesAccess }: Pick<EntryValues, 'nonce' | 'changesAccess'> & { readonly by: number },
-): PromiseOrValue<number> {
+): JournalHead {
+  const before = headIn(transaction);
   const accessStep = changesAccess ? randomInt(1, mostAccessStep) : 0;
-  const head = heads.get(transaction);
-  if (head) {
-    const { number, accessNumber } = head;
-    heads.set(transaction, { number: number + by, nonce, accessNumber: accessNumber + accessStep });
-  }
+  const head = { number: before.number + by, nonce, accessNumber: before.accessNumber + accessStep };
+  transaction.notes.set(headNote, head);
   transaction.announce();
-  return transaction.run(advance, { by, accessStep, nonce });
+  transaction.queue(advance, head);
+  return head;
 }
 
 export function readHead(reader: Reader): PromiseOrValue<JournalHead> {

@@ -61,7 +61,7 @@ export async function rotateSigningKey(
   }
   const signsFrom = now + publishingMs;
   const id = await storeNewKey(transaction, { seal, now, signsFrom });
-  await recordNew(transaction, id, signsFrom, now);
+  recordNew(transaction, id, signsFrom, now);
   return { id, signsFrom };
 }
 
@@ -104,13 +104,13 @@ export async function retireAllKeys(
 
 async function replace(transaction: Transaction, change: NewKey): Promise<string> {
   const id = await storeNewKey(transaction, change);
-  await recordNew(transaction, id, change.now, change.now);
+  recordNew(transaction, id, change.now, change.now);
   return id;
 }
 
 export async function removeKey(transaction: Transaction, id: string, now: number): Promise<void> {
   await transaction.run(deleteKey, { id });
-  await record(transaction, { kind: 'RETIRE_KEY', at: now, byUserId: null, after: { keyId: id } });
+  record(transaction, { kind: 'RETIRE_KEY', at: now, byUserId: null, after: { keyId: id } });
 }
 
 /** Opens each with one seal, and closes it with another. */
@@ -122,14 +122,9 @@ export async function sealKeys(
   for (const row of rows) await transaction.run(updateSealed, to.seal(row.id, from.open(row)));
 }
 
-async function recordNew(
-  transaction: Transaction,
-  keyId: string,
-  signsFrom: number,
-  now: number,
-): Promise<void> {
+function recordNew(transaction: Transaction, keyId: string, signsFrom: number, now: number): void {
   const after = { keyId, signsFrom: shownTime(signsFrom) };
-  await record(transaction, { kind: 'ROTATE_KEY', at: now, byUserId: null, after });
+  record(transaction, { kind: 'ROTATE_KEY', at: now, byUserId: null, after });
 }
 
 export function shownTime(at: number): string {

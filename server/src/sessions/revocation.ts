@@ -81,7 +81,7 @@ export async function revokeById(
   const { because, now } = revocation;
   if ((await transaction.run(byId, { id, because, now })) === 0) return;
   const { userId } = (await transaction.get(findOwner, { id }))!;
-  await recordEnd(transaction, { userId, sessionId: id }, revocation);
+  recordEnd(transaction, { userId, sessionId: id }, revocation);
 }
 
 /** Answers false if it is not the current token of a living session. */
@@ -92,7 +92,7 @@ export async function revokeByDigest(
 ): Promise<boolean> {
   if ((await transaction.run(byDigest, { digest, because, now })) === 0) return false;
   const { id, userId } = (await transaction.get(findByDigest, { digest }))!;
-  await recordEnd(transaction, { userId, sessionId: id }, { because, now, byUserId: userId });
+  recordEnd(transaction, { userId, sessionId: id }, { because, now, byUserId: userId });
   return true;
 }
 
@@ -106,7 +106,7 @@ export async function revokeSessionsOf(
   const count = await transaction.run(byUser, { userId, exceptId, because, now });
   const since = now - longestAuthTokenMs;
   const afterwards = await transaction.run(withTokenLeft, { userId, exceptId, because, now, since });
-  if (count + afterwards > 0) await recordEnd(transaction, { userId }, revocation, count);
+  if (count + afterwards > 0) recordEnd(transaction, { userId }, revocation, count);
   return count;
 }
 
@@ -126,19 +126,18 @@ export async function revokeExcess(
   const revocation = { because: 'limit', now, byUserId: null } as const;
   await transaction.run(byIds, { ids, ...revocation });
   const [sessionId] = ids;
-  await (ids.length === 1
-    ? recordEnd(transaction, { userId, sessionId: sessionId! }, revocation)
-    : recordEnd(transaction, { userId }, revocation, ids.length));
+  if (ids.length === 1) recordEnd(transaction, { userId, sessionId: sessionId! }, revocation);
+  else recordEnd(transaction, { userId }, revocation, ids.length);
   return ids;
 }
 
 /** `count` is how many, where it is not about one. */
-async function recordEnd(
+function recordEnd(
   transaction: Transaction,
   ended: { readonly userId: string; readonly sessionId?: string },
   { because, now, byUserId, details }: Revocation,
   count?: number,
-): Promise<void> {
+): void {
   const after = { because, count, ...details };
-  await record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after });
+  record(transaction, { kind: 'END_SESSION', at: now, byUserId, ...ended, after });
 }
