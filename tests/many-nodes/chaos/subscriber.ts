@@ -7,27 +7,42 @@ import { Follower, numberOf, subscription, wholeChange } from './follower.ts';
 
 const acknowledgeWithinMs = 10_000;
 const lookEveryMs = 1_000;
-/** Whoever is connected is told of a change by then, even if the database was gone in between. */
-const tellWithinMs = 12_000;
+/** A subscription that lacks an acknowledged change for so long is compared with a new one at the same node. */
+const suspectAfterMs = 12_000;
+/** The limit for a node that sends the change to no subscription. A busy machine can delay one for half a minute. */
+const patienceMs = 60_000;
+/** The share of subscriptions that stay until they lack no change. The others leave at any moment. */
+const patientShare = 0.5;
+
+interface Opened {
+  readonly client: SocketClient;
+  readonly url: string;
+  /** When it was opened. */
+  readonly at: number;
+}
 
 export class Subscriber extends Follower {
   protected override async stay(until: number, isOver: () => boolean): Promise<void> {
     const { tally, cluster } = this.client.world;
     const url = this.client.random.pick(cluster.urls);
     if (!url) return;
+    const isPatient = this.client.random.chance(patientShare);
     const client = await connect(url, this.account.authToken);
     if (!client) {
       tally.count('sockets that were not opened');
       return this.client.backOff();
     }
     tally.count('subscriptions');
-    const began = performance.now();
+    const opened: Opened = { client, url, at: performance.now() };
     client.start('1', subscription, { after: this.cursor, under: this.under });
+    const isLeaving = () => isOver() || performance.now() >= until;
+    const lacksChange = () => isPatient && this.#lacksSince(opened.at, until) !== undefined;
     try {
-      while (!isOver() && performance.now() < until) {
-        const frame = await nextFrame(client, Math.min(until - performance.now(), lookEveryMs));
+      while (!isLeaving() || lacksChange()) {
+        const leftMs = until - performance.now();
+        const frame = await nextFrame(client, leftMs > 0 ? Math.min(leftMs, lookEveryMs) : lookEveryMs);
         if (frame === 'none') {
-          if (this.#isKeptWaiting(began)) return;
+          if (await this.#isSilent(opened)) return;
         } else if (frame === 'closed') {
           const { code, reason } = await client.closed();
           tally.count(`sockets closed with ${code}`);
@@ -36,7 +51,7 @@ export class Subscriber extends Follower {
         } else if (frame.type !== 'ping') {
           if (!this.#isTold(frame)) return;
           const doneAt = this.client.world.doneAt.get(numberOf(this.cursor));
-          if (doneAt) tally.time('telling a change', performance.now() - Math.max(doneAt, began));
+          if (doneAt) tally.time('sending a change', performance.now() - Math.max(doneAt, opened.at));
         }
       }
     } finally {
@@ -44,16 +59,37 @@ export class Subscriber extends Follower {
     }
   }
 
-  /** Whether there is a change that it should have been told of by now. */
-  #isKeptWaiting(began: number): boolean {
-    if (this.under) return false;
+  /** When the first change was acknowledged that it lacks, among those between two times. */
+  #lacksSince(after: number, before: number): number | undefined {
+    if (this.under) return undefined;
     const number = numberOf(this.cursor);
-    const later = [...this.client.world.doneAt].filter(([each, at]) => each > number && at > began);
-    const missed = later.length > 0 ? Math.min(...later.map(([, at]) => at)) : undefined;
-    if (missed === undefined || performance.now() - missed < tellWithinMs) return false;
-    this.client.violation(
-      `a subscription is silent, ${Math.round(performance.now() - missed)} ms after a change`,
-    );
+    const lacked = [...this.client.world.doneAt]
+      .filter(([each, at]) => each > number && at > after && at <= before)
+      .map(([, at]) => at);
+    return lacked.length > 0 ? Math.min(...lacked) : undefined;
+  }
+
+  /**
+   * Compares a subscription that lacks a change with a new one at the same node, because a busy machine and a database
+   * that is away delay both. It is silent if only the new one receives the change, or if neither does.
+   */
+  async #isSilent({ client, url, at }: Opened): Promise<boolean> {
+    const lacksSince = this.#lacksSince(at, Infinity);
+    if (lacksSince === undefined || performance.now() - lacksSince < suspectAfterMs) return false;
+    this.client.world.tally.count('subscriptions compared with a new one');
+    const other = await connect(url, this.account.authToken);
+    if (!other) return false;
+    try {
+      other.start('1', subscription, { after: this.cursor });
+      await Promise.race([hasNews(other, patienceMs), hasNews(client, patienceMs)]);
+      // A node or a database that goes away closes the new one: then the comparison proves nothing.
+      const isComparable = other.unread.length > 0 || other.socket.readyState === WebSocket.OPEN;
+      if (!isComparable || (await hasNews(client, suspectAfterMs))) return false;
+    } finally {
+      other.socket.terminate();
+    }
+    const ms = Math.round(performance.now() - lacksSince);
+    this.client.violation(`a subscription is silent, ${ms} ms after a change`);
     return true;
   }
 
@@ -77,14 +113,21 @@ async function connect(url: string, authToken: string): Promise<SocketClient | u
   return undefined;
 }
 
-/** The next frame is taken only if somebody waits for it. */
+/** The next frame is taken only if the caller waits for it. */
 async function nextFrame(client: SocketClient, withinMs: number): Promise<Frame | 'none' | 'closed'> {
+  if (!(await hasNews(client, withinMs))) return 'none';
+  return client.unread.length > 0 ? client.next() : 'closed';
+}
+
+/** Waits until there is a frame to take or the socket is closed. False if neither happens in time. */
+async function hasNews(client: SocketClient, withinMs: number): Promise<boolean> {
   const { socket } = client;
   const waiting = new AbortController();
   const { signal } = waiting;
   const late = setTimeout(() => waiting.abort(), Math.max(1, withinMs));
+  const isThere = () => client.unread.length > 0 || socket.readyState === WebSocket.CLOSED;
   try {
-    while (client.unread.length === 0 && socket.readyState !== WebSocket.CLOSED && !signal.aborted) {
+    while (!isThere() && !signal.aborted) {
       await Promise.race([once(socket, 'message', { signal }), once(socket, 'close', { signal })]).catch(
         () => undefined,
       );
@@ -93,6 +136,5 @@ async function nextFrame(client: SocketClient, withinMs: number): Promise<Frame 
     clearTimeout(late);
     waiting.abort();
   }
-  if (client.unread.length > 0) return client.next();
-  return socket.readyState === WebSocket.CLOSED ? 'closed' : 'none';
+  return isThere();
 }
