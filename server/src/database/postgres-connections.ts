@@ -24,6 +24,14 @@ export const lockSeconds = 15;
 /** A node that hangs in the middle of a transaction does not keep the others waiting for longer. */
 export const idleInTransactionSeconds = 10;
 
+const planSettings = [
+  // Statements are short: to plan them each time, or to compile them, takes longer than to run them.
+  '-c jit=off',
+  '-c plan_cache_mode=force_generic_plan',
+  // A plan is kept. While a table is nearly empty, the planner would choose to read all of it.
+  '-c enable_seqscan=off',
+];
+
 interface ConnectionChoices {
   readonly keepsSessions: boolean;
   readonly timeoutSeconds: number;
@@ -42,10 +50,7 @@ export function connectionConfig(
   try {
     // Among what may stand in a URL, `sslmode` means what it means to libpq.
     const given = parse(url, { useLibpqCompat: true }) as unknown as pg.ClientConfig;
-    // Statements are short: to plan them each time, or to compile them, takes longer than to run them.
-    const settings = [given.options, '-c jit=off', '-c plan_cache_mode=force_generic_plan']
-      .filter(Boolean)
-      .join(' ');
+    const settings = [given.options, ...planSettings].filter(Boolean).join(' ');
     return {
       application_name: 'espalier',
       ...given,

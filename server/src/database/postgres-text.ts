@@ -81,6 +81,7 @@ function write({ parts }: Statement, name: string): PostgresStatement {
         from (select place - 1 as place, value from ${eachOf(part.name, 'uuid')}) as each`;
     }
     if (part.kind === 'kept-from-others') return 'for update';
+    if (part.kind === 'json-rows') return `json_agg(json_build_array(${part.columns}))`;
     if (part.kind === 'hex') return `upper(encode(${part.column}, 'hex'))`;
     if (part.kind === 'children') {
       return `lateral (select * from folders where parent_id = ${part.of}.id offset 0) as folders`;

@@ -64,7 +64,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   const beginWriting = `begin isolation level read committed${limits}${syncing}`;
   const beginReading = `begin isolation level repeatable read read only${limits}`;
   // What takes long is better planned for its values.
-  const beginLong = `${beginReading}; set local plan_cache_mode = auto; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`;
+  const beginLong = `${beginReading}; set local plan_cache_mode = auto; set local enable_seqscan = on; set local idle_in_transaction_session_timeout = '${idleInLongReadSeconds}s'`;
 
   const ask = <P, R>(client: pg.ClientBase, statement: Statement<P, R>, parameters: P) =>
     askWritten<R>(client, toPostgres(statement), parameters);

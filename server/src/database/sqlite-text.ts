@@ -53,6 +53,7 @@ export function toSqlite({ parts }: Statement): { readonly text: string; readonl
     // Only one transaction writes at a time.
     if (part.kind === 'kept-from-others') return '';
     if (part.kind === 'children') return 'folders';
+    if (part.kind === 'json-rows') return `json_group_array(json_array(${part.columns}))`;
     if (part.kind === 'hex') return `hex(${part.column})`;
     if (part.kind === 'list') {
       return `(select key as place, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;

@@ -59,6 +59,8 @@ export interface CheckedMove {
 export interface WrittenFolder {
   readonly folder: Folder;
   readonly way: readonly string[];
+  /** The tree as the change saw it. */
+  readonly view: TreeView;
 }
 
 interface ChangeMoment {
@@ -136,7 +138,7 @@ export async function createFolder(
   const { accessLevel } = parent;
   const times = { version: 1, createdAt: now, updatedAt: now };
   const folder = { id, parentId, name, title, childCount, ...times, accessLevel };
-  return { folder: { ...folder, texts: { icon, description, properties } }, way };
+  return { folder: { ...folder, texts: { icon, description, properties } }, way, view };
 }
 
 export async function updateFolder(
@@ -158,7 +160,7 @@ export async function updateFolder(
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
-  if (isSame && newName === undefined) return { folder, way };
+  if (isSame && newName === undefined) return { folder, way, view };
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
   const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
   const name = newName ?? oldName;
@@ -176,7 +178,8 @@ export async function updateFolder(
     ...differences({ name: oldName, ...before }, { name, ...stored }),
   });
   const { title, ...texts } = stored;
-  return { folder: { ...folder, name, title, texts, version: folder.version + 1, updatedAt: now }, way };
+  const changedFolder = { ...folder, name, title, texts, version: folder.version + 1, updatedAt: now };
+  return { folder: changedFolder, way, view };
 }
 
 /** What of the texts is different, for the journal: the beginning of each. */

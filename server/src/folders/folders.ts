@@ -14,7 +14,15 @@ import {
   type PromiseOrValue,
   type Reader,
 } from '../database/database.ts';
-import { list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
+import {
+  columnsOf,
+  jsonRows,
+  list,
+  sql,
+  textList,
+  type ListOfEach,
+  type Statement,
+} from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
@@ -47,9 +55,9 @@ export interface TreeView {
   readonly reader: ConsistentReader;
   readonly access: Access;
   readonly ancestry: Ancestry;
-  /** A folder that was read together with the head of the journal. Its ancestors are in `ancestry`. */
-  readonly first?: FolderRow | undefined;
-  /** Children of that folder that were read with it. */
+  /** Folders that were read together with the head of the journal: the first one, and perhaps its ancestors. */
+  readonly rows: ReadonlyMap<string, FolderRow>;
+  /** Children of the first one that were read with it. */
   readonly firstPage?: FirstPage | undefined;
 }
 
@@ -96,16 +104,20 @@ const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; 
 
 export function viewTree(reader: ConsistentReader, access: Access, first?: FirstRead): TreeView {
   const ancestry = new Ancestry(reader, access.rootId);
-  for (const [id, parentId] of first?.steps ?? []) if (id !== access.rootId) ancestry.note(id, parentId);
-  return { reader, access, ancestry, first: first?.row, firstPage: first?.page };
+  if (!first) return { reader, access, ancestry, rows: noRows };
+  for (const [id, parentId] of first.steps) if (id !== access.rootId) ancestry.note(id, parentId);
+  return { reader, access, ancestry, rows: first.rows, firstPage: first.page };
 }
+
+const noRows: TreeView['rows'] = new Map();
 
 /** The head of the journal and a folder with its ancestors, from one snapshot. */
 export interface FirstRead {
   readonly head: JournalHead;
-  /** Undefined if there is no such folder. Its ancestors show whether it is in the tree. */
-  readonly row: FolderRow | undefined;
-  readonly steps: readonly Step[];
+  /** The folder, if there is one, and its ancestors, if they were read. */
+  readonly rows: ReadonlyMap<string, FolderRow>;
+  /** From the folder up. They show whether it is in the tree. */
+  readonly steps: Iterable<Step>;
   readonly page?: FirstPage | undefined;
 }
 
@@ -119,22 +131,43 @@ const firstColumns = sql`journal_counter.number, journal_counter.nonce,
 const findFirst = sql<{ id: string }, FirstRow>`
   select ${firstColumns} from journal_counter left join folders on folders.id = ${'id'}`;
 
-// Each step is the id of a folder, followed by that of its parent.
+const ancestorColumns = [
+  'id',
+  'parent_id',
+  'name',
+  'title',
+  'child_count',
+  'version',
+  'created_at',
+  'updated_at',
+];
+
 const withAncestors = (list: Statement) => sql<{ id: string }, FirstRow & FirstLists>`
-  with recursive up (id, parent_id) as (
-    select id, parent_id from folders where id = ${'id'}
+  with recursive up as (
+    select ${columnsOf('folders', ancestorColumns)} from folders where id = ${'id'}
     union
-    select folders.id, folders.parent_id from up join folders on folders.id = up.parent_id
+    select ${columnsOf('folders', ancestorColumns)} from up join folders on folders.id = up.parent_id
   )
   select ${firstColumns},
-    (select string_agg(cast(up.id as text) || coalesce(cast(up.parent_id as text), ''), ' ') from up) as steps,
+    (select ${jsonRows('up', ancestorColumns)} from up where up.id <> ${'id'}) as ancestors,
     ${list} as list
   from journal_counter left join folders on folders.id = ${'id'}`;
 
 interface FirstLists {
-  readonly steps: string | null;
+  readonly ancestors: readonly AncestorColumns[] | null;
   readonly list: ListOfEach['list'] | null;
 }
+
+type AncestorColumns = readonly [
+  id: string,
+  parentId: string | null,
+  name: string,
+  title: string | null,
+  childCount: number,
+  version: number,
+  createdAt: number,
+  updatedAt: number,
+];
 
 const findFirstWithAncestors = withAncestors(sql`null`);
 const findFirstWithPage = new WeakMap<Statement, typeof findFirstWithAncestors>();
@@ -156,6 +189,8 @@ const findParentId = sql<{ id: string }, { parentId: string | null }>`
 export interface FirstReadOptions {
   /** Ancestors are read up to here. */
   readonly rootId?: string | undefined;
+  /** Reads the rows of the ancestors, not only their ids. A remote database always returns them. */
+  readonly withAncestors?: boolean;
   /** Read in the same statement, except on an embedded database, where that gains nothing. */
   readonly page?: PageRead | undefined;
 }
@@ -164,19 +199,36 @@ export interface FirstReadOptions {
 export function readFirst(
   reader: Reader & Pick<ConsistentReader, 'isEmbedded'>,
   id: string,
-  { rootId, page }: FirstReadOptions,
+  { rootId, withAncestors = false, page }: FirstReadOptions,
 ): PromiseOrValue<FirstRead> {
   if (reader.isEmbedded) {
     const found = reader.get(findFirst, { id }) as FirstRow;
-    const steps = stepsAbove(reader, id, found.parentId, rootId);
-    return { head: toHead(found), row: toFirstRow(found), steps };
+    const head = toHead(found);
+    const row = toFirstRow(found);
+    if (!row) return { head, rows: noRows, steps: [] };
+    const rows = new Map([[id, row]]);
+    if (!withAncestors) return { head, rows, steps: stepsAbove(reader, row, rootId) };
+    addRowsAbove(reader, row, rows);
+    return { head, rows, steps: stepsOf(rows) };
   }
-  return whenDone(reader.get(firstStatement(page), { ...page?.parameters, id }), (found) => ({
-    head: toHead(found!),
-    row: toFirstRow(found!),
-    steps: found!.steps?.split(' ').map(toStep) ?? [],
-    page: page && { ...page, rows: [{ place: 0, list: found!.list ?? [] }] },
-  }));
+  return whenDone(reader.get(firstStatement(page), { ...page?.parameters, id }), (found) => {
+    const head = toHead(found!);
+    const row = toFirstRow(found!);
+    if (!row) return { head, rows: noRows, steps: [] };
+    const above = (found!.ancestors ?? []).map(toAncestor);
+    const rows = new Map([row, ...above].map((each) => [each.id, each]));
+    const firstPage = page && { ...page, rows: [{ place: 0, list: found!.list ?? [] }] };
+    return { head, rows, steps: stepsOf(rows), page: firstPage };
+  });
+}
+
+function toAncestor(columns: AncestorColumns): FolderRow {
+  const [id, parentId, name, title, childCount, version, createdAt, updatedAt] = columns;
+  return { id, parentId, name, title, childCount, version, createdAt, updatedAt };
+}
+
+export function* stepsOf(rows: ReadonlyMap<string, FolderRow>): Iterable<Step> {
+  for (const { id, parentId } of rows.values()) yield [id, parentId];
 }
 
 // Written member by member: a rest of members takes longer than the statement.
@@ -195,8 +247,7 @@ function toHead({ number, nonce, accessNumber }: FirstRow): JournalHead {
 /** From parent to parent: on an embedded database this takes half the time of a recursive statement. */
 function stepsAbove(
   reader: Reader,
-  id: string,
-  parentId: string | null,
+  { id, parentId }: FolderRow,
   rootId: string | undefined,
 ): readonly Step[] {
   const steps = new Map([[id, parentId]]);
@@ -208,14 +259,16 @@ function stepsAbove(
   return [...steps];
 }
 
-const idLength = 36;
-
-function toStep(text: string): Step {
-  return [text.slice(0, idLength), text.length > idLength ? text.slice(idLength) : null];
+function addRowsAbove(reader: Reader, { parentId }: FolderRow, rows: Map<string, FolderRow>): void {
+  for (let at = parentId; at !== null && !rows.has(at);) {
+    const above = reader.get(findById, { id: at }) as FolderRow | undefined;
+    if (above) rows.set(at, above);
+    at = above?.parentId ?? null;
+  }
 }
 
-function readRow({ reader, first }: TreeView, id: string): PromiseOrValue<FolderRow | undefined> {
-  return first?.id === id ? first : reader.get(findById, { id });
+function readRow({ reader, rows }: TreeView, id: string): PromiseOrValue<FolderRow | undefined> {
+  return rows.get(id) ?? reader.get(findById, { id });
 }
 
 /** As it is shown to somebody with this level: of a passage, only the name. */
@@ -259,12 +312,16 @@ export function readFolders(
   columns: FolderColumns = 'all',
 ): PromiseOrValue<ReadonlyMap<string, Folder>> {
   return whenDone(view.ancestry.load(ids), () => {
+    const found = new Map<string, Folder>();
     const levels = new Map<string, AccessLevel>();
     for (const id of ids) {
       const level = visibleLevel(view, id);
-      if (level !== undefined) levels.set(id, level);
+      if (level === undefined) continue;
+      const known = view.rows.get(id);
+      if (known && (columns === 'all' || known.texts)) found.set(id, withLevel(known, level));
+      else levels.set(id, level);
     }
-    const toFolder = (row: FolderRow): [string, Folder] => [row.id, withLevel(row, levels.get(row.id)!)];
+    if (levels.size === 0) return found;
     const read = (some: readonly string[]): PromiseOrValue<readonly FolderRow[]> =>
       columns === 'texts'
         ? whenDone(view.reader.all(findByIdsWithTexts, { ids: some }, some.length), (rows) =>
@@ -275,7 +332,10 @@ export function readFolders(
           )
         : view.reader.all(findByIds, { ids: some }, some.length);
     const size = columns === 'texts' ? textsPerStatement : undefined;
-    return whenDone(inBatches([...levels.keys()], read, size), (rows) => new Map(rows.map(toFolder)));
+    return whenDone(inBatches([...levels.keys()], read, size), (rows) => {
+      for (const row of rows) found.set(row.id, withLevel(row, levels.get(row.id)!));
+      return found;
+    });
   });
 }
 

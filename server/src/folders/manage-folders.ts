@@ -20,7 +20,14 @@ import {
   type NewFolder,
   type WrittenFolder,
 } from './change-folders.ts';
-import { readFirst, requireFolder, viewTree, type FirstRead, type Folder } from './folders.ts';
+import {
+  readFirst,
+  requireFolder,
+  viewTree,
+  type FirstRead,
+  type Folder,
+  type FolderRow,
+} from './folders.ts';
 import { importFolders, type FolderImport, type Imported, type ImportOptions } from './import-folders.ts';
 import { restoreFolder, type Restoration } from './trash.ts';
 
@@ -30,6 +37,14 @@ export interface ChangedFolder {
   readonly folder?: Folder;
   /** The ids from the root to it then. */
   readonly way?: readonly string[];
+  /** Missing if not all ancestors were read. */
+  readonly seen?: SeenFolder | undefined;
+}
+
+/** What a viewer sees of a folder at the moment of the change: enough to show it with its path without another read. */
+export interface SeenFolder {
+  readonly access: Access;
+  readonly rows: ReadonlyMap<string, FolderRow>;
 }
 
 export interface DeletedFolder {
@@ -72,7 +87,9 @@ export interface FolderLimits {
 function ofFolder(
   id: string | null | undefined,
 ): ((transaction: Transaction) => PromiseOrValue<FirstRead>) | undefined {
-  return typeof id === 'string' && isRowId(id) ? (transaction) => readFirst(transaction, id, {}) : undefined;
+  return typeof id === 'string' && isRowId(id)
+    ? (transaction) => readFirst(transaction, id, { withAncestors: true })
+    : undefined;
 }
 
 export function manageFolders(
@@ -125,6 +142,10 @@ export function manageFolders(
   };
 }
 
-function toChanged({ folder, way }: WrittenFolder): ChangedFolder {
-  return { id: folder.id, folder, way };
+function toChanged({ folder, way, view }: WrittenFolder): ChangedFolder {
+  const { access, rows } = view;
+  const { id } = folder;
+  const areKnown = way.every((each) => each === id || rows.has(each));
+  const seen = areKnown ? { access, rows: new Map([...rows, [id, folder]]) } : undefined;
+  return { id, folder, way, seen };
 }

@@ -40,6 +40,7 @@ import { OnePiece, pacedSnapshot, type Pace } from './pace.ts';
 import type { PlannedData } from './plan/query-plan.ts';
 import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
 import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
+import { isReadAfterChange } from './tree/folder-mutations.ts';
 import { createSchema } from './schema.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import { keptTurns, noteOperation, traceFields, tracedGraph, traceReads } from './traced-graph.ts';
@@ -120,6 +121,7 @@ export function createGraph({
   const fairTurns = tracer ? keptTurns(turns, tracer) : turns;
   const takesLong = createFieldCheck(schema, isLongField);
   const selectsList = createFieldCheck(schema, isListField);
+  const needsRead = createFieldCheck(schema, isReadAfterChange(schema));
   const tookLong = new WeakSet<DocumentNode>();
   const snapshots = new ViewerSnapshots(services);
   const longReads = createLongReads(services.database, services.accessBook, fairTurns);
@@ -337,6 +339,7 @@ export function createGraph({
         signal,
         idempotencyKey,
         isLong,
+        needsNoRead: !needsRead(request.document),
         pace,
         createContext,
       });

@@ -10,6 +10,7 @@ import {
   visit,
   visitWithTypeInfo,
   type DocumentNode,
+  type FieldNode,
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
@@ -53,7 +54,7 @@ export const isListField = ({ type }: Field): boolean => isListType(getNullableT
 /** Returns a function that checks whether a document selects a matching field. */
 export function createFieldCheck(
   schema: GraphQLSchema,
-  isSuch: (field: Field) => boolean,
+  isSuch: (field: Field, node: FieldNode) => boolean,
 ): (document: DocumentNode) => boolean {
   const known = new WeakMap<DocumentNode, boolean>();
   return (document) => {
@@ -61,9 +62,9 @@ export function createFieldCheck(
     if (found === undefined) {
       found = false;
       const typeInfo = new TypeInfo(schema);
-      const enterField = () => {
+      const enterField = (node: FieldNode) => {
         const field = typeInfo.getFieldDef();
-        found ||= !!field && isSuch(field);
+        found ||= !!field && isSuch(field, node);
       };
       visit(document, visitWithTypeInfo(typeInfo, { Field: { enter: enterField } }));
       known.set(document, found);

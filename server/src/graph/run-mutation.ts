@@ -1,16 +1,18 @@
 /**
- * Runs mutations. Each root field makes its change through the domain, and then reads its answer from a snapshot of its own that is
- * opened after the commit, with the rights of that snapshot.
+ * Runs mutations. Each root field makes its change through the domain. Then it answers with what the change has read, if that is all
+ * that is selected, or reads its answer from a snapshot that is opened after the commit, with the rights of that snapshot.
  */
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { manageGroups, type Groups } from '../accounts/manage-groups.ts';
 import type { PromiseOrValue, Snapshot } from '../database/database.ts';
-import { manageFolders, type Folders } from '../folders/manage-folders.ts';
+import { stepsOf } from '../folders/folders.ts';
+import { manageFolders, type Folders, type SeenFolder } from '../folders/manage-folders.ts';
 import { manageGrants, type Grants } from '../folders/manage-grants.ts';
 import { Changes, type Caller, type Changed } from '../journal/changes.ts';
 import { identifyChange } from '../journal/idempotency.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
+import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { managePasswords, type PasswordChanges } from '../sessions/manage-passwords.ts';
 import { manageSessions, type SessionRevocations } from '../sessions/manage-sessions.ts';
@@ -18,6 +20,7 @@ import { manageUsers, type Users } from '../sessions/manage-users.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import type { LongReads, ViewerSnapshot } from './long-reads.ts';
 import type { Pace } from './pace.ts';
+import { noSnapshot } from './viewer-snapshots.ts';
 import type { Viewer } from './viewer.ts';
 
 /** What can be changed. */
@@ -55,6 +58,8 @@ export interface MutationRequest {
   readonly idempotencyKey: string | undefined;
   /** The document selects a long field or a list: each answer waits for a permit of `longReads`. */
   readonly isLong: boolean;
+  /** The document selects only what the change itself has read. */
+  readonly needsNoRead: boolean;
   readonly pace: Pace;
   /** The context in which an answer is read. */
   readonly createContext: (snapshot: ViewerSnapshot, pace: Pace, position: JournalPlace) => GraphContext;
@@ -115,9 +120,14 @@ export class MutationRun {
   }
 }
 
-/** Refuses a viewer who can no longer log in before anything else. Ends the last snapshot when the response is there. */
+/**
+ * Refuses a viewer who is unknown here and can no longer log in before anything else; each change checks it again. Ends the last
+ * snapshot when the response is there.
+ */
 export async function runMutation<T>(run: MutationRun, work: () => PromiseOrValue<T>): Promise<T> {
-  await run.services.accessBook.accessOf(run.request.viewer.userId);
+  const { accessBook } = run.services;
+  const { userId } = run.request.viewer;
+  if (!accessBook.lastKnown(userId)) await accessBook.accessOf(userId);
   try {
     return await work();
   } finally {
@@ -158,8 +168,11 @@ class MutationField {
     return this.#run.request.pace;
   }
 
-  /** Opens the snapshot that the answer is read from. */
-  async openAnswer({ position, accessNumber }: Omit<Changed<unknown>, 'result'>): Promise<OpenedAnswer> {
+  /** Opens the snapshot that the answer is read from, unless the change has read all of it: `seen`. */
+  async openAnswer(
+    { position, accessNumber }: Omit<Changed<unknown>, 'result'>,
+    seen: SeenFolder | undefined,
+  ): Promise<OpenedAnswer> {
     const { number } = position;
     const { services, request } = this.#run;
     // With a key, the client may try again.
@@ -167,6 +180,12 @@ class MutationField {
     const { feed } = services;
     // A client that ended a session must not find it alive afterwards. No snapshot is open while this waits.
     if (feed.last < number) await feed.waitFor(number - 1, AbortSignal.timeout(maxFeedWaitMs));
+    if (seen && accessNumber !== undefined && request.needsNoRead) {
+      const snapshot = momentOf(seen, { ...position, accessNumber });
+      const answer = request.createContext(snapshot, request.pace, position);
+      this.#run.setAnswer(this.#key, answer);
+      return { answer, since: nothingSince };
+    }
     const { pace, ...snapshot } = await this.#openSnapshot(number);
     const answer = request.createContext(snapshot, pace, position);
     this.#run.setAnswer(this.#key, answer);
@@ -198,15 +217,23 @@ class MutationField {
   }
 }
 
+const nothingSince: Since = { isLatest: true, isAccessSame: true };
+
+/** The moment of the change itself. */
+function momentOf({ access, rows }: SeenFolder, head: JournalHead): ViewerSnapshot {
+  return { reader: noSnapshot, access, place: head, first: { head, rows, steps: stepsOf(rows) } };
+}
+
 /** The resolver of a root field: makes the change, then the payload from the context of the answer. */
 export async function change<T, Payload>(
   context: GraphContext,
   make: (domain: Domain, caller: Caller, pace: Pace) => Promise<Changed<T>>,
   toPayload: (result: T, answer: GraphContext, since: Since) => PromiseOrValue<Payload>,
+  seenIn: (result: T) => SeenFolder | undefined = () => undefined,
 ): Promise<Payload> {
   // The resolvers have one type of context; the schema passes this one to the root fields of mutations.
   const field = context as unknown as MutationField;
   const { result, ...made } = await make(field.domain, field.caller, field.pace);
-  const { answer, since } = await field.openAnswer(made);
+  const { answer, since } = await field.openAnswer(made, seenIn(result));
   return toPayload(result, answer, since);
 }

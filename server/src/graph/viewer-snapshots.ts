@@ -73,7 +73,8 @@ export class ViewerSnapshots {
   }
 }
 
-const noSnapshot: Snapshot = {
+/** For an answer that needs no further read. */
+export const noSnapshot: Snapshot = {
   isConsistent: true,
   isEmbedded: false,
   all: () => Promise.reject(new SecondRead()),

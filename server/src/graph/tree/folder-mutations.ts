@@ -1,5 +1,13 @@
 /** Changing the tree. Each mutation answers with the changed folder as the viewer sees it then. */
 
+import {
+  Kind,
+  TypeNameMetaFieldDef,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
 import { countDescendants } from '../../folders/count-descendants.ts';
 import type { TreeView } from '../../folders/folders.ts';
 import type { DeletedFolder } from '../../folders/manage-folders.ts';
@@ -54,7 +62,12 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
         }),
       },
       resolve: (_, { input }, context) =>
-        change(context, ({ folders }, caller) => folders.create(caller, input), nodeOfChanged),
+        change(
+          context,
+          ({ folders }, caller) => folders.create(caller, input),
+          nodeOfChanged,
+          ({ seen }) => seen,
+        ),
     }),
   );
 
@@ -85,7 +98,12 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
         }),
       },
       resolve: (_, { input }, context) =>
-        change(context, ({ folders }, caller) => folders.update(caller, input), nodeOfChanged),
+        change(
+          context,
+          ({ folders }, caller) => folders.update(caller, input),
+          nodeOfChanged,
+          ({ seen }) => seen,
+        ),
     }),
   );
 
@@ -134,6 +152,35 @@ export function defineFolderMutations(builder: Builder, { Folder }: Pick<FolderT
           ({ way }) => ({ way }),
         ),
     }),
+  );
+}
+
+/** What a change of one folder has read itself, by type. */
+const readByChange: Readonly<Record<string, readonly string[]>> = {
+  Mutation: ['createFolder', 'updateFolder'],
+  CreateFolderPayload: ['folder', 'cursor'],
+  UpdateFolderPayload: ['folder', 'cursor'],
+  Folder: [
+    ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
+    ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
+  ],
+};
+
+/** Whether a mutation that selects a field has to read it after the change. */
+export function isReadAfterChange(
+  schema: GraphQLSchema,
+): (field: GraphQLField<unknown, unknown>, node: FieldNode) => boolean {
+  const known = new Set<GraphQLField<unknown, unknown>>([TypeNameMetaFieldDef]);
+  for (const [type, names] of Object.entries(readByChange)) {
+    const fields = (schema.getType(type) as GraphQLObjectType).getFields();
+    for (const name of names) known.add(fields[name]!);
+  }
+  return (field, node) => !known.has(field) || (field.name === 'parent' && !selectsOnlyId(node));
+}
+
+function selectsOnlyId({ selectionSet }: FieldNode): boolean {
+  return selectionSet!.selections.every(
+    (selection) => selection.kind === Kind.FIELD && selection.name.value === 'id',
   );
 }
 
