@@ -69,7 +69,7 @@ export class ViewerSnapshots {
     const id = folderId === null ? access?.rootId : folderId;
     if (id === undefined || !isRowId(id)) return undefined;
     const page = access && !reader.isEmbedded ? firstRead.page(variables, id, access) : undefined;
-    return readFirst(reader, id, { rootId: access?.rootId, page });
+    return readFirst(reader, id, { rootId: access?.rootId, withAncestors: firstRead.withAncestors, page });
   }
 }
 

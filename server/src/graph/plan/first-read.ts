@@ -15,6 +15,8 @@ export interface PlannedFirstRead {
   folder(variables: Variables): string | null | undefined;
   /** The page that is read with it, if there is one. */
   page(variables: Variables, folderId: string, access: Access): PageRead | undefined;
+  /** Whether the answer shows ancestors of the folder. */
+  readonly withAncestors: boolean;
   /** This read is the whole answer, unless the viewer's rights have changed or hide a part of it. */
   readonly isOnly: boolean;
 }
@@ -25,8 +27,14 @@ const maxFirst = 200;
 /** What a folder holds when it has been read. */
 const ownFields = new Set([
   ...['__typename', 'id', 'name', 'title', 'icon', 'description', 'properties'],
-  ...['parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
+  ...['parent', 'path', 'depth', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
 ]);
+/** What its ancestors hold, which are read with it. */
+const ancestorFields = new Set([
+  ...['__typename', 'id', 'name', 'title', 'parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
+]);
+/** Fields of a folder that show its ancestors. */
+const fieldsWithAncestors = new Set(['path', 'depth', 'ancestors']);
 /** What a page of a list holds; `hasPreviousPage` may need another read. */
 const pageInfoFields = new Set(['__typename', 'hasNextPage', 'startCursor', 'endCursor']);
 
@@ -41,9 +49,15 @@ export function planFirstRead(
   const isOnly =
     otherLists.length === 0 &&
     rootFields.every((field) => field === first || field.name === '__typename' || field.name === 'cursor') &&
-    inside.every((field) => ownFields.has(field.name) || (field === list && isPage(selections, list)));
+    inside.every(
+      (field) =>
+        ownFields.has(field.name) ||
+        (field.name === 'ancestors' && areAncestors(selections, field)) ||
+        (field === list && isPage(selections, list)),
+    );
   return {
     isOnly,
+    withAncestors: inside.some(({ name }) => fieldsWithAncestors.has(name)),
     folder: (variables) => folderIdIn(first.argumentsIn(variables)),
     page: (variables, folderId, access) =>
       isOnly && list ? pageIn(list, variables, folderId, access) : undefined,
@@ -53,6 +67,10 @@ export function planFirstRead(
 function folderIdIn({ id, path }: Variables): string | null | undefined {
   if (typeof path === 'string') return undefined;
   return typeof id === 'string' ? id : null;
+}
+
+function areAncestors(selections: Selections, field: SelectedField): boolean {
+  return selections.inside(field).every(({ name }) => ancestorFields.has(name));
 }
 
 function isPage(selections: Selections, list: SelectedField): boolean {
