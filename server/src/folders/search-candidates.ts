@@ -4,6 +4,7 @@
  */
 
 import { accessLevels } from '../access/access-level.ts';
+import type { Access } from '../access/access.ts';
 import { nobodysId } from '../database/row-id.ts';
 import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
 import { readChildren, visibleChildCount } from './children.ts';
@@ -98,13 +99,19 @@ export async function* readCandidates(
   else yield* readBeginnings(view, text, section);
 }
 
+/**
+ * Rights of viewers who see more than `maxVisible` folders. These do not become fewer while the same rights hold: a folder that is
+ * deleted or moved changes the journal's access number, and all rights are read again.
+ */
+const seeingMany = new WeakSet<Access>();
+
 /** All folders that the viewer sees; undefined if there are too many. Its cost does not depend on hidden folders. */
 async function readVisible(
   view: TreeView,
   underId: string | undefined,
 ): Promise<readonly Candidate[] | undefined> {
   const { access, ancestry, reader } = view;
-  if (access.isAdministrator) return undefined;
+  if (access.isAdministrator || seeingMany.has(access)) return undefined;
   const accessIds = [...access.remarkableIds];
   if (accessIds.length > maxVisible) return undefined;
   const topIds = new Set(underId === undefined ? accessIds : [underId, ...accessIds]);
@@ -116,7 +123,10 @@ async function readVisible(
     if (level === undefined || (underId && id !== underId && !isInside(view, id, underId))) continue;
     (level >= READ ? openIds : closedIds).push(id);
   }
-  if (await seesMany(view, openIds, topIds)) return undefined;
+  if (await seesMany(view, openIds, topIds)) {
+    if (underId === undefined) seeingMany.add(access);
+    return undefined;
+  }
   const parameters = { closedIds, openIds, accessIds: [...topIds], limit: maxVisible + 1 };
   const rows = await reader.all(findVisible, parameters);
   if (rows.length > maxVisible) return undefined;
