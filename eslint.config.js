@@ -1,5 +1,6 @@
 // Lint, with the walls of the house: who may import whom, and what may be touched in one place only.
 
+import { join } from 'node:path';
 import js from '@eslint/js';
 import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import reactHooks from 'eslint-plugin-react-hooks';
@@ -143,7 +144,7 @@ export default tseslint.config(
       'import-x/extensions': ['.ts', '.tsx', '.js'],
       // What others wrote imports nothing of ours: there is no way back through it, and reading it takes long.
       'import-x/ignore': ['/node_modules/'],
-      'import-x/parsers': { '@typescript-eslint/parser': ['.ts', '.tsx'] },
+      'import-x/parsers': { [join(import.meta.dirname, 'eslint-import-parser.js')]: ['.ts', '.tsx'] },
       'import-x/resolver-next': [
         createNodeResolver({
           extensions: ['.ts', '.tsx', '.js'],
