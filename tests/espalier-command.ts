@@ -50,44 +50,45 @@ export function runEspalier(args: readonly string[], options: CommandOptions = {
   });
 }
 
-/** The same in one process for many commands: for those that need none of their own. */
-export class CommandHost {
-  readonly #process: ChildProcess;
-  #last: Promise<unknown> = Promise.resolve();
+let host: ChildProcess | undefined;
+let last: Promise<unknown> = Promise.resolve();
 
-  constructor() {
-    this.#process = fork(join(import.meta.dirname, 'cli/command-host.ts'), [], {
-      env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
-      execArgv: ['--conditions=espalier-source'],
-    });
-  }
+/**
+ * Runs a command in a process that all commands of these tests share, one after the other: for commands that need no
+ * process of their own. It starts with the first command and ends with this process.
+ */
+export function runInHost(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  folder?: string,
+): Promise<Ended> {
+  const running = last.then(() => sendToHost({ args, environment, folder }));
+  last = running.catch(() => undefined);
+  return running;
+}
 
-  /** One after the other; in a folder of its own, if that matters. */
-  run(
-    args: readonly string[],
-    environment: Readonly<Record<string, string>>,
-    folder?: string,
-  ): Promise<Ended> {
-    const running = this.#last.then(() => this.#runNow(args, environment, folder));
-    this.#last = running.catch(() => undefined);
-    return running;
-  }
+async function sendToHost(command: {
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly folder: string | undefined;
+}): Promise<Ended> {
+  host ??= startHost();
+  noteSettings(command.environment);
+  // While no command runs, the host must not keep this process from ending.
+  host.channel!.ref();
+  host.send(command);
+  const [ended] = (await once(host, 'message')) as [Ended];
+  host.channel!.unref();
+  keepOutput(ended.output);
+  keepLog(ended.errors);
+  return ended;
+}
 
-  async #runNow(
-    args: readonly string[],
-    environment: Readonly<Record<string, string>>,
-    folder: string | undefined,
-  ): Promise<Ended> {
-    noteSettings(environment);
-    this.#process.send({ args, environment, folder });
-    const [ended] = (await once(this.#process, 'message')) as [Ended];
-    keepOutput(ended.output);
-    keepLog(ended.errors);
-    return ended;
-  }
-
-  async stop(): Promise<void> {
-    this.#process.disconnect();
-    await once(this.#process, 'exit');
-  }
+function startHost(): ChildProcess {
+  const started = fork(join(import.meta.dirname, 'cli/command-host.ts'), [], {
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+    execArgv: ['--conditions=espalier-source'],
+  });
+  started.unref();
+  return started;
 }

@@ -9,9 +9,9 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { afterEach, beforeEach, describe, test } from 'node:test';
 import { databaseKinds, postgres, type TestDatabase } from './databases.ts';
-import { CommandHost, type Ended } from './espalier-command.ts';
+import { runInHost, type Ended } from './espalier-command.ts';
 import { keepLog, keepOutput, noteSettings } from './secrets/secret-record.ts';
 import { withoutPassword } from '../server/src/shown-url.ts';
 import { withoutHasteWarning } from './postgres/haste.ts';
@@ -90,9 +90,6 @@ function linesOf(errors: string): Line[] {
 describe('espalier serve', () => {
   let folder: string;
   let started: Program | undefined;
-  let host: CommandHost;
-  before(() => (host = new CommandHost()));
-  after(() => host.stop());
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-start-'))));
   afterEach(async () => {
     await started?.end('SIGKILL');
@@ -104,7 +101,7 @@ describe('espalier serve', () => {
   const run = (args: string[], environment: Record<string, string> = {}) =>
     (started = new Program(folder, args, environment)).end();
   /** What ends by itself, and ends like others that do: that they end with these codes as processes is tested once. */
-  const runInHost = (args: string[]) => host.run(args, {}, folder);
+  const runHosted = (args: string[]) => runInHost(args, {}, folder);
 
   for (const kind of databaseKinds) {
     describe(`on ${kind.name}`, () => {
@@ -331,7 +328,7 @@ describe('espalier serve', () => {
       'this is not a database, and long enough to be taken for one'.repeat(100),
     );
     for (const url of ['sqlite:text.db', 'sqlite:text.db/below/espalier.db', 'sqlite:.']) {
-      const { code, errors } = await runInHost(['serve', '--database-url', url]);
+      const { code, errors } = await runHosted(['serve', '--database-url', url]);
       assert.equal(code, 1, url);
       assert.match(errors, /^espalier: The database .*\n$/, url);
     }
@@ -365,7 +362,7 @@ describe('espalier serve', () => {
       ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],
       ['cert', 'other', /The key in other is not that of the certificate in cert/],
     ] as const) {
-      const { code, output, errors } = await runInHost([
+      const { code, output, errors } = await runHosted([
         'serve',
         '--tls-cert-file',
         certFile,
@@ -407,14 +404,14 @@ describe('espalier serve', () => {
   });
 
   test('help lists every command and every setting, and a wrong command exits with 2', async () => {
-    assert.match((await runInHost([])).output, /serve +Run the server/);
-    assert.match((await runInHost(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
-    assert.match((await runInHost(['help', 'serve'])).output, /--admin-password-file <path>/);
+    assert.match((await runHosted([])).output, /serve +Run the server/);
+    assert.match((await runHosted(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
+    assert.match((await runHosted(['help', 'serve'])).output, /--admin-password-file <path>/);
     for (const args of [['--version'], ['version'], ['serve', '--version']]) {
-      assert.match((await runInHost(args)).output, /^\d+\.\d+\.\d+\n$/);
+      assert.match((await runHosted(args)).output, /^\d+\.\d+\.\d+\n$/);
     }
-    assert.equal((await runInHost(['constructor'])).code, 2);
-    const { code, errors } = await runInHost(['sevre']);
+    assert.equal((await runHosted(['constructor'])).code, 2);
+    const { code, errors } = await runHosted(['sevre']);
     assert.equal(code, 2);
     assert.match(errors, /^espalier: There is no command sevre\. Did you mean serve\?/);
   });

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../databases.ts';
-import { CommandHost, program, runEspalier, type CommandOptions, type Ended } from '../espalier-command.ts';
+import { program, runEspalier, runInHost, type CommandOptions, type Ended } from '../espalier-command.ts';
 import { keepLog } from '../secrets/secret-record.ts';
 import { TreeBed } from '../tree/tree-bed.ts';
 import { administrator, type TestbedOptions } from '../testbed.ts';
@@ -15,7 +15,6 @@ export class CliBed {
   readonly tree: TreeBed;
   /** Where logins are kept, and what else a test puts there. */
   readonly folder: string;
-  readonly #host = new CommandHost();
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliBed> {
     const bed = new CliBed(await TreeBed.start(kind, options));
@@ -29,7 +28,6 @@ export class CliBed {
   }
 
   async stop(): Promise<void> {
-    await this.#host.stop();
     await this.tree.stop();
     rmSync(this.folder, { recursive: true });
   }
@@ -50,7 +48,7 @@ export class CliBed {
 
   /** In a process of its own if it needs one; otherwise in that of the others, which is much faster. */
   run(args: readonly string[], options?: CommandOptions): Promise<Ended> {
-    if (!options) return this.#host.run(args, this.environment);
+    if (!options) return runInHost(args, this.environment);
     return runEspalier(args, { ...options, environment: { ...this.environment, ...options.environment } });
   }
 

@@ -7,12 +7,11 @@ import { join } from 'node:path';
 import type { DatabaseKind } from '../databases.ts';
 import { PeopleBed, type Person } from '../people/people-bed.ts';
 import { administrator, type TestbedOptions } from '../testbed.ts';
-import { CommandHost, type Ended } from '../espalier-command.ts';
+import { runInHost, type Ended } from '../espalier-command.ts';
 
 export class CommandBed {
   readonly people: PeopleBed;
   readonly folder: string;
-  readonly #host = new CommandHost();
   #files = 0;
 
   /** With the administrator logged in, under the name `default`. */
@@ -34,13 +33,12 @@ export class CommandBed {
   }
 
   async stop(): Promise<void> {
-    await this.#host.stop();
     await this.people.stop();
     rmSync(this.folder, { recursive: true });
   }
 
   async run(...args: string[]): Promise<Ended> {
-    return this.#host.run(args, this.environment);
+    return runInHost(args, this.environment);
   }
 
   /** What it printed, of a command that must be done. */

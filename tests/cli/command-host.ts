@@ -5,6 +5,7 @@
 
 import { main } from '../../server/src/cli/espalier.ts';
 
+const startFolder = process.cwd();
 const printed = { output: '', errors: '' };
 
 keep(process.stdout, 'output');
@@ -18,7 +19,7 @@ interface Command {
 
 process.on('message', ({ args, environment, folder }: Command) => {
   process.env = environment;
-  if (folder !== undefined) process.chdir(folder);
+  process.chdir(folder ?? startFolder);
   void main(args).then(
     () => tell(Number(process.exitCode ?? 0)),
     (error: unknown) => {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
 import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
-import { CommandHost, runEspalier } from '../espalier-command.ts';
+import { runEspalier, runInHost } from '../espalier-command.ts';
 import { plantFolders } from '../stored-rows.ts';
 import { Testbed } from '../testbed.ts';
 import { withStored } from '../copy/stored-tables.ts';
@@ -21,18 +21,11 @@ interface Found {
 }
 
 let folder: string;
-let host: CommandHost;
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-'));
-  host = new CommandHost();
-});
-after(async () => {
-  await host.stop();
-  rmSync(folder, { recursive: true });
-});
+before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-'))));
+after(() => rmSync(folder, { recursive: true }));
 
 async function examine(args: readonly string[], environment: Record<string, string>) {
-  const { code, output, errors } = await host.run(['doctor', '--json', ...args], environment);
+  const { code, output, errors } = await runInHost(['doctor', '--json', ...args], environment);
   assert.equal(errors, '');
   const { problems, findings } = JSON.parse(output) as { problems: number; findings: Found[] };
   assert.equal(code, problems > 0 ? 1 : 0);

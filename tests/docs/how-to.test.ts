@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CliBed } from '../cli/cli-bed.ts';
 import { sqlite } from '../databases.ts';
-import { CommandHost } from '../espalier-command.ts';
+import { runInHost } from '../espalier-command.ts';
 import { Testbed } from '../testbed.ts';
 import { root } from './follow-page.ts';
 import { readPage } from './page-steps.ts';
@@ -55,19 +55,14 @@ test('the how-to page for developers has a server for tests that starts, lets it
 
 describe('the how-to page for operators', () => {
   let folder: string;
-  let host: CommandHost;
   let url: string;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-how-to-'));
     url = `sqlite:${join(folder, 'data/espalier.db')}`;
     const bed = await Testbed.start(sqlite, { database: { url, remove: () => Promise.resolve() } });
     await bed.stop();
-    host = new CommandHost();
   });
-  after(async () => {
-    await host.stop();
-    rmSync(folder, { recursive: true });
-  });
+  after(() => rmSync(folder, { recursive: true }));
 
   test('has commands about a file and its keys that work, while nobody serves it', async () => {
     // The others need a server, a PostgreSQL or somebody who types.
@@ -78,7 +73,7 @@ describe('the how-to page for operators', () => {
       const given = args.map(inFolder);
       const environment = { ESPALIER_DATABASE_URL: url, ESPALIER_PORT: '0', ...settings };
       environment.ESPALIER_DATABASE_URL = inFolder(environment.ESPALIER_DATABASE_URL);
-      const { code, errors, output } = await host.run(given, environment);
+      const { code, errors, output } = await runInHost(given, environment);
       assert.equal(code, 0, `espalier ${given.join(' ')}: ${errors}${output}`);
     }
   });

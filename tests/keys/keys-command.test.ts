@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KeySet } from '@espalier/contract';
 import { sql } from '../../server/src/database/statement.ts';
 import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { CommandHost } from '../espalier-command.ts';
+import { runInHost } from '../espalier-command.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { withDatabase } from '../stored-rows.ts';
 import { administrator, Testbed, TestClock } from '../testbed.ts';
@@ -29,15 +29,8 @@ for (const kind of databaseKinds) {
     let folder: string;
     let database: TestDatabase;
     let bed: Testbed | undefined;
-    let host: CommandHost;
-    before(() => {
-      folder = mkdtempSync(join(tmpdir(), 'espalier-keys-'));
-      host = new CommandHost();
-    });
-    after(async () => {
-      await host.stop();
-      rmSync(folder, { recursive: true });
-    });
+    before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-keys-'))));
+    after(() => rmSync(folder, { recursive: true }));
     beforeEach(async () => (database = await kind.create()));
     afterEach(async () => {
       await bed?.stop();
@@ -51,7 +44,7 @@ for (const kind of databaseKinds) {
       clock.advanceSeconds((Date.now() - clock.now()) / 1000);
       return (bed = await Testbed.start(kind, { database, clock, settings }));
     };
-    const run = (...args: string[]) => host.run(['keys', ...args], { ESPALIER_DATABASE_URL: database.url });
+    const run = (...args: string[]) => runInHost(['keys', ...args], { ESPALIER_DATABASE_URL: database.url });
     const listed = async () => JSON.parse((await run('list', '--json')).output) as Listed[];
     const masterKeyFile = (name: string) => {
       const file = join(folder, name);
