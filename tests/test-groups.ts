@@ -22,6 +22,7 @@ const sharing = [
   'tests/{contract,hostile-input,large-tree,plan,rights,slow-clients,token-model,upgrade}/*.test.ts',
   'tests/{backup,copy,deploy,examples,published-clients}/*.test.ts',
   'tests/{docs,packages,release,secrets}/*.test.ts',
+  'tests/{browser,console}/*.test.ts',
 ];
 
 /** These take longest: they begin first, so that no processor waits for one of them at the end. */
@@ -43,7 +44,9 @@ const first = [
 
 /** Those of units are many and short; of the others, each starts servers. */
 const mostUnits = 40;
-const mostOthers = 9;
+const mostOthers = 14;
+/** Browser tests are long, so they form two groups that run at the same time. */
+const mostBrowserFiles = 5;
 
 /**
  * Hooks of a file's own, or changes of what belongs to a whole process: these would be felt by the next file. To read of
@@ -68,13 +71,18 @@ export function groupsOf(files: readonly string[], textOf: (file: string) => str
   const groups = first.filter((file) => alone.delete(file)).map((file) => [file]);
   for (const pattern of sharing) {
     const together = globSync(pattern, { cwd: root }).filter((file) => left.delete(file));
-    const most = pattern.includes('/src/') ? mostUnits : mostOthers;
+    const most = maxFilesOf(pattern);
     const count = Math.ceil(together.length / most);
     // In turn, since neighbours are often of the same length.
     for (let place = 0; place < count; place++)
       groups.push(together.sort().filter((_, index) => index % count === place));
   }
   return [...groups, ...[...alone, ...left].sort().map((file) => [file])];
+}
+
+function maxFilesOf(pattern: string): number {
+  if (pattern.includes('/src/')) return mostUnits;
+  return pattern.includes('browser') ? mostBrowserFiles : mostOthers;
 }
 
 /** Writes a file for each group that loads its files; `node --test` begins them by their names. */
