@@ -10,6 +10,10 @@ import { databaseKinds, type TestDatabase } from './databases.ts';
 
 const insert = sql<{ id: string; shelf: string }>`
   insert into books (id, shelf) values (${'id'}, ${'shelf'})`;
+const moveToShelf = sql<{
+  from: string;
+  to: string;
+}>`update books set shelf = ${'to'} where shelf = ${'from'}`;
 const selectIds = sql<object, { id: string }>`select id from books order by id`;
 
 for (const kind of databaseKinds) {
@@ -214,6 +218,56 @@ for (const kind of databaseKinds) {
       assert.equal((await ids()).includes('new'), false);
     });
 
+    test('runs queued statements before the next read, the same one as often as it was queued', async () => {
+      const found = await database.transaction(async (t) => {
+        t.queue(insert, { id: 'a', shelf: 'A' });
+        t.queue(insert, { id: 'b', shelf: 'A' });
+        t.queue(moveToShelf, { from: 'B', to: 'C' });
+        return ids(t);
+      });
+      assert.deepEqual(found, ['a', 'b']);
+      await database.transaction((t) => t.queue(insert, { id: 'c', shelf: 'A' }));
+      assert.deepEqual(await ids(), ['a', 'b', 'c']);
+    });
+
+    test('fails with its own error when a queued statement changes no row, and writes nothing', async () => {
+      const missing = new Error('There is no such shelf.');
+      const change = database.change(async (t) => {
+        t.queue(insert, { id: 'a', shelf: 'A' });
+        t.queue(moveToShelf, { from: 'B', to: 'C' }, () => missing);
+        await setImmediate();
+      });
+      await assert.rejects(change, missing);
+      assert.deepEqual(await ids(), []);
+    });
+
+    test('fails when a queued statement fails, and writes nothing', async () => {
+      await add('a');
+      const change = database.change((t) => {
+        t.queue(insert, { id: 'b', shelf: 'A' });
+        t.queue(insert, { id: 'a', shelf: 'A' });
+      });
+      await assert.rejects(change);
+      assert.deepEqual(await ids(), ['a']);
+    });
+
+    test('keeps the notes of a transaction for the changes that share it, unless one of them is undone', async () => {
+      const note = Symbol('note');
+      const broken = new Error('broken');
+      const seen: unknown[] = [];
+      const noting = (value: number, error?: Error) =>
+        database.change(async (t) => {
+          seen.push(t.notes.get(note));
+          t.notes.set(note, value);
+          await t.all(selectIds, {});
+          if (error) throw error;
+        });
+      await Promise.allSettled([noting(1), noting(2), noting(3, broken), noting(4)]);
+      assert.deepEqual(seen, [undefined, 1, 2, undefined]);
+      await noting(5);
+      assert.equal(seen.at(-1), undefined);
+    });
+
     test('one is alone at a time', async () => {
       const steps: string[] = [];
       const other = await openAsItIs(stored.url);
@@ -268,3 +322,24 @@ for (const kind of databaseKinds) {
     });
   });
 }
+
+describe('a PostgreSQL database with small tables', () => {
+  const [postgres] = databaseKinds.filter(({ name }) => name === 'PostgreSQL');
+  const explain = sql<
+    { id: string },
+    { 'QUERY PLAN': string }
+  >`explain select id from books where id = ${'id'}`;
+
+  test('plans to use an index, because plans are kept while tables grow', async () => {
+    const stored = await postgres!.create();
+    const database = await openAsItIs(stored.url);
+    try {
+      await database.transaction((t) => t.define('create table books (id text primary key)'));
+      const plan = (await database.all(explain, { id: 'a' })).map((row) => row['QUERY PLAN']).join(' ');
+      assert.match(plan, /books_pkey/);
+    } finally {
+      await database.close();
+      await stored.remove();
+    }
+  });
+});
