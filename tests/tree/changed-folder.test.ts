@@ -1,0 +1,139 @@
+/** The answer of a change shows the folder as a query shows it, and needs no further read for what the change has read. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { createGraph } from '../../server/src/graph/graph.ts';
+import { databaseKinds } from '../databases.ts';
+import { mutation } from '../graph-bed.ts';
+import { MirrorBed, viewerOf } from '../live/mirror-bed.ts';
+
+const ownFields =
+  '__typename id name title icon description properties parent{id} path depth accessLevel version createdAt updatedAt';
+/** These need a snapshot after the change. */
+const readFields = [
+  'parent{name}',
+  'ancestors{id name}',
+  'folders{totalCount}',
+  'position',
+  'descendants{items{id}}',
+];
+
+interface Shown {
+  readonly id: string;
+  readonly path: string;
+  readonly accessLevel: string;
+}
+
+for (const kind of databaseKinds) {
+  describe(`the answer of a change on ${kind.name}`, () => {
+    let bed: MirrorBed;
+    let adminId: string;
+    let writerId: string;
+    let innerId: string;
+
+    before(async () => {
+      bed = await MirrorBed.start(kind);
+      adminId = await bed.administratorId();
+      const user = { username: 'writer', password: 'walnut cabin 1' };
+      writerId = (await change<{ user: { id: string } }>(adminId, 'createUser', user, 'user{id}')).user.id;
+      const outer = await create(adminId, { name: 'Outer' });
+      const middle = await create(adminId, { name: 'Middle', parentId: outer.id });
+      innerId = (await create(adminId, { name: 'Inner', parentId: middle.id })).id;
+      await change(adminId, 'grantAccess', { folderId: innerId, userId: writerId, level: 'WRITE' });
+    });
+    after(() => bed.stop());
+
+    async function change<Payload>(
+      userId: string,
+      name: string,
+      input: object,
+      selection = '__typename',
+    ): Promise<Payload> {
+      const answer = await bed.run<Record<string, Payload>>(userId, mutation(name, selection), { input });
+      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
+      return answer.data![name]!;
+    }
+
+    async function create(userId: string, input: object): Promise<Shown> {
+      const selection = `folder{${ownFields}}`;
+      return (await change<{ folder: Shown }>(userId, 'createFolder', input, selection)).folder;
+    }
+
+    async function query(userId: string, id: string, selection: string): Promise<unknown> {
+      const answer = await bed.run<{ folder: unknown }>(
+        userId,
+        `query($id:ID!){folder(id:$id){${selection}}}`,
+        {
+          id,
+        },
+      );
+      assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
+      return answer.data!.folder;
+    }
+
+    for (const user of ['an administrator', 'a user with one deep grant']) {
+      test(`is equal to a query of ${user}, for what the change has read and for more`, async () => {
+        const userId = user === 'an administrator' ? adminId : writerId;
+        const name = `By ${user}`;
+        const texts = { title: 'T', icon: '📁', description: 'D', properties: { a: [1, null] } };
+        const created = await create(userId, { parentId: innerId, name, ...texts });
+        assert.equal(created.path, `/Outer/Middle/Inner/${name}`);
+        assert.deepEqual(created, await query(userId, created.id, ownFields));
+        for (const selection of [ownFields, ...readFields]) {
+          const input = { id: created.id, name: `${name}, ${selection}`.slice(0, 60), icon: null };
+          const { folder } = await change<{ folder: Shown }>(
+            userId,
+            'updateFolder',
+            input,
+            `folder{${selection}}`,
+          );
+          assert.deepEqual(folder, await query(userId, created.id, selection), selection);
+        }
+      });
+    }
+
+    test('is equal to a query for a folder in the root, and for an update of the root', async () => {
+      const created = await create(adminId, { name: 'In the root' });
+      assert.deepEqual(created, await query(adminId, created.id, ownFields));
+      const { id } = (await bed.run<{ folder: { id: string } }>(adminId, '{folder{id}}')).data!.folder;
+      const selection = `folder{${ownFields}}`;
+      const { folder } = await change<{ folder: Shown }>(
+        adminId,
+        'updateFolder',
+        { id, title: 'Top' },
+        selection,
+      );
+      assert.deepEqual(folder, await query(adminId, id, ownFields));
+    });
+
+    test('opens no snapshot for what the change has read, and one for anything else', async () => {
+      let opened = 0;
+      const services = bed.servicesWith(({ database, ...rest }) => ({
+        ...rest,
+        database: {
+          ...database,
+          openSnapshot: () => {
+            opened++;
+            return database.openSnapshot();
+          },
+        },
+      }));
+      const graph = createGraph(services);
+      const send = async (name: string, selection: string) => {
+        const input = { parentId: innerId, name };
+        const request = {
+          query: mutation('createFolder', `folder{${selection}} cursor`),
+          variables: { input },
+        };
+        const { text } = await graph.run(request, viewerOf(writerId));
+        assert.doesNotMatch(text, /errors/);
+      };
+      await send('First', ownFields);
+      opened = 0;
+      await send('Second', ownFields);
+      assert.equal(opened, 0);
+      await send('Third', 'parent{name}');
+      assert.equal(opened, 1);
+    });
+  });
+}
