@@ -61,7 +61,14 @@ const mayImport = {
   http: [...ground, 'database/database.ts', 'graph', 'health.ts', 'sessions', 'trouble-log.ts'],
   'first-start.ts': [...ground, ...domain],
   workers: [...ground, 'config.ts', 'first-start.ts', 'http', 'metrics', 'sessions/attempt-lines.ts'],
-  'watching.ts': [...ground, 'config.ts', 'http/address.ts', 'metrics', 'tracing', 'workers/neighbours.ts'],
+  'watching.ts': [
+    ...ground,
+    'config.ts',
+    'http/address.ts',
+    'metrics',
+    'tracing',
+    'workers/cluster-worker.ts',
+  ],
   'server.ts': [
     ...ground,
     'config.ts',
@@ -74,7 +81,7 @@ const mayImport = {
     'first-start.ts',
     'trouble-log.ts',
     'watching.ts',
-    'workers/neighbours.ts',
+    'workers/cluster-worker.ts',
   ],
   cli: [
     ...ground,

@@ -38,8 +38,8 @@ each number added up unless it says otherwise here.
 ${own.map(section).join('\n')}
 ## Of the process
 
-Of several workers the delays of the event loop are the greatest of them, and the start is the first; the rest is added up. The process that
-hands out connections is not among them.
+Of several workers the delays of the event loop are the greatest of them, and the start is the first; the rest is added up. The
+primary, which starts and stops the workers, is not included.
 
 | Name | Type | Meaning |
 | --- | --- | --- |

@@ -38,7 +38,7 @@ import type { ShownSetting } from './shown-setting.ts';
 import { createTroubleLog } from './trouble-log.ts';
 import { loadMetrics, openTraces, showMetrics } from './watching.ts';
 import { within } from './within.ts';
-import type { Neighbours } from './workers/neighbours.ts';
+import type { ClusterWorker } from './workers/cluster-worker.ts';
 
 export interface ServerOptions {
   readonly settings: Settings;
@@ -52,8 +52,8 @@ export interface ServerOptions {
   readonly onStatement?: DatabaseOptions['onStatement'];
   /** Where the built files of the console are; null if it has not been built. Without it, there is no console. */
   readonly consoleFolder?: string | null;
-  /** The other workers of this node; without any, it is alone and has a port of its own. */
-  readonly neighbours?: Neighbours;
+  /** Set if this server is one worker of a cluster. */
+  readonly worker?: ClusterWorker;
   /** Ends the start before anything is listened for. */
   readonly signal?: AbortSignal;
   /** For tests: called instead of logging when a query plan fails. */
@@ -67,6 +67,7 @@ export interface ServerOptions {
 export interface RunningServer {
   /** The API root, without a slash at its end. */
   readonly url: string;
+  readonly port: number;
   /** If it has a port for metrics. */
   readonly metricsUrl: string | undefined;
   /** The housekeeping that timers do every few seconds. */
@@ -84,17 +85,17 @@ const hashesWaiting = 500;
 const restWithinMs = 2_000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { settings, clock, log, version, onStatement, neighbours } = options;
+  const { settings, clock, log, version, onStatement, worker } = options;
   const tls = readTlsFiles(settings);
-  // Those of workers are their primary's.
-  if (!neighbours) await requireFreePorts(settings);
+  // The primary has checked the ports of its workers.
+  if (!worker) await requireFreePorts(settings);
   const metrics = await loadMetrics(settings);
   const tracing = await openTraces(options);
   const opened = await openDatabase(settings.databaseUrl, clock, {
     ...databaseOptionsOf(settings),
     onStatement,
     onTimed: metrics?.timeDatabase,
-    onAnnounced: neighbours?.tellCommitted,
+    onAnnounced: worker?.publishCommit,
     onWriteFailure: metrics?.countWriteFailure,
     tell: (severity, text) => log[severity](text),
   });
@@ -108,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.signal?.throwIfAborted();
     const passwords = createPasswords({
       cost: options.passwordCost,
-      ...(neighbours && { places: neighbours.places, maxWaiting: share(hashesWaiting, neighbours) }),
+      ...(worker && { places: worker.places, maxWaiting: share(hashesWaiting, worker) }),
     });
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
@@ -127,7 +128,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       database,
       onError: (err) => noteTrouble('the journal cannot be read', err),
     });
-    neighbours?.onCommitted(feed.look);
+    worker?.onCommitted(feed.look);
     const ended = await watchEndedSessions({
       database,
       feed,
@@ -142,7 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       installation,
       isOn: settings.loginThrottle,
-      lines: neighbours?.lines,
+      lines: worker?.lines,
     });
     const sessions = createSessions({
       database,
@@ -165,7 +166,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         isUp ? log.info('the database answers again') : log.warn({ err }, 'the database does not answer'),
     });
     // Of what is stored, one of several workers takes care; each has sessions in memory.
-    const isSweeper = !neighbours || neighbours.place === 1;
+    const isSweeper = !worker || worker.number === 1;
     const backups = await openBackups({ settings, installation, clock, log, isMaker: isSweeper });
     // The others do not know what became of the last one.
     const backupState = backups && isSweeper ? () => backups.state() : undefined;
@@ -182,7 +183,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       server: {
         version,
         startedAt: clock.now(),
-        node: neighbours ? `${hostname()} (worker ${neighbours.place} of ${neighbours.count})` : hostname(),
+        node: worker ? `${hostname()} (worker ${worker.number} of ${worker.count})` : hostname(),
         databaseKind: databaseFile === undefined ? 'POSTGRESQL' : 'SQLITE',
         settings: options.shownSettings ?? [],
         refreshTokenSeconds: settings.refreshTokenSeconds,
@@ -218,7 +219,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
       settings,
-      elsewhere: neighbours?.connections,
+      elsewhere: worker?.connections,
     });
     options.signal?.throwIfAborted();
     const followed = feed;
@@ -234,7 +235,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       journal: { seen: () => followed.last, readHead: async () => (await readHead(database)).number },
     });
     metricsPort = metrics && (await showMetrics(metrics, options));
-    const address = await listenOrExplain(() => app.listen(settings, neighbours?.listen), settings);
+    const { host, port } = settings;
+    const sharing = worker && { reusePort: true, requireUnused: worker.isFirst };
+    const address = await listenOrExplain(() => app.listen({ host, port, ...sharing }), settings);
 
     const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
     const sweepStored = [
@@ -269,6 +272,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
     return {
       url: baseUrl(settings, address),
+      port: address.port,
       metricsUrl: metricsPort?.url,
       async sweep() {
         await isReady();
@@ -303,8 +307,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** Of what one node may have, so much for each of its workers. */
-function share(whole: number, { count }: Neighbours): number {
+/** The part of a limit of the node that each of its workers gets. */
+function share(whole: number, { count }: ClusterWorker): number {
   return Math.ceil(whole / count);
 }
 

@@ -8,14 +8,14 @@ import { listenOrExplain } from './http/address.ts';
 import type { MetricsPort } from './metrics/metrics-port.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Tracing } from './tracing/tracing.ts';
-import type { Neighbours } from './workers/neighbours.ts';
+import type { ClusterWorker } from './workers/cluster-worker.ts';
 
 export interface WatchedServer {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  readonly neighbours?: Neighbours;
+  readonly worker?: ClusterWorker;
 }
 
 /** Nothing is looked at yet. */
@@ -26,13 +26,13 @@ export async function loadMetrics({ metricsPort, basePath }: Settings): Promise<
   return new Metrics({ login: basePath + login.path, refresh: basePath + refresh.path });
 }
 
-/** On a port; of one of several workers, by whoever has the port. */
+/** Opens the metrics port. In a worker, the primary has the port and requests the samples. */
 export async function showMetrics(
   metrics: Metrics,
-  { settings, neighbours, log }: WatchedServer,
+  { settings, worker, log }: WatchedServer,
 ): Promise<MetricsPort | undefined> {
-  neighbours?.onAskedForSamples(() => metrics.samples());
-  if (neighbours) return undefined;
+  worker?.onSamplesRequested(() => metrics.samples());
+  if (worker) return undefined;
   const { openMetricsPort } = await import('./metrics/metrics-port.ts');
   const place = { host: settings.metricsHost, port: settings.metricsPort! };
   const onError = (err: unknown) => log.warn({ err }, 'metrics could not be read');
@@ -45,7 +45,7 @@ export async function openTraces({
   clock,
   log,
   version,
-  neighbours,
+  worker,
 }: WatchedServer): Promise<Tracing | undefined> {
   const { tracesUrl: url, tracesShare: share, tracesHeaders: headers = {} } = settings;
   if (url === undefined) return undefined;
@@ -55,6 +55,5 @@ export async function openTraces({
       ? log.info({ url }, 'traces are sent again')
       : log.warn({ url, reason }, 'traces cannot be sent, and are dropped');
   const onLost = (spans: number) => log.warn({ url, spans }, 'traces were lost: they could not be sent');
-  const worker = neighbours?.place;
-  return openTracing({ url, headers, share, clock, version, worker, onChange, onLost });
+  return openTracing({ url, headers, share, clock, version, worker: worker?.number, onChange, onLost });
 }

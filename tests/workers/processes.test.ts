@@ -9,7 +9,7 @@ import { eventually } from '../eventually.ts';
 import { NodeProcess } from '../many-nodes/node-process.ts';
 import { connectionsTo } from '../postgres/connections-to.ts';
 import { withoutHasteWarning } from '../postgres/haste.ts';
-import { isAlive, WorkersBed } from './workers-bed.ts';
+import { isAlive, post, WorkersBed } from './workers-bed.ts';
 
 for (const kind of databaseKinds) {
   describe(`the end of two workers on ${kind.name}`, () => {
@@ -69,28 +69,49 @@ for (const kind of databaseKinds) {
   });
 }
 
-test('connections on their way to a worker that is killed are served by the other on SQLite', async () => {
-  const bed = await WorkersBed.start(sqlite, { LOG_LEVEL: 'debug' });
+test('two workers on SQLite finish the requests that are in progress when SIGTERM arrives', async () => {
+  const bed = await WorkersBed.start(sqlite);
   try {
     const { authToken } = await bed.logIn();
-    await bed.connectToEach(authToken);
-    await eventually(() => bed.processes.length === 2, 'both have logged something');
-    const [stuck] = bed.processes;
-    process.kill(stuck!, 'SIGSTOP');
-    const connections = await Promise.all(Array.from({ length: 12 }, () => bed.connect()));
-    const answers: unknown[] = [];
+    const connections = await bed.connectToEach(authToken);
+    const request = post('/graphql', { query: '{folder{name}}' }, authToken);
+    const half = request.length - 10;
+    for (const connection of connections) connection.send(request.slice(0, half));
+    bed.node.signal('SIGTERM');
+    await eventually(
+      () =>
+        fetch(bed.node.url).then(
+          () => false,
+          () => true,
+        ),
+      'both workers have closed the port',
+    );
     for (const connection of connections) {
-      void connection.exchange('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n').then((answer) => {
-        if (answer?.status === 200) answers.push(answer);
-      });
+      assert.equal((await connection.exchange(request.slice(half)))?.status, 200);
     }
-    // Its half, less what is taken for open: the one that is stuck cannot say what was closed last.
-    await eventually(() => answers.length >= 5, 'the other one has served its part');
-    process.kill(stuck!, 'SIGKILL');
-    // One was sent already, and is lost with whoever was to get it.
-    await eventually(() => answers.length >= 11, 'the other one has served those of the one that is gone');
+    await bed.node.ended();
+    assert.equal(bed.node.exitCode, 0);
   } finally {
     await bed.stop();
+  }
+});
+
+test('a second cluster on the port of the first does not start', async () => {
+  const bed = await WorkersBed.start(sqlite);
+  const database = await sqlite.create();
+  const { port } = new URL(bed.node.url);
+  const second = NodeProcess.launch({ databaseUrl: database.url, settings: { WORKERS: '2', PORT: port } });
+  try {
+    await second.ended();
+    assert.equal(second.exitCode, 1);
+    assert.equal(
+      second.log.split('\n').at(-2),
+      `espalier: Port ${port} on 127.0.0.1 is taken. Choose another with ESPALIER_PORT or --port.`,
+    );
+  } finally {
+    await second.kill();
+    await bed.stop();
+    await database.remove();
   }
 });
 

@@ -62,19 +62,16 @@ export class WorkersBed {
     return [...found].sort(([one], [other]) => one - other).map(([, connection]) => connection);
   }
 
-  /** A socket to that worker. */
+  /** Opens sockets until one is connected to this worker. */
   async socketTo(place: number, authToken: string): Promise<SocketClient> {
-    const others: SocketClient[] = [];
     for (;;) {
       const client = await SocketClient.connect(this.node.url, authToken);
       client.start('where', '{server{node}}');
       const { payload } = await client.next();
       await client.next();
-      if (placeIn(JSON.stringify(payload)) === place) {
-        await Promise.all(others.map((each) => each.close()));
-        return client;
-      }
-      others.push(client);
+      if (placeIn(JSON.stringify(payload)) === place) return client;
+      // Closed before the next attempt, because a user has a limited number of sockets.
+      await client.close();
     }
   }
 

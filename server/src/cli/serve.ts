@@ -7,7 +7,7 @@ import { systemClock } from '../clock.ts';
 import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
 import { withoutPassword } from '../shown-url.ts';
 import type { NewAdministrator } from '../first-start.ts';
-import { Crew, WorkerFailed, type CrewOptions } from '../workers/crew.ts';
+import { Cluster, WorkerFailed, type ClusterOptions } from '../workers/cluster.ts';
 import { command } from './command.ts';
 import { consoleFolder } from './console-folder.ts';
 import { ExitError } from './failures.ts';
@@ -23,7 +23,7 @@ import {
 import { catchStopSignals, endOnBug, type StopSignal } from './signals.ts';
 import { version } from './version.ts';
 
-/** A server in this process, or workers around it. */
+/** A server in this process, or a cluster of workers. */
 interface Running {
   readonly url: string;
   readonly metricsUrl: string | undefined;
@@ -92,9 +92,9 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   process.exit(0);
 }
 
-/** What is not needed is not loaded: who only hands out connections stays small. */
-async function start(options: CrewOptions): Promise<Running> {
-  if (options.settings.workers > 1) return startCrew(options);
+/** Loads the server only if it runs in this process: a primary uses less memory without it. */
+async function start(options: ClusterOptions): Promise<Running> {
+  if (options.settings.workers > 1) return startCluster(options);
   const { startServer } = await import('../server.ts');
   return startServer({
     ...options,
@@ -104,10 +104,10 @@ async function start(options: CrewOptions): Promise<Running> {
   });
 }
 
-/** Whatever stops a worker reads as if it had been the only one. */
-async function startCrew(options: CrewOptions): Promise<Running> {
+/** Reports a worker that cannot start with the same message and exit code as a single process. */
+async function startCluster(options: ClusterOptions): Promise<Running> {
   try {
-    return await Crew.start(options);
+    return await Cluster.start(options);
   } catch (error) {
     if (error instanceof WorkerFailed) throw new ExitError(error.exitCode, error.message);
     throw error;

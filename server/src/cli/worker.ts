@@ -1,4 +1,4 @@
-/** `espalier serve` in one of several workers: serves what it is handed, until its primary says to stop or is gone. */
+/** `espalier serve` in one worker of a cluster: runs the server until the primary stops it or ends. */
 
 import { once } from 'node:events';
 import { pino } from 'pino';
@@ -11,18 +11,18 @@ import { LogDestination } from './log-destination.ts';
 import { endOnBug } from './signals.ts';
 import { version } from './version.ts';
 
-const ordersWithinMs = 30_000;
+const setupTimeoutMs = 30_000;
 
 export async function workUntilStopped(): Promise<void> {
-  leaveSignals();
+  ignoreSignals();
   const link = new PrimaryLink();
   const stopped = once(link.signal, 'abort');
-  const late = setTimeout(giveUp, ordersWithinMs);
-  const orders = await Promise.race([link.orders, stopped.then(() => undefined)]);
+  const late = setTimeout(giveUp, setupTimeoutMs);
+  const setup = await Promise.race([link.setup, stopped.then(() => undefined)]);
   clearTimeout(late);
-  if (!orders) process.exit(0);
-  const { settings, shownSettings, place } = orders;
-  const log = pino({ level: settings.logLevel }, new LogDestination()).child({ worker: place });
+  if (!setup) process.exit(0);
+  const { settings, shownSettings, number } = setup;
+  const log = pino({ level: settings.logLevel }, new LogDestination()).child({ worker: number });
   endOnBug(log);
   try {
     const server = await startServer({
@@ -33,10 +33,10 @@ export async function workUntilStopped(): Promise<void> {
       version: version(),
       consoleFolder: consoleFolder(),
       signal: link.signal,
-      neighbours: link.neighbours(orders),
+      worker: link.worker(setup),
       onNewAdministrator: (created) => void link.report({ kind: 'administrator', created }),
     });
-    void link.report({ kind: 'ready' });
+    void link.report({ kind: 'ready', port: server.port });
     await stopped;
     await server.close();
   } catch (error) {
@@ -46,7 +46,7 @@ export async function workUntilStopped(): Promise<void> {
   process.exit(0);
 }
 
-/** Our primary gives its orders at once; the one of a process manager never does. */
+/** Our primary sends the setup at once. The primary of a process manager, for example PM2, never sends it. */
 function giveUp(): never {
   console.error(
     'espalier: serve was started as a worker by another program. Start it by itself, with ESPALIER_WORKERS.',
@@ -54,14 +54,14 @@ function giveUp(): never {
   process.exit(1);
 }
 
-/** The primary says it, and ends with this code if this was the start of all. */
+/** The primary prints the message, and ends with this code while the cluster starts. */
 async function fail(link: PrimaryLink, error: unknown): Promise<never> {
   const { exitCode, message = '' } = describeFailure(error);
   await link.report({ kind: 'failed', exitCode, message });
   process.exit(exitCode);
 }
 
-/** A terminal and some supervisors send them to every process: it is the primary that says when to stop. */
-function leaveSignals(): void {
+/** A terminal and some supervisors send signals to every process. Workers ignore them: the primary stops the workers. */
+function ignoreSignals(): void {
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => undefined);
 }

@@ -1,8 +1,8 @@
 /** Where the service listens, in words: for whoever starts it. */
 
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { StartError } from '../start-error.ts';
+import { probePort } from './listening.ts';
 
 interface Place {
   readonly host: string;
@@ -29,6 +29,12 @@ export async function listenOrExplain<T>(
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       throw new StartError(`Cannot listen on ${host} port ${port}: ${message}.`, { cause });
     }
+    if (code === 'ENOTSUP') {
+      throw new StartError(
+        'Several workers need the socket option SO_REUSEPORT, which this system does not support. Set ESPALIER_WORKERS to 1.',
+        { cause },
+      );
+    }
     throw cause;
   }
 }
@@ -41,17 +47,15 @@ export async function requireFreePorts(settings: {
   readonly metricsPort: number | undefined;
 }): Promise<void> {
   const { host, port, metricsHost, metricsPort = 0 } = settings;
-  await listenOrExplain(() => tryPort({ host, port }), { host, port });
+  if (port !== 0) await listenOrExplain(() => probePort({ host, port }), { host, port });
   const ofMetrics = { host: metricsHost, port: metricsPort };
-  await listenOrExplain(() => tryPort(ofMetrics), ofMetrics, 'METRICS_PORT');
+  if (metricsPort !== 0) await listenOrExplain(() => probePort(ofMetrics), ofMetrics, 'METRICS_PORT');
 }
 
-async function tryPort({ host, port }: Place): Promise<void> {
-  if (port === 0) return;
-  const server = createServer().listen(port, host);
-  await once(server, 'listening');
-  server.close();
-  await once(server, 'close');
+/** Checks that the system supports `SO_REUSEPORT`, before the first worker prepares the database. */
+export async function requireReusePort({ host }: { readonly host: string }): Promise<void> {
+  const unused = { host, port: 0 };
+  await listenOrExplain(() => probePort({ ...unused, reusePort: true }), unused);
 }
 
 /** The API root, without a slash at its end. */

@@ -25,7 +25,7 @@ import { serverOptions, usualTimes, type HttpTimes } from './http-times.ts';
 import { addIntrospection } from './introspection.ts';
 import { addKeySet } from './key-set.ts';
 import { whenOver } from './large-bodies.ts';
-import { listen, type Listening } from './listening.ts';
+import { listen, type ListenOptions, type Listening } from './listening.ts';
 import { LiveConnections, type ConnectionsElsewhere, type LiveTimes } from './live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
 import { addProbes } from './probes.ts';
@@ -86,8 +86,7 @@ export interface AppOptions {
 
 export interface App {
   readonly server: FastifyInstance['server'];
-  /** Binds a port, unless `how` gets connections from elsewhere. */
-  listen(at: { host: string; port: number }, how?: typeof listen): Promise<Listening['address']>;
+  listen(options: ListenOptions): Promise<Listening['address']>;
   stop(): Promise<void>;
 }
 
@@ -134,8 +133,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   await app.ready();
   return {
     server: app.server,
-    async listen(at, how = listen) {
-      listening = await how(app.server, at);
+    async listen(listenOptions) {
+      listening = await listen(app.server, listenOptions);
       return listening.address;
     },
     async stop() {

@@ -55,4 +55,25 @@ describe('listening', () => {
       /EADDRNOTAVAIL/,
     );
   });
+
+  test('lets two servers share a port with reusePort, and rejects a third with requireUnused', async () => {
+    const first = await listen(createServer(), { host: '127.0.0.1', port: 0, reusePort: true });
+    const shared = { host: '127.0.0.1', port: first.address.port, reusePort: true };
+    const second = await listen(createServer(), shared);
+    await assert.rejects(listen(createServer(), { ...shared, requireUnused: true }), /EADDRINUSE/);
+    await Promise.all([first.close(), second.close()]);
+    await (await listen(createServer(), { ...shared, requireUnused: true })).close();
+  });
+
+  test('rejects a second address that another server uses, only with requireUnused', async () => {
+    const other = await listen(createServer(), { host: addresses[1]!, port: 0, reusePort: true });
+    const { port } = other.address;
+    const find = () => Promise.resolve(addresses);
+    const server = createServer();
+    const required = { host: 'localhost', port, reusePort: true, requireUnused: true };
+    await assert.rejects(listen(server, required, find), /EADDRINUSE/);
+    server.close();
+    await (await listen(createServer(), { host: 'localhost', port }, find)).close();
+    await other.close();
+  });
 });

@@ -1,45 +1,55 @@
-/** The ports on which the HTTP server listens: one, or two when `localhost` has an address of each kind. */
+/** Binds the HTTP server to its address, or to two addresses when `localhost` resolves to IPv4 and IPv6. */
 
 import { once } from 'node:events';
 import { lookup } from 'node:dns/promises';
 import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
 
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Sets `SO_REUSEPORT`: several workers listen on the same port, and the kernel distributes the connections. */
+  readonly reusePort?: boolean;
+  /** Rejects a port that another server uses, even if both servers set `SO_REUSEPORT`. */
+  readonly requireUnused?: boolean;
+}
+
 export interface Listening {
   readonly address: AddressInfo;
-  /** Takes no more connections from now on; resolves when the last one is gone. */
+  /** Stops accepting connections. Resolves when the last connection is closed. */
   close(): Promise<void>;
 }
 
-/** Rejects if the first address cannot be had; a second one that cannot be had is done without. */
+/**
+ * Rejects if the first address cannot be bound. A second address that cannot be bound is skipped, except with
+ * `requireUnused` if it is in use: the next worker would share it with the other server.
+ */
 export async function listen(
   server: Port,
-  { host, port }: { readonly host: string; readonly port: number },
+  options: ListenOptions,
   findAddresses = addressesOf,
 ): Promise<Listening> {
-  const addresses = await findAddresses(host);
-  await listenOn(server, port, addresses[0]!);
+  const addresses = await findAddresses(options.host);
+  await listenOn(server, { ...options, host: addresses[0]! });
   const address = server.address() as AddressInfo;
   const ports: Port[] = [server];
   for (const other of addresses.slice(1)) {
-    // Its connections are the server's own: the same limits, and one place that knows all of them.
-    const { allowHalfOpen = false, pauseOnConnect = false } = server as Port & {
-      allowHalfOpen?: boolean;
-      pauseOnConnect?: boolean;
-    };
-    const extra = createServer({ allowHalfOpen, pauseOnConnect, noDelay: true }, (socket: Socket) =>
+    // The server handles these connections as its own, so that the same limits apply.
+    const { allowHalfOpen = false } = server as Port & { allowHalfOpen?: boolean };
+    const extra = createServer({ allowHalfOpen, noDelay: true }, (socket: Socket) =>
       server.emit('connection', socket),
     );
     if (server.maxConnections) extra.maxConnections = server.maxConnections;
-    const isThere = await listenOn(extra, address.port, other).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) ports.push(extra);
+    try {
+      await listenOn(extra, { ...options, host: other, port: address.port });
+      ports.push(extra);
+    } catch (error) {
+      if (options.requireUnused && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error;
+    }
   }
   return {
     address,
     async close() {
-      // Not as an HTTP server closes: that would cut answers that are still being sent.
+      // Not `close` of the HTTP server, which also closes connections while a response is being sent.
       await Promise.all(ports.map((each) => new Promise((done) => Port.prototype.close.call(each, done))));
     },
   };
@@ -51,7 +61,20 @@ async function addressesOf(host: string): Promise<string[]> {
   return [...new Set(found.map(({ address }) => address))];
 }
 
-async function listenOn(port: Port, number: number, host: string): Promise<void> {
-  port.listen(number, host);
-  await once(port, 'listening');
+async function listenOn(
+  server: Port,
+  { host, port, reusePort = false, requireUnused = false }: ListenOptions,
+): Promise<void> {
+  if (requireUnused && port !== 0) await probePort({ host, port });
+  server.listen({ host, port, reusePort });
+  await once(server, 'listening');
+}
+
+/** Binds the port for a moment. Without `reusePort`, this fails if any other socket listens on the port. */
+export async function probePort(options: ListenOptions): Promise<void> {
+  // `exclusive`: in a worker, Node would otherwise bind the port in the primary.
+  const server = createServer().listen({ ...options, exclusive: true });
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
 }

@@ -21,7 +21,7 @@ export const networkSettings = {
   workers: setting({
     name: 'WORKERS',
     about:
-      'How many processes serve that port, over the same database: about as many as the machine has cores to spare. More than one needs one more, which hands out the connections.',
+      'How many worker processes serve this port, over the same database. Use at most the number of free cores. With more than one, an additional process starts and stops them. More than one needs a system with `SO_REUSEPORT`, for example Linux.',
     accepts: 'a whole number from 1 to 64',
     default: '1',
     parse: wholeNumber(1, 64),

@@ -1,6 +1,6 @@
 /**
- * What the primary and its workers say to each other: the primary hands out connections and whatever workers must agree
- * on. What is in a request or an answer never crosses over.
+ * The messages between the primary and its workers: start and stop, metrics, and the state that all workers share. They never
+ * contain requests or responses.
  */
 
 import type { Settings } from '../config.ts';
@@ -9,45 +9,41 @@ import type { Samples } from '../metrics/metrics.ts';
 import type { Line } from '../sessions/attempt-lines.ts';
 import type { ShownSetting } from '../shown-setting.ts';
 
-/** All that a worker has to know; files may have changed since the primary has read them. */
-export interface Orders {
+/** The primary reads the settings once, because files that they name can change before a worker restarts. */
+export interface WorkerSetup {
   readonly settings: Settings;
   readonly shownSettings: readonly ShownSetting[];
-  readonly place: number;
+  /** From 1 to `count`. */
+  readonly number: number;
   readonly count: number;
+  /** No other worker of this cluster listens on the port yet. */
+  readonly isFirst: boolean;
 }
 
 export type ToWorker =
-  | { readonly kind: 'begin'; readonly orders: Orders }
-  /** With a socket, unless the client has gone meanwhile. */
-  | { readonly kind: 'connection' }
-  /** The answer to `closing`: no further connection comes. */
-  | { readonly kind: 'closed' }
-  /** Another worker has. */
+  | { readonly kind: 'start'; readonly setup: WorkerSetup }
+  /** Another worker has committed a transaction. */
   | { readonly kind: 'committed' }
   | { readonly kind: 'in line'; readonly attempt: number; readonly ahead: readonly number[] }
   | { readonly kind: 'line is full'; readonly attempt: number }
   | { readonly kind: 'take place'; readonly ticket: number }
   | { readonly kind: 'connections elsewhere'; readonly userId: string; readonly count: number }
-  /** What it has counted and measured. */
-  | { readonly kind: 'tell samples'; readonly ticket: number }
+  /** Requests the worker's metrics. */
+  | { readonly kind: 'read samples'; readonly ticket: number }
   | { readonly kind: 'stop' };
 
-/** About the worker itself. */
+/** Messages about the worker itself. */
 export type Report =
-  /** From now on it hears what it is told. */
-  | { readonly kind: 'here' }
-  /** The worker that came first prepares the database, and may have made an administrator. */
+  /** The worker receives messages from now on. */
+  | { readonly kind: 'connected' }
+  /** The first worker prepares the database and can create the administrator. */
   | { readonly kind: 'administrator'; readonly created: NewAdministrator }
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'samples'; readonly ticket: number; readonly samples: Samples }
-  /** In words for the operator. */
-  | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string }
-  /** So many connections are gone since it was said last. */
-  | { readonly kind: 'gone'; readonly connections: number }
-  | { readonly kind: 'closing' };
+  /** The message is for the operator. */
+  | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string };
 
-/** About what workers share. */
+/** Messages about the state that all workers share. */
 export type Sharing =
   | { readonly kind: 'committed' }
   | { readonly kind: 'join'; readonly attempt: number; readonly lines: readonly Line[] }

@@ -1,67 +1,60 @@
-/** A worker's side of the link to its primary, which hands it connections and keeps what all workers share. */
+/** The worker's side of the messages between a worker and its primary. The primary keeps the state that all workers share. */
 
-import type { Socket } from 'node:net';
 import type { ConnectionsElsewhere } from '../http/live-connections.ts';
 import type { Samples } from '../metrics/metrics.ts';
 import type { Places } from '../places.ts';
 import { tooManyInLine, type Attempt, type SharedLines } from '../sessions/attempt-lines.ts';
-import { HandedConnections } from './handed-connections.ts';
-import type { Orders, Report, Sharing, ToPrimary, ToWorker } from './messages.ts';
-import type { Neighbours } from './neighbours.ts';
+import type { ClusterWorker } from './cluster-worker.ts';
+import type { Report, Sharing, ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
 
 export class PrimaryLink {
   readonly #stopping = new AbortController();
-  readonly #handed = new HandedConnections((said) => void report(said));
   readonly #lines = new LinesOfPrimary();
   readonly #places = new PlacesOfPrimary();
   readonly #connections = new ConnectionsOfOthers();
   #onCommitted: () => void = () => undefined;
-  #samples: () => Promise<Samples> = () => Promise.resolve([]);
-  #isTelling = false;
-  readonly orders: Promise<Orders>;
+  #readSamples: () => Promise<Samples> = () => Promise.resolve([]);
+  #isPublishing = false;
+  readonly setup: Promise<WorkerSetup>;
 
   constructor() {
-    this.orders = new Promise((resolve) => {
-      process.on('message', (message: ToWorker, socket?: Socket) => {
-        if (message.kind === 'begin') resolve(message.orders);
-        else this.#hear(message, socket);
+    this.setup = new Promise((resolve) => {
+      process.on('message', (message: ToWorker) => {
+        if (message.kind === 'start') resolve(message.setup);
+        else this.#onMessage(message);
       });
     });
-    // Nothing else keeps a worker that has no connection.
+    // Keeps the process running while it has no connection.
     process.channel?.ref();
-    void report({ kind: 'here' });
+    void report({ kind: 'connected' });
   }
 
-  /** Aborted when this worker is to stop. */
+  /** Aborted when this worker must stop. */
   get signal(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Resolves when it has been said. */
-  report(said: Report): Promise<void> {
-    return report(said);
+  /** Resolves when the message is sent. */
+  report(message: Report): Promise<void> {
+    return report(message);
   }
 
-  neighbours({ place, count }: Orders): Neighbours {
+  worker({ number, count, isFirst }: WorkerSetup): ClusterWorker {
     return {
-      place,
+      number,
       count,
-      listen: (server) => Promise.resolve(this.#handed.giveTo(server)),
+      isFirst,
       lines: this.#lines,
       places: this.#places,
       connections: this.#connections,
-      tellCommitted: () => this.#tellCommitted(),
+      publishCommit: () => this.#publishCommit(),
       onCommitted: (listener) => (this.#onCommitted = listener),
-      onAskedForSamples: (tell) => (this.#samples = tell),
+      onSamplesRequested: (read) => (this.#readSamples = read),
     };
   }
 
-  #hear(message: Exclude<ToWorker, { kind: 'begin' }>, socket: Socket | undefined): void {
+  #onMessage(message: Exclude<ToWorker, { kind: 'start' }>): void {
     switch (message.kind) {
-      case 'connection':
-        return this.#handed.take(socket);
-      case 'closed':
-        return this.#handed.end();
       case 'committed':
         return this.#onCommitted();
       case 'in line':
@@ -72,25 +65,25 @@ export class PrimaryLink {
         return this.#places.take(message.ticket);
       case 'connections elsewhere':
         return this.#connections.set(message.userId, message.count);
-      case 'tell samples':
-        return void this.#tellSamples(message.ticket);
+      case 'read samples':
+        return void this.#sendSamples(message.ticket);
       case 'stop':
         return this.#stopping.abort();
     }
   }
 
-  async #tellSamples(ticket: number): Promise<void> {
-    // Who does not answer is left out, and the next time asked again.
-    const samples = await this.#samples().catch(() => undefined);
+  async #sendSamples(ticket: number): Promise<void> {
+    // Without samples, the primary uses the last ones and requests them again for the next scrape.
+    const samples = await this.#readSamples().catch(() => undefined);
     if (samples) await report({ kind: 'samples', ticket, samples });
   }
 
-  /** Once for all that is committed in one go. */
-  #tellCommitted(): void {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+  /** Sends one message for all commits of one turn of the event loop. */
+  #publishCommit(): void {
+    if (this.#isPublishing) return;
+    this.#isPublishing = true;
     setImmediate(() => {
-      this.#isTelling = false;
+      this.#isPublishing = false;
       share({ kind: 'committed' });
     });
   }
@@ -100,11 +93,11 @@ function share(sharing: Sharing): void {
   void send({ sharing });
 }
 
-function report(said: Report): Promise<void> {
-  return send({ report: said });
+function report(message: Report): Promise<void> {
+  return send({ report: message });
 }
 
-/** A primary that is gone hears nothing; then this worker ends as well. */
+/** Does nothing if the primary has ended: then this worker ends as well. */
 function send(message: ToPrimary): Promise<void> {
   if (!process.connected) return Promise.resolve();
   return new Promise((resolve) => process.send!(message, undefined, undefined, () => resolve()));

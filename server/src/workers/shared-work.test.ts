@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import type { ToWorker } from './messages.ts';
-import { SharedWork, type Told } from './shared-work.ts';
+import { SharedWork, type Recipient } from './shared-work.ts';
 
-class Listener implements Told {
+class Listener implements Recipient {
   readonly heard: ToWorker[] = [];
-  tell(message: ToWorker): void {
+  send(message: ToWorker): void {
     this.heard.push(message);
   }
 }

@@ -8,9 +8,9 @@ import { Refusal } from '../refusal.ts';
 import { createAttemptLines, type Attempt } from '../sessions/attempt-lines.ts';
 import type { Sharing, ToWorker } from './messages.ts';
 
-/** A worker, as far as it can be told something. */
-export interface Told {
-  tell(message: ToWorker): void;
+/** A worker that receives messages. */
+export interface Recipient {
+  send(message: ToWorker): void;
 }
 
 interface Held {
@@ -23,33 +23,33 @@ interface Held {
 export class SharedWork {
   readonly #lines = createAttemptLines();
   readonly #places;
-  readonly #held = new Map<Told, Held>();
+  readonly #held = new Map<Recipient, Held>();
 
   constructor(hashesAtOnce = spareCores()) {
     this.#places = createPlaces(hashesAtOnce);
   }
 
-  add(worker: Told): void {
+  add(worker: Recipient): void {
     this.#held.set(worker, { attempts: new Map(), places: new Map(), connections: new Map() });
     const users = new Set([...this.#held.values()].flatMap(({ connections }) => [...connections.keys()]));
-    for (const userId of users) this.#tellConnections(worker, userId);
+    for (const userId of users) this.#sendConnections(worker, userId);
   }
 
-  remove(worker: Told): void {
+  remove(worker: Recipient): void {
     const held = this.#held.get(worker);
     if (!held) return;
     this.#held.delete(worker);
     for (const attempt of held.attempts.values()) attempt.leave();
     for (const giveBack of held.places.values()) giveBack();
-    for (const userId of held.connections.keys()) this.#tellOthers(worker, userId);
+    for (const userId of held.connections.keys()) this.#notifyOthers(worker, userId);
   }
 
-  hear(worker: Told, message: Sharing): void {
+  hear(worker: Recipient, message: Sharing): void {
     const held = this.#held.get(worker);
     if (!held) return;
     switch (message.kind) {
       case 'committed':
-        for (const other of this.#others(worker)) other.tell({ kind: 'committed' });
+        for (const other of this.#others(worker)) other.send({ kind: 'committed' });
         return;
       case 'join':
         this.#join(worker, held, message);
@@ -68,13 +68,13 @@ export class SharedWork {
       case 'connections here':
         if (message.count > 0) held.connections.set(message.userId, message.count);
         else held.connections.delete(message.userId);
-        this.#tellOthers(worker, message.userId);
+        this.#notifyOthers(worker, message.userId);
         return;
     }
   }
 
   #join(
-    worker: Told,
+    worker: Recipient,
     { attempts }: Held,
     { attempt: number, lines }: Extract<Sharing, { kind: 'join' }>,
   ): void {
@@ -85,36 +85,36 @@ export class SharedWork {
         if (attempts.get(number) !== attempt) return;
         // Before it is told: whoever leaves from now on is told of again.
         void attempt.moved().then(tell);
-        worker.tell({ kind: 'in line', attempt: number, ahead: attempt.ahead() });
+        worker.send({ kind: 'in line', attempt: number, ahead: attempt.ahead() });
       };
       tell();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      worker.tell({ kind: 'line is full', attempt: number });
+      worker.send({ kind: 'line is full', attempt: number });
     }
   }
 
   /** Resolves when the place is given back. */
-  async #lend(worker: Told, { places }: Held, ticket: number): Promise<void> {
+  async #lend(worker: Recipient, { places }: Held, ticket: number): Promise<void> {
     // It may have ended while it was in line.
     if (!this.#held.has(worker)) return;
     await new Promise<void>((giveBack) => {
       places.set(ticket, giveBack);
-      worker.tell({ kind: 'take place', ticket });
+      worker.send({ kind: 'take place', ticket });
     });
   }
 
-  #others(worker: Told): Told[] {
+  #others(worker: Recipient): Recipient[] {
     return [...this.#held.keys()].filter((other) => other !== worker);
   }
 
-  #tellOthers(worker: Told, userId: string): void {
-    for (const other of this.#others(worker)) this.#tellConnections(other, userId);
+  #notifyOthers(worker: Recipient, userId: string): void {
+    for (const other of this.#others(worker)) this.#sendConnections(other, userId);
   }
 
-  #tellConnections(worker: Told, userId: string): void {
+  #sendConnections(worker: Recipient, userId: string): void {
     const counts = this.#others(worker).map((other) => this.#held.get(other)!.connections.get(userId) ?? 0);
     const count = counts.reduce((sum, each) => sum + each, 0);
-    worker.tell({ kind: 'connections elsewhere', userId, count });
+    worker.send({ kind: 'connections elsewhere', userId, count });
   }
 }

@@ -1,25 +1,25 @@
-/** The metrics of all workers as one text: the primary, which has the port, asks each of them. */
+/** Merges the metrics of all workers into one text. The primary has the metrics port and requests samples from each worker. */
 
 import { openMetricsPort, type MetricsPort, type MetricsPortOptions } from '../metrics/metrics-port.ts';
 import { countedByAll, textOfAll, type Samples } from '../metrics/metrics.ts';
 
-interface Asked {
-  /** It will call `take` with the same ticket, unless it is gone. */
-  readonly askForSamples: (ticket: number) => void;
+interface SampledWorker {
+  /** The samples arrive by `take` with the same ticket, unless the worker ends. */
+  readonly requestSamples: (ticket: number) => void;
 }
 
-/** Of a worker that is busy for longer, what it said last is told. */
-const answerWithinMs = 2_000;
+/** After this time, the last samples of the worker are used. */
+const sampleTimeoutMs = 2_000;
 
-export class CrewMetrics {
-  readonly #workers: () => Iterable<Asked>;
+export class ClusterMetrics {
+  readonly #workers: () => Iterable<SampledWorker>;
   readonly #waiting = new Map<number, (samples: Samples | undefined) => void>();
-  /** What each said last; of those that have ended, what they had counted: counters never go back. */
-  readonly #latest = new Map<Asked, Samples>();
+  readonly #latest = new Map<SampledWorker, Samples>();
+  /** The counters of workers that have ended, because a counter must never decrease. */
   #ended: readonly Samples[] = [];
   #lastTicket = 0;
 
-  constructor(workers: () => Iterable<Asked>) {
+  constructor(workers: () => Iterable<SampledWorker>) {
     this.#workers = workers;
   }
 
@@ -28,14 +28,15 @@ export class CrewMetrics {
   }
 
   async text(): Promise<string> {
-    const answers = await Promise.all([...this.#workers()].map((worker) => this.#ask(worker)));
-    if (!answers.some((samples) => samples !== undefined)) throw new Error('No worker answers.');
+    const samplesOfEach = await Promise.all([...this.#workers()].map((worker) => this.#request(worker)));
+    if (samplesOfEach.every((samples) => samples === undefined))
+      throw new Error('No worker sends its metrics.');
     if (this.#ended.length > 1) this.#ended = [await countedByAll(this.#ended)];
     return textOfAll([...this.#latest.values(), ...this.#ended]);
   }
 
-  /** It has ended. */
-  async remove(worker: Asked): Promise<void> {
+  /** Call this when the worker has ended. */
+  async remove(worker: SampledWorker): Promise<void> {
     const last = this.#latest.get(worker);
     this.#latest.delete(worker);
     if (last) this.#ended = [...this.#ended, await countedByAll([last])];
@@ -45,15 +46,15 @@ export class CrewMetrics {
     this.#waiting.get(ticket)?.(samples);
   }
 
-  #ask(worker: Asked): Promise<Samples | undefined> {
+  #request(worker: SampledWorker): Promise<Samples | undefined> {
     const ticket = ++this.#lastTicket;
     return new Promise<Samples | undefined>((resolve) => {
-      const late = setTimeout(resolve, answerWithinMs, undefined);
+      const late = setTimeout(resolve, sampleTimeoutMs, undefined);
       this.#waiting.set(ticket, (samples) => {
         clearTimeout(late);
         resolve(samples);
       });
-      worker.askForSamples(ticket);
+      worker.requestSamples(ticket);
     }).then((samples) => {
       this.#waiting.delete(ticket);
       if (samples) this.#latest.set(worker, samples);
