@@ -18,8 +18,8 @@ const ground = [
   'shared-look.ts',
   'shown-setting.ts',
   'shown-url.ts',
+  'spans.ts',
   'start-error.ts',
-  'tracer.ts',
   'turns.ts',
   'within.ts',
 ];
@@ -38,8 +38,8 @@ const mayImport = {
   'shared-look.ts': [],
   'shown-setting.ts': [],
   'shown-url.ts': [],
+  'spans.ts': ['clock.ts', 'refusal.ts'],
   'start-error.ts': [],
-  'tracer.ts': [],
   'trouble-log.ts': ['clock.ts'],
   'turns.ts': ['places.ts'],
   'within.ts': [],
@@ -64,7 +64,10 @@ const mayImport = {
   'watching.ts': [
     ...ground,
     'config.ts',
+    'database/traced-database.ts',
+    'graph/traced-graph.ts',
     'http/address.ts',
+    'http/traced-requests.ts',
     'metrics',
     'tracing',
     'workers/cluster-worker.ts',
@@ -136,7 +139,8 @@ const ofDatabase = [
 ];
 const ofTraces = {
   group: ['@opentelemetry/*'],
-  message: 'Only tracing/ knows OpenTelemetry, and who does not use it does not load it.',
+  message:
+    'Only tracing/, spans.ts and traced-*.ts import OpenTelemetry. They are loaded only if traces are sent.',
 };
 const ofClient = { name: '@espalier/client', message: 'Only the command line is a client.' };
 
@@ -198,7 +202,7 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': ['error', { paths: ofDatabase, patterns: [ofTraces] }] },
   },
   {
-    files: ['server/src/tracing/**'],
+    files: ['server/src/tracing/**', 'server/src/spans*.ts', 'server/src/**/traced-*.ts'],
     rules: { 'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }] },
   },
   {

@@ -13,7 +13,6 @@ import { embeddedFile, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
 import { retryFailedWrite } from './database/stored-settings.ts';
 import { writeFailureReasons } from './database/write-failure.ts';
-import { traceDatabase } from './database/traced-database.ts';
 import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
 import { sweepTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
@@ -100,9 +99,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tell: (severity, text) => log[severity](text),
   });
   const databaseFile = embeddedFile(settings.databaseUrl);
-  const tracer = tracing?.tracer;
   const system = databaseFile === undefined ? 'postgresql' : 'sqlite';
-  const database = tracer ? traceDatabase(opened, system, tracer) : opened;
+  const database = tracing ? tracing.traceDatabase(opened, system) : opened;
   let feed: JournalFeed | undefined;
   let metricsPort: MetricsPort | undefined;
   try {
@@ -200,7 +198,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         }),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
       onTrouble: (err) => noteTrouble('a graph field could not be had', err),
-      tracer,
+      tracing: tracing?.graph,
     });
     const app = await createApp({
       sessions,
@@ -215,7 +213,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       onAnswered: metrics?.countRequest,
       activity,
       noteTrouble,
-      tracer,
+      tracing: tracing?.requests,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
       settings,

@@ -1,13 +1,15 @@
-/** How a server is watched from outside, if somebody wants to: by metrics, by traces. What is not used is not loaded. */
+/** Opens the metrics and the traces of a server. Their modules are loaded only if a setting enables them. */
 
 import { endpoints } from '@espalier/contract';
 import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Settings } from './config.ts';
+import type { traceDatabase } from './database/traced-database.ts';
+import type { GraphTracing } from './graph/traced-graph.ts';
 import { listenOrExplain } from './http/address.ts';
+import type { RequestTracing } from './http/traced-requests.ts';
 import type { MetricsPort } from './metrics/metrics-port.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import type { Tracing } from './tracing/tracing.ts';
 import type { ClusterWorker } from './workers/cluster-worker.ts';
 
 export interface WatchedServer {
@@ -40,20 +42,48 @@ export async function showMetrics(
   return listenOrExplain(() => openMetricsPort({ ...place, text, onError }), place, 'METRICS_PORT');
 }
 
+/** The traced form of each part of the server. */
+export interface ServerTracing {
+  readonly traceDatabase: typeof traceDatabase;
+  readonly graph: GraphTracing;
+  readonly requests: RequestTracing;
+  /** Sends the remaining spans, or drops them after a timeout. */
+  close(): Promise<void>;
+}
+
+/** The OpenTelemetry packages, and all modules that import them, are loaded here and only if traces are sent. */
 export async function openTraces({
   settings,
   clock,
   log,
   version,
   worker,
-}: WatchedServer): Promise<Tracing | undefined> {
+}: WatchedServer): Promise<ServerTracing | undefined> {
   const { tracesUrl: url, tracesShare: share, tracesHeaders: headers = {} } = settings;
   if (url === undefined) return undefined;
   const { openTracing } = await import('./tracing/tracing.ts');
+  const { traceDatabase } = await import('./database/traced-database.ts');
+  const { createGraphTracing } = await import('./graph/traced-graph.ts');
+  const { createRequestTracing } = await import('./http/traced-requests.ts');
   const onChange = (isReached: boolean, reason?: string) =>
     isReached
       ? log.info({ url }, 'traces are sent again')
       : log.warn({ url, reason }, 'traces cannot be sent, and are dropped');
   const onLost = (spans: number) => log.warn({ url, spans }, 'traces were lost: they could not be sent');
-  return openTracing({ url, headers, share, clock, version, worker: worker?.number, onChange, onLost });
+  const { tracer, close } = openTracing({
+    url,
+    headers,
+    share,
+    version,
+    worker: worker?.number,
+    onChange,
+    onLost,
+  });
+  const start = { tracer, clock };
+  return {
+    traceDatabase,
+    graph: createGraphTracing(start),
+    requests: createRequestTracing(start),
+    close,
+  };
 }

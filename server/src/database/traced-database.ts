@@ -1,96 +1,106 @@
 /**
- * A database whose statements and transactions are told to a tracer, each inside what asked for it. A statement is told by
- * its text alone: no value of a parameter, and no text that stands in it.
+ * A database whose statements and transactions are spans, each inside the span of its caller. The span of a statement
+ * contains the statement's text without string literals. It never contains the value of a parameter.
  */
 
-import type { SpanWords, Tracer } from '../tracer.ts';
-import type { Database, Reader, Snapshot, Transaction } from './database.ts';
+import { context, ROOT_CONTEXT, SpanKind, type Attributes } from '@opentelemetry/api';
+import { bindActive, inSpan, type SpanDescription } from '../spans.ts';
+import type { Database, PromiseOrValue, Reader, Snapshot, Transaction } from './database.ts';
 import type { Statement } from './statement.ts';
 
 export type DatabaseSystem = 'sqlite' | 'postgresql';
 
-export function traceDatabase(database: Database, system: DatabaseSystem, tracer: Tracer): Database {
-  const wordsOf = statementWords(database, system);
+export function traceDatabase(database: Database, system: DatabaseSystem): Database {
+  const describe = describeStatements(database, system);
 
-  const reading = (reader: Reader) => ({
+  const inStatement = <T>(
+    statement: Statement,
+    work: () => PromiseOrValue<T>,
+    attributesOf?: (result: T) => Attributes,
+  ) => {
+    const { name, options } = describe(statement);
+    return inSpan(name, options, work, attributesOf);
+  };
+
+  const traceReader = (reader: Reader) => ({
     all: <P, R>(statement: Statement<P, R>, parameters: P) =>
-      tracer.inSpan(wordsOf(statement), () => reader.all(statement, parameters), countRows),
+      inStatement(statement, () => reader.all(statement, parameters), countRows),
     get: <P, R>(statement: Statement<P, R>, parameters: P) =>
-      tracer.inSpan(wordsOf(statement), () => reader.get(statement, parameters), countRow),
+      inStatement(statement, () => reader.get(statement, parameters), countRow),
   });
 
-  const traced = (snapshot: Snapshot): Snapshot => ({ ...snapshot, ...reading(snapshot) });
+  const traceSnapshot = (snapshot: Snapshot): Snapshot => ({ ...snapshot, ...traceReader(snapshot) });
 
-  const writing = (transaction: Transaction): Transaction => ({
+  const traceTransaction = (transaction: Transaction): Transaction => ({
     ...transaction,
-    ...reading(transaction),
-    run: (statement, parameters) =>
-      tracer.inSpan(wordsOf(statement), () => transaction.run(statement, parameters)),
+    ...traceReader(transaction),
+    run: (statement, parameters) => inStatement(statement, () => transaction.run(statement, parameters)),
     queue: (statement, parameters, refuse) =>
-      void tracer.inSpan(wordsOf(statement), () => transaction.queue(statement, parameters, refuse)),
+      void inStatement(statement, () => transaction.queue(statement, parameters, refuse)),
     runEach: (statement, each) => {
-      const { facts, ...words } = wordsOf(statement);
-      const inAll = { ...words, facts: { ...facts, 'db.operation.batch.size': each.length } };
-      return tracer.inSpan(inAll, () => transaction.runEach(statement, each));
+      const { name, options } = describe(statement);
+      const attributes = { ...options.attributes, 'db.operation.batch.size': each.length };
+      return inSpan(name, { ...options, attributes }, () => transaction.runEach(statement, each));
     },
   });
 
-  /** Whoever is in line before may be the one who calls: so what is done is kept where it belongs. */
-  const kept = <Handed, T>(work: (handed: Handed) => T, traced: (handed: Handed) => Handed) =>
-    tracer.keep((handed: Handed) => work(traced(handed)));
-  const inOne = <T>(name: string, run: () => Promise<T>) =>
-    tracer.inSpan({ name, kind: 'client', facts: { 'db.system.name': system } }, run) as Promise<T>;
+  const bind = <Traced, T>(work: (traced: Traced) => T, wrap: (traced: Traced) => Traced) =>
+    bindActive((traced: Traced) => work(wrap(traced)));
+  const options = { kind: SpanKind.CLIENT, attributes: { 'db.system.name': system } };
+  const inTransaction = <T>(name: string, run: () => Promise<T>) => inSpan(name, options, run) as Promise<T>;
 
   return {
     ...database,
-    ...reading(database),
-    transaction: (work) => inOne('transaction', () => database.transaction(kept(work, writing))),
-    change: (work, options) => inOne('transaction', () => database.change(kept(work, writing), options)),
-    alone: (work) => inOne('transaction', () => database.alone(kept(work, writing))),
-    snapshot: (work) => inOne('snapshot', () => database.snapshot(kept(work, traced))),
-    moment: (work) => inOne('snapshot', () => database.moment(kept(work, traced))),
-    openSnapshot: () => traced(database.openSnapshot()),
-    // What others do with a change is no part of making it.
-    watch: (onCommit) => database.watch(() => tracer.apart(onCommit)),
+    ...traceReader(database),
+    transaction: (work) =>
+      inTransaction('transaction', () => database.transaction(bind(work, traceTransaction))),
+    change: (work, options) =>
+      inTransaction('transaction', () => database.change(bind(work, traceTransaction), options)),
+    alone: (work) => inTransaction('transaction', () => database.alone(bind(work, traceTransaction))),
+    snapshot: (work) => inTransaction('snapshot', () => database.snapshot(bind(work, traceSnapshot))),
+    moment: (work) => inTransaction('snapshot', () => database.moment(bind(work, traceSnapshot))),
+    openSnapshot: () => traceSnapshot(database.openSnapshot()),
+    // Reading a committed change is not part of the trace that made it.
+    watch: (onCommit) => database.watch(() => context.with(ROOT_CONTEXT, onCommit)),
     get hearsOthers() {
       return database.hearsOthers;
     },
   };
 }
 
-function countRows(rows: readonly unknown[]) {
+function countRows(rows: readonly unknown[]): Attributes {
   return { 'db.response.returned_rows': rows.length };
 }
 
-function countRow(row: unknown) {
+function countRow(row: unknown): Attributes {
   return { 'db.response.returned_rows': row === undefined ? 0 : 1 };
 }
 
-/** Worked out once for each; some are made for a query, and gone with it. */
-function statementWords(database: Database, system: DatabaseSystem): (statement: Statement) => SpanWords {
-  const known = new WeakMap<Statement, SpanWords>();
-  return (statement) => {
-    let words = known.get(statement);
-    if (!words) {
-      const text = withoutTexts(database.textOf(statement));
-      const name = summaryOf(text);
-      const facts = { 'db.system.name': system, 'db.query.summary': name, 'db.query.text': text };
-      known.set(statement, (words = { name, kind: 'client', facts }));
+/** Describes each statement once. Statements that are made for one query are collected with it. */
+function describeStatements(database: Database, system: DatabaseSystem) {
+  const descriptions = new WeakMap<Statement, SpanDescription>();
+  return (statement: Statement): SpanDescription => {
+    let description = descriptions.get(statement);
+    if (!description) {
+      const text = removeStringLiterals(database.textOf(statement));
+      const name = summarize(text);
+      const attributes = { 'db.system.name': system, 'db.query.summary': name, 'db.query.text': text };
+      descriptions.set(statement, (description = { name, options: { kind: SpanKind.CLIENT, attributes } }));
     }
-    return words;
+    return description;
   };
 }
 
-/** Into a statement that is made for a query, names go that its client has chosen. */
-function withoutTexts(text: string): string {
+/** A statement that is made for a query contains names that its client has chosen. */
+function removeStringLiterals(text: string): string {
   return text
     .replace(/'(?:[^']|'')*'/g, '?')
     .replace(/\s+/g, ' ')
     .trim();
 }
 
-/** What it does, and to which table first. */
-function summaryOf(text: string): string {
+/** The verb and the first table, for example `select folders`. */
+function summarize(text: string): string {
   const [, verb = 'statement'] = /\b(select|insert|update|delete)\b/i.exec(text) ?? [];
   const [, table] = /\b(?:from|into|update)\s+([a-z_]+)/i.exec(text) ?? [];
   return table ? `${verb} ${table}` : verb;

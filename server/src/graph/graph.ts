@@ -13,7 +13,6 @@ import { AccessChanges } from '../folders/access-changes.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned, Refusal } from '../refusal.ts';
-import type { Tracer } from '../tracer.ts';
 import { Budget } from './price/budget.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { createDocuments, operationKind, type Checked } from './documents.ts';
@@ -43,7 +42,7 @@ import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
 import { isReadAfterChange } from './tree/folder-mutations.ts';
 import { createSchema } from './schema.ts';
 import { createSubscriptions } from './subscriptions.ts';
-import { keptTurns, noteOperation, traceFields, tracedGraph, traceReads } from './traced-graph.ts';
+import type { GraphTracing } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import { SecondRead, ViewerSnapshots, type OpenOptions } from './viewer-snapshots.ts';
 import type { Viewer } from './viewer.ts';
@@ -55,8 +54,8 @@ export interface GraphOptions extends GraphServices, ResultOptions {
   readonly onQuery?: ((engine: Engine) => void) | undefined;
   /** Called when a query plan failed unexpectedly; graphql-js then runs the query. Tests throw here. */
   readonly onPlanFailure: (error: unknown) => void;
-  /** Without it, nothing is traced. */
-  readonly tracer?: Tracer | undefined;
+  /** Undefined if nothing is traced. */
+  readonly tracing?: GraphTracing | undefined;
   /** For tests: whose turn it is, and how much work fits between two yields. */
   readonly fairTurns?: FairTurns | undefined;
 }
@@ -109,16 +108,16 @@ export function createGraph({
   onDocument,
   onQuery,
   onPlanFailure,
-  tracer,
+  tracing,
   fairTurns: turns = createFairTurns(),
   ...services
 }: GraphOptions): Graph {
   const schema = createSchema();
-  if (tracer) traceFields(schema, tracer);
+  tracing?.traceFields(schema);
   const documents = createDocuments(schema, services.limits);
-  const plans = createQueryPlans(schema, tracer && traceReads(tracer));
+  const plans = createQueryPlans(schema, tracing?.traceRead);
   const elementFields = new ElementFields();
-  const fairTurns = tracer ? keptTurns(turns, tracer) : turns;
+  const fairTurns = tracing ? tracing.bindTurns(turns) : turns;
   const takesLong = createFieldCheck(schema, isLongField);
   const selectsList = createFieldCheck(schema, isListField);
   const needsRead = createFieldCheck(schema, isReadAfterChange(schema));
@@ -134,7 +133,7 @@ export function createGraph({
     services,
     fairTurns,
     results,
-    tracer,
+    tracing,
     read: {
       once: ({ viewer }, pace, work) => withContext(snapshots.open(viewer), { viewer, pace }, work),
       inOnePiece: ({ viewer, request }, asked, work) => inOnePiece(viewer, request, asked, work),
@@ -165,7 +164,7 @@ export function createGraph({
     },
     admit: ({ userId }) => whenDone(services.accessBook.accessOf(userId), () => undefined),
   };
-  return tracer ? tracedGraph(graph, tracer) : graph;
+  return tracing ? tracing.traceGraph(graph) : graph;
 
   /** A known text is run at once. A new one is parsed and validated first, in its user's turn. */
   function prepared<T extends GraphResult | GraphStream>(
@@ -203,7 +202,7 @@ export function createGraph({
       return { refused: toResult({ errors: [nestedTooDeeply()] }, query) };
     }
     const kind = operationKind(document, operationName);
-    if (tracer) noteOperation(tracer, document, operationName);
+    tracing?.setOperation({ document, operationName });
     if (limits?.queriesOnly && kind === OperationTypeNode.MUTATION) {
       throw new Refusal('METHOD_NOT_ALLOWED', 'A mutation must be sent by POST.', { allow: ['POST'] });
     }

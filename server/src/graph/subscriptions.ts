@@ -11,7 +11,6 @@ import { isPromise, whenDone, type PromiseOrValue } from '../database/database.t
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned } from '../refusal.ts';
-import type { Tracer } from '../tracer.ts';
 import type { GraphContext, GraphServices } from './builder.ts';
 import { eventCharge, type FairTurns } from './fair-turns.ts';
 import { troubleIn, tryRequest, type Results } from './graph-results.ts';
@@ -19,7 +18,7 @@ import { createGraphStream, type GraphResult, type GraphStream } from './graph-s
 import type { ViewerSnapshot } from './long-reads.ts';
 import type { Pace } from './pace.ts';
 import { SharedAnswers, type Reported, type SharingMember } from './shared-answers.ts';
-import { tracedAnswers } from './traced-graph.ts';
+import type { GraphTracing } from './traced-graph.ts';
 import type { Viewer } from './viewer.ts';
 
 export interface SubscriptionRequest {
@@ -61,7 +60,7 @@ export interface SubscriptionOptions {
   readonly fairTurns: FairTurns;
   readonly results: Results;
   readonly read: ReadForViewer;
-  readonly tracer: Tracer | undefined;
+  readonly tracing: GraphTracing | undefined;
 }
 
 export function createSubscriptions({
@@ -70,7 +69,7 @@ export function createSubscriptions({
   fairTurns,
   results,
   read,
-  tracer,
+  tracing,
 }: SubscriptionOptions) {
   const { toResult, toLongResult } = results;
   const { accessBook, feed } = services;
@@ -99,7 +98,7 @@ export function createSubscriptions({
     const subscription: Subscription = {
       operation,
       member: sharedAnswers.join(operation, head),
-      inOwnTrace: tracer ? tracedAnswers(tracer, request) : (run) => run(),
+      inOwnTrace: tracing ? tracing.traceAnswers(request) : (run) => run(),
     };
     activity.subscriptions++;
     return createGraphStream(source as Followed<Reported>, {

@@ -1,119 +1,122 @@
 /**
- * What is told to a tracer of the graph: each operation, and inside it the fields that read something. Those that are read
- * together, at one place of the query for all its objects, are one span. Never told: the text of a query, its variables,
- * and what its client calls a field in the answer.
+ * The spans of the graph: one for each operation, and inside it one for each field that reads from the database. All calls
+ * of a field at one position of the query share a span. A span never contains the text of a query, its variables or an alias.
  */
 
+import { context, ROOT_CONTEXT, SpanKind, trace, type Attributes } from '@opentelemetry/api';
 import {
   getOperationAST,
   isIntrospectionType,
   isObjectType,
-  type DocumentNode,
   type ExecutionArgs,
   type GraphQLField,
   type GraphQLResolveInfo,
   type GraphQLSchema,
+  type OperationDefinitionNode,
 } from 'graphql';
-import type { Facts, SpanWords, Tracer } from '../tracer.ts';
+import {
+  bindActive,
+  inSharedSpan,
+  inSpan,
+  startTrace,
+  type SpanDescription,
+  type Tracing,
+} from '../spans.ts';
 import type { FairTurns } from './fair-turns.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { Graph } from './graph.ts';
 import type { TraceField } from './plan/plan-run.ts';
 
-/** Until it is known what it is. */
-const operation: SpanWords = { name: 'graphql', kind: 'internal', facts: {} };
+/** What the graph calls if traces are sent. */
+export type GraphTracing = ReturnType<typeof createGraphTracing>;
 
-export function tracedGraph(graph: Graph, tracer: Tracer): Graph {
+export function createGraphTracing(tracing: Tracing) {
   return {
-    ...graph,
-    run: (...given) => tracer.inSpan(operation, () => graph.run(...given), factsOf),
-    open: (...given) => tracer.inSpan(operation, () => graph.open(...given), factsOf),
+    traceGraph,
+    traceFields,
+    traceRead,
+    bindTurns,
+    setOperation,
+    traceAnswers: (request: TracedRequest) => traceAnswers(tracing, request),
   };
 }
 
-function factsOf(result: GraphResult | GraphStream): Facts {
+type TracedRequest = Pick<ExecutionArgs, 'document' | 'operationName'>;
+
+function traceGraph(graph: Graph): Graph {
+  return {
+    ...graph,
+    run: (...input) => inSpan('graphql', {}, () => graph.run(...input), resultAttributes),
+    open: (...input) => inSpan('graphql', {}, () => graph.open(...input), resultAttributes),
+  };
+}
+
+function resultAttributes(result: GraphResult | GraphStream): Attributes {
   if ('next' in result) return {};
   return { 'espalier.graph.executed': result.isExecuted, 'espalier.graph.answer_length': result.text.length };
 }
 
-/** As soon as it is read. */
-export function noteOperation(tracer: Tracer, document: DocumentNode, name: string | null | undefined): void {
-  const words = operationWords(document, name);
-  tracer.note(words.name, words.facts);
+/** Names the active span after the parsed operation, for example `query`. */
+function setOperation(request: TracedRequest): void {
+  const span = trace.getActiveSpan();
+  const operation = span && getOperationAST(request.document, request.operationName);
+  if (operation) span.updateName(operation.operation).setAttributes(operationAttributes(operation));
 }
 
-function operationWords(document: DocumentNode, name: string | null | undefined): Omit<SpanWords, 'kind'> {
-  const found = getOperationAST(document, name);
-  if (!found) return operation;
-  const facts: Facts = { 'graphql.operation.type': found.operation };
-  const isNamed = found.name !== undefined;
+function operationAttributes({ operation, name }: OperationDefinitionNode): Attributes {
   return {
-    name: found.operation,
-    facts: isNamed ? { ...facts, 'graphql.operation.name': found.name.value } : facts,
+    'graphql.operation.type': operation,
+    ...(name && { 'graphql.operation.name': name.value }),
   };
 }
 
-/** Each answer to a subscription is a trace of its own, with a link to where it was subscribed. */
-export function tracedAnswers(
-  tracer: Tracer,
-  { document, operationName }: Pick<ExecutionArgs, 'document' | 'operationName'>,
-): <T>(answer: () => Promise<T>) => Promise<T> {
-  const words = operationWords(document, operationName);
-  const begin = tracer.beginAfter({ ...words, name: 'subscription answer', kind: 'server' });
-  return async (answer) => {
-    const trace = begin();
-    if (!trace) return tracer.apart(answer);
-    try {
-      return await trace.run(answer);
-    } finally {
-      trace.end();
-    }
+/** Each response of a subscription is a trace of its own, with a link to the span that subscribed. */
+function traceAnswers(tracing: Tracing, request: TracedRequest) {
+  const subscribed = trace.getActiveSpan();
+  const operation = getOperationAST(request.document, request.operationName);
+  const options = {
+    kind: SpanKind.SERVER,
+    attributes: operation ? operationAttributes(operation) : {},
+    links: subscribed ? [{ context: subscribed.spanContext() }] : [],
+  };
+  return <T>(answer: () => Promise<T>): Promise<T> => {
+    const started = startTrace(tracing, 'subscription answer', options);
+    return context.with(started?.context ?? ROOT_CONTEXT, answer).finally(() => started?.end());
   };
 }
 
-/** Who waits for a turn is called by whoever had the one before. */
-export function keptTurns(turns: FairTurns, tracer: Tracer): FairTurns {
+function bindTurns(turns: FairTurns): FairTurns {
   return {
-    take: (userId, work, options) => turns.take(userId, tracer.keep(work), options),
-    change: (userId, work, options) => turns.change(userId, tracer.keep(work), options),
-    wait: (userId, work, options) => turns.wait(userId, tracer.keep(work), options),
+    take: (userId, work, options) => turns.take(userId, bindActive(work), options),
+    change: (userId, work, options) => turns.change(userId, bindActive(work), options),
+    wait: (userId, work, options) => turns.wait(userId, bindActive(work), options),
   };
 }
 
 /** For query plans: a span for each field that reads. */
-export function traceReads(tracer: Tracer): TraceField {
-  return (info, read) => tracer.inGroup(info.fieldNodes, () => groupWords(info), read);
-}
+const traceRead: TraceField = (info, read) => inSharedSpan(info.fieldNodes, () => describeField(info), read);
 
-/** A span for each field whose resolver reads. */
-export function traceFields(schema: GraphQLSchema, tracer: Tracer): void {
+/** For graphql-js: a span for each field whose resolver reads. */
+function traceFields(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isObjectType(type) && !isIntrospectionType(type)) {
-      Object.values(type.getFields()).forEach((field) => traceField(field, tracer));
-    }
+    if (isObjectType(type) && !isIntrospectionType(type)) Object.values(type.getFields()).forEach(traceField);
   }
 }
 
-function traceField(field: GraphQLField<unknown, unknown>, tracer: Tracer): void {
+function traceField(field: GraphQLField<unknown, unknown>): void {
   const { resolve } = field;
-  if (resolve) {
-    field.resolve = (source, given, context, info) =>
-      tracer.inGroup(
-        info.fieldNodes,
-        () => groupWords(info),
-        () => resolve(source, given, context, info),
-      );
-  }
+  if (!resolve) return;
+  field.resolve = (source, input, graphContext, info) =>
+    traceRead(info, () => resolve(source, input, graphContext, info));
 }
 
-function groupWords({ parentType, fieldName, path }: GraphQLResolveInfo): SpanWords {
+function describeField({ parentType, fieldName, path }: GraphQLResolveInfo): SpanDescription {
   let depth = 0;
   for (let step: GraphQLResolveInfo['path'] | undefined = path; step; step = step.prev) {
     if (typeof step.key === 'string') depth++;
   }
   return {
     name: `${parentType.name}.${fieldName}`,
-    kind: 'internal',
-    facts: { 'espalier.graph.depth': depth },
+    options: { attributes: { 'espalier.graph.depth': depth } },
   };
 }

@@ -11,7 +11,6 @@ import { canSign, type HealthCheck } from '../health.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
-import type { Tracer } from '../tracer.ts';
 import { createTroubleLog, type NoteTrouble } from '../trouble-log.ts';
 import { answerError } from './answers.ts';
 import { readBytes } from './body-bytes.ts';
@@ -32,12 +31,12 @@ import { addProbes } from './probes.ts';
 import type { Pressure } from './pressure.ts';
 import { finishedRequest, reportToAll, requestLog, type ReportRequest } from './request-log.ts';
 import { addRequestState } from './request-state.ts';
-import { endTrace, traceRequests } from './request-trace.ts';
 import { securityHeaders } from './security-headers.ts';
 import { addServiceRoot } from './service-root.ts';
 import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
 import type { TlsFiles } from './tls-files.ts';
 import { addTokenRoutes } from './token-routes.ts';
+import type { RequestTracing } from './traced-requests.ts';
 
 export interface AppOptions {
   readonly sessions: Sessions;
@@ -55,7 +54,7 @@ export interface AppOptions {
   /** Called for each request when its response is sent. */
   readonly onAnswered?: ReportRequest | undefined;
   /** Undefined if requests are not traced. */
-  readonly tracer?: Tracer | undefined;
+  readonly tracing?: RequestTracing | undefined;
   /** Counts requests, logins and errors. */
   readonly activity?: Activity;
   /** Called for temporary failures, for example of the database. */
@@ -91,13 +90,13 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { log, clock, tracer, tls, settings, liveTimes, stopTimes, version } = options;
+  const { log, clock, tracing, tls, settings, liveTimes, stopTimes, version } = options;
   const services: AppServices = {
     ...options,
     activity: options.activity ?? new Activity(clock),
     noteTrouble: options.noteTrouble ?? createTroubleLog(log, clock),
     times: options.httpTimes ?? usualTimes,
-    report: reportToAll(requestLog(log), options.onAnswered, tracer && endTrace),
+    report: reportToAll(requestLog(log), options.onAnswered, tracing?.endRequest),
     nextRequestId: requestIds(),
     headers: securityHeaders(tls !== undefined),
   };
@@ -109,7 +108,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     beginRequest(request, reply, services, broken);
     done();
   });
-  if (tracer) traceRequests(app, tracer);
+  tracing?.traceRequests(app);
   const pressure = guard(app, { ...services, broken, ...options.crowd });
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();

@@ -14,7 +14,6 @@ import { whenOver } from './large-bodies.ts';
 import type { LiveConnection, LiveServices } from './live-connections.ts';
 import { Presence } from './presence.ts';
 import { finishedRequest } from './request-log.ts';
-import { endTrace } from './request-trace.ts';
 import type { ConnectionRoom, ResponseSlot } from './response-room.ts';
 
 /** For a client that takes nothing in for so long, nothing is kept. */
@@ -51,7 +50,7 @@ export function answerEvents(
     throw error;
   }
   // The span ends with the first event: the stream can last for days.
-  endTrace({ ...finishedRequest(reply.request, reply), status: 200 });
+  services.tracing?.endRequest({ ...finishedRequest(reply.request, reply), status: 200 });
   reply.raw.setTimeout(mostStalledMs, () => reply.raw.destroy());
   const { raw: response, request } = reply;
   return reply.send(new EventStream(opened, viewer, { ...services, response, requestId: request.id }));

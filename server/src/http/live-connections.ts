@@ -7,7 +7,7 @@ import type { Graph } from '../graph/graph.ts';
 import { Refusal } from '../refusal.ts';
 import type { Pressure } from './pressure.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import type { Tracer } from '../tracer.ts';
+import type { RequestTracing } from './traced-requests.ts';
 
 /** What a connection works with. */
 export interface LiveServices {
@@ -17,8 +17,8 @@ export interface LiveServices {
   readonly log: Logger;
   readonly connections: LiveConnections;
   readonly pressure: Pressure;
-  /** Without it, nothing is traced. */
-  readonly tracer?: Tracer | undefined;
+  /** Undefined if nothing is traced. */
+  readonly tracing?: RequestTracing | undefined;
 }
 
 export interface LiveConnection {

@@ -3,7 +3,7 @@
 import { endpoints } from '@espalier/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { OpenSpan } from '../tracer.ts';
+import type { TracedSpan } from '../spans.ts';
 
 export interface FinishedRequest {
   readonly requestId: string;
@@ -18,7 +18,7 @@ export interface FinishedRequest {
   /** As the client sent it. */
   readonly traceparent: string | string[] | undefined;
   /** Undefined if the request is not traced here. */
-  readonly trace?: OpenSpan | undefined;
+  readonly trace?: TracedSpan | undefined;
   /** Why the request was refused, and the client's address if it is still known. */
   readonly refused?: { readonly code: string; readonly address: string | undefined } | undefined;
   /** A health probe: some programs send one every second. */
@@ -80,7 +80,7 @@ export function requestLog(log: Logger): ReportRequest | undefined {
       status,
       ms: toMicroseconds(ms),
       userId,
-      traceId: trace?.traceId ?? traceIdOf(traceparent),
+      traceId: trace?.span.spanContext().traceId ?? traceIdOf(traceparent),
       code: refused?.code,
       address: refused?.address,
     };

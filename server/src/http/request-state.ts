@@ -3,7 +3,7 @@
 import type { RefusalCode } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Viewer } from '../graph/viewer.ts';
-import type { OpenSpan } from '../tracer.ts';
+import type { TracedSpan } from '../spans.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -14,7 +14,7 @@ declare module 'fastify' {
     /** The same with the session and the token's expiry, on routes of the graph. */
     viewer: Viewer | null;
     /** Null if the request is not traced. */
-    trace: OpenSpan | null;
+    trace: TracedSpan | null;
     /** Why the request was refused; null if it was not. */
     refusalCode: RefusalCode | null;
   }

@@ -64,7 +64,7 @@ export class SocketConnection implements LiveConnection {
       peer: this.#peer,
       pressure: services.pressure,
       room: () => this.#room!,
-      tracer: services.tracer,
+      tracing: services.tracing,
       most: options.maxSubscriptions,
       onFailure: (error) => this.#fail(error),
     });

@@ -5,11 +5,10 @@
 
 import type { GraphRequest } from '@espalier/contract';
 import type { GraphQLFormattedError } from 'graphql';
-import { isPromise, type PromiseOrValue } from '../database/database.ts';
+import { isPromise } from '../database/database.ts';
 import type { Graph, GraphLimits, GraphResult, GraphStream } from '../graph/graph.ts';
 import type { Viewer } from '../graph/viewer.ts';
 import { Refusal } from '../refusal.ts';
-import type { Tracer } from '../tracer.ts';
 import { toGraphError } from './answers.ts';
 import {
   startOfResult,
@@ -21,6 +20,7 @@ import {
 import type { Pressure } from './pressure.ts';
 import { ResponseSlot, type ConnectionRoom } from './response-room.ts';
 import type { SocketPeer } from './socket-peer.ts';
+import type { RequestTracing } from './traced-requests.ts';
 
 export interface SocketOperationsOptions {
   readonly graph: Graph;
@@ -29,8 +29,8 @@ export interface SocketOperationsOptions {
   readonly pressure: Pressure;
   /** Where the responses of subscriptions wait for room; there is one as soon as operations can be started. */
   readonly room: () => ConnectionRoom;
-  /** Without it, nothing is traced. */
-  readonly tracer: Tracer | undefined;
+  /** Undefined if nothing is traced. */
+  readonly tracing: RequestTracing | undefined;
   /** How many may run at a time. */
   readonly most: number;
   /** Told of what concerns the whole connection. */
@@ -123,30 +123,18 @@ export class SocketOperations {
   }
 
   async #run(operation: Operation, viewer: Viewer): Promise<void> {
-    const { graph, pressure } = this.#options;
+    const { graph, pressure, tracing, dialect } = this.#options;
     const { request, stopping, slot } = operation;
     const limits: GraphLimits = {
       mayBegin: () => pressure.checkTurn(viewer.userId),
       signal: stopping.signal,
       whenRoom: slot.compute,
     };
-    const opening = this.#traced(viewer, () => graph.open(request, viewer, limits));
+    const open = async () => graph.open(request, viewer, limits);
+    const opening = tracing ? tracing.traceOperation(dialect.protocol, viewer.userId, open) : open();
     const opened = await pressure.count(viewer.userId, opening);
     if ('next' in opened) await this.#follow(operation, opened);
     else if (!operation.isOver) await this.#answer(operation, opened);
-  }
-
-  /** A trace of its own: the connection is there for hours. What a subscription is told later has others. */
-  async #traced<T>({ userId }: Viewer, open: () => PromiseOrValue<T>): Promise<T> {
-    const { tracer, dialect } = this.#options;
-    const facts = { 'network.protocol.name': dialect.protocol, 'user.id': userId };
-    const trace = tracer?.begin({ name: 'socket operation', kind: 'server', facts });
-    if (!trace) return open();
-    try {
-      return await trace.run(open);
-    } finally {
-      trace.end();
-    }
   }
 
   /**

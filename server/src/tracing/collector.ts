@@ -1,4 +1,4 @@
-/** Sends spans to a collector, and says once if that does not work and once when it does again. Nobody waits for it. */
+/** Sends spans to a collector in the background. Reports when the collector becomes unreachable and when it is back. */
 
 import { ExportResultCode, type ExportResult } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
@@ -7,11 +7,11 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 export interface CollectorOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Told when it is lost, with a reason, and when it is back. */
+  /** Called when the collector becomes unreachable, with the reason, and when it is back. */
   readonly onChange: (isReached: boolean, reason?: string) => void;
 }
 
-/** With the tries that a batch has: those after it wait, up to as many as are kept. */
+/** For one batch, with its retries. Further batches wait in the queue. */
 const sendWithinMs = 5_000;
 
 export class Collector implements SpanExporter {
@@ -25,22 +25,22 @@ export class Collector implements SpanExporter {
     this.#onChange = onChange;
   }
 
-  export(spans: ReadableSpan[], tell: (result: ExportResult) => void): void {
+  export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.#exporter.export(spans, (result) => {
       if (result.code === ExportResultCode.SUCCESS) this.#sent += spans.length;
-      this.#note(result.code === ExportResultCode.SUCCESS, result.error);
-      tell(result);
+      this.#report(result.code === ExportResultCode.SUCCESS, result.error);
+      done(result);
     });
   }
 
-  /** How many spans it has taken. */
+  /** The number of spans that the collector has accepted. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** The end has come, and the last spans are not sent. */
+  /** Reports that the last spans were not sent before the server stopped. */
   giveUp(): void {
-    this.#note(false, new Error('It did not answer before the end.'));
+    this.#report(false, new Error('The collector did not respond before the server stopped.'));
   }
 
   forceFlush(): Promise<void> {
@@ -51,16 +51,16 @@ export class Collector implements SpanExporter {
     return this.#exporter.shutdown();
   }
 
-  #note(isReached: boolean, error?: Error): void {
+  #report(isReached: boolean, error?: Error): void {
     if (isReached === this.#isReached) return;
     this.#isReached = isReached;
     this.#onChange(isReached, isReached ? undefined : reasonOf(error));
   }
 }
 
-/** Not what the collector answered: nobody knows what that holds. */
+/** Without the body of the response, whose content is unknown. */
 function reasonOf(error: (Error & { readonly code?: unknown }) | undefined): string {
-  if (typeof error?.code === 'number') return `It answered ${error.code}.`;
+  if (typeof error?.code === 'number') return `The collector responded with status ${error.code}.`;
   if (typeof error?.code === 'string') return error.code;
   return error?.message || 'unknown';
 }

@@ -1,58 +1,59 @@
 /**
- * Traces by OpenTelemetry: what is recorded, what it says of this process, and where it goes. Loaded only by a server that is
- * told where that is. Nothing else in the server knows OpenTelemetry, and nothing of it is shared with other programs in the
- * process.
+ * Sets up the OpenTelemetry SDK: the sampler, the resource that describes this process, and the export to a collector.
+ * Registers the context manager and the propagator of the API, which all servers in a process share.
  */
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { context, propagation, type Tracer } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import {
-  AlwaysOnSampler,
   BatchSpanProcessor,
+  NoopSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
   TracerProvider,
-  type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
-import type { Clock } from '../clock.ts';
-import type { Tracer } from '../tracer.ts';
 import { within } from '../within.ts';
 import { Collector, type CollectorOptions } from './collector.ts';
-import { Spans } from './spans.ts';
 
 export interface TracingOptions extends CollectorOptions {
-  /** Of the traces that begin here. */
+  /** The share of traces to record, from 0 to 1, among those that start in this server. */
   readonly share: number;
-  readonly clock: Clock;
   readonly version: string;
-  /** Of several workers: which this is. */
+  /** The number of this worker; undefined if the server is a single process. */
   readonly worker: number | undefined;
-  /** Told at the end of how many spans were recorded and never sent, if there are any. */
+  /** Called by `close` with the number of recorded spans that were not sent, unless that is 0. */
   readonly onLost: (spans: number) => void;
 }
 
-export interface Tracing {
+export interface OpenTracing {
   readonly tracer: Tracer;
-  /** Sends what is left, or drops it if that takes long. */
-  close(): Promise<void>;
+  /** Sends the remaining spans, or drops them after a timeout. */
+  readonly close: () => Promise<void>;
 }
 
-const sendEveryMs = 1_000;
-const spansAtOnce = 512;
-/** Those that come when so many wait are dropped. */
-const mostWaiting = 4_096;
-/** Statements are written by us and not much longer. */
-const longestFact = 4_096;
+const exportEveryMs = 1_000;
+const maxSpansPerExport = 512;
+/** Further spans are dropped. */
+const maxQueuedSpans = 4_096;
+/** The longest attribute is the text of a statement. */
+const maxAttributeLength = 4_096;
 const closeWithinMs = 1_000;
 
 export function openTracing({
   share,
-  clock,
   version,
   worker,
   onLost,
-  ...collecting
-}: TracingOptions): Tracing {
-  const collector = new Collector(collecting);
+  ...collectorOptions
+}: TracingOptions): OpenTracing {
+  // If a manager or a propagator is registered already, these calls have no effect and the registered one is used.
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  const collector = new Collector(collectorOptions);
   const recorded = new SpanCount();
   const own = resourceFromAttributes({
     'service.name': 'espalier',
@@ -64,23 +65,22 @@ export function openTracing({
   });
   const provider = new TracerProvider({
     resource: defaultResource().merge(own),
-    // What is not to be recorded does not come so far.
-    sampler: new AlwaysOnSampler(),
-    spanLimits: { attributeValueLengthLimit: longestFact },
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
+    spanLimits: { attributeValueLengthLimit: maxAttributeLength },
     spanProcessors: [
       recorded,
       new BatchSpanProcessor({
         exporter: collector,
-        scheduledDelayMillis: sendEveryMs,
-        maxExportBatchSize: spansAtOnce,
-        maxQueueSize: mostWaiting,
+        scheduledDelayMillis: exportEveryMs,
+        maxExportBatchSize: maxSpansPerExport,
+        maxQueueSize: maxQueuedSpans,
       }),
     ],
   });
   return {
-    tracer: new Spans(provider.getTracer('espalier', version), { clock, share }),
+    tracer: provider.getTracer('espalier', version),
     async close() {
-      // What fails has been told.
+      // The collector has reported a failure already.
       const ended = () => true;
       const isDone = await within(closeWithinMs, provider.shutdown().then(ended, ended), false);
       if (!isDone) collector.giveUp();
@@ -90,22 +90,10 @@ export function openTracing({
   };
 }
 
-class SpanCount implements SpanProcessor {
+class SpanCount extends NoopSpanProcessor {
   count = 0;
 
-  onStart(): void {
-    // It counts when it has ended.
-  }
-
-  onEnd(): void {
+  override onEnd(): void {
     this.count++;
-  }
-
-  forceFlush(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  shutdown(): Promise<void> {
-    return Promise.resolve();
   }
 }
