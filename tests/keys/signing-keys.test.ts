@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { sign } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
+import { changeInTurn } from '../../server/src/journal/journal.ts';
 import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
@@ -37,7 +38,7 @@ for (const kind of databaseKinds) {
 
     const rotate = () =>
       withDatabase(database.url, (opened) =>
-        opened.transaction((transaction) =>
+        changeInTurn(opened, (transaction) =>
           rotateSigningKey(transaction, { seal: createKeySeal(undefined), now: here.clock.now() }),
         ),
       );

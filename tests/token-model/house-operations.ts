@@ -1,6 +1,7 @@
 /** What else happens to tokens: time passes, people are changed, sessions ended, keys rotated, nodes restarted. */
 
 import fc from 'fast-check';
+import { changeInTurn } from '../../server/src/journal/journal.ts';
 import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
@@ -157,7 +158,7 @@ export const houseOperations: OperationTable = {
   }),
   rotateKey: kind(1, fc.constant(null), async (world) => {
     await withDatabase(world.database.url, (database) =>
-      database.transaction(async (transaction) => {
+      changeInTurn(database, async (transaction) => {
         const now = world.clock.now();
         const [newest] = await readKeyRows(transaction);
         // While one waits for its time there is no other.
@@ -171,7 +172,7 @@ export const houseOperations: OperationTable = {
   }),
   retireKey: kind(1, number, async (world, _, place) => {
     const id = await withDatabase(world.database.url, (database) =>
-      database.transaction(async (transaction) => {
+      changeInTurn(database, async (transaction) => {
         const rows = await readKeyRows(transaction);
         const { id } = rows[place % rows.length]!;
         const change = { seal: createKeySeal(undefined), now: world.clock.now(), isReplacedAtOnce: true };

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Database, Snapshot } from '../../server/src/database/database.ts';
+import { whenDone, type Database, type Snapshot } from '../../server/src/database/database.ts';
 import { createGraph, type GraphOptions } from '../../server/src/graph/graph.ts';
 import { databaseKinds } from '../databases.ts';
 import { mutation } from '../graph-bed.ts';
@@ -47,10 +47,11 @@ for (const kind of databaseKinds) {
         ...rest,
         accessBook: {
           ...accessBook,
-          lastKnown: (userId) => {
-            begun++;
-            return accessBook.lastKnown(userId);
-          },
+          accessOf: (userId) =>
+            whenDone(accessBook.accessOf(userId), (latest) => {
+              begun++;
+              return latest;
+            }),
         },
         database: {
           ...database,

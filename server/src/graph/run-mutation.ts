@@ -121,13 +121,11 @@ export class MutationRun {
 }
 
 /**
- * Refuses a viewer who is unknown here and can no longer log in before anything else; each change checks it again. Ends the last
- * snapshot when the response is there.
+ * First refuses a viewer who can no longer log in, and a database that is older than before. Ends the last snapshot when the
+ * response is there.
  */
 export async function runMutation<T>(run: MutationRun, work: () => PromiseOrValue<T>): Promise<T> {
-  const { accessBook } = run.services;
-  const { userId } = run.request.viewer;
-  if (!accessBook.lastKnown(userId)) await accessBook.accessOf(userId);
+  await run.services.accessBook.accessOf(run.request.viewer.userId);
   try {
     return await work();
   } finally {
