@@ -38,7 +38,7 @@ each number added up unless it says otherwise here.
 ${own.map(section).join('\n')}
 ## Of the process
 
-Of several workers the delays of the event loop are the greatest of them, and the start is the first; the rest is added up. The
+With several workers, the event loop delays are those of the slowest worker, and the start time is that of the first. All other values are sums. The
 primary, which starts and stops the workers, is not included.
 
 | Name | Type | Meaning |

@@ -251,7 +251,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await ids(), ['a']);
     });
 
-    test('keeps the notes of a transaction for the changes that share it, unless one of them is undone', async () => {
+    test('keeps the notes of a shared transaction until one of its changes is undone', async () => {
       const note = Symbol('note');
       const broken = new Error('broken');
       const seen: unknown[] = [];

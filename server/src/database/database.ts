@@ -38,9 +38,9 @@ export interface Transaction extends ConsistentReader {
   /** Runs a statement with each of the parameters, in their order, without waiting in between. */
   runEach<P>(statement: Statement<P, never>, each: readonly P[]): PromiseOrValue<void>;
   /**
-   * Runs a statement before the next one, or at the end of the transaction's work. A remote database gets all queued statements
-   * as one: none may depend on what another one writes, and two of them may change the same row only if they are the same
-   * statement. If no row is changed, the work fails with the error of `refuse`.
+   * Runs a statement before the next one, or at the end of the transaction's work. A remote database receives all queued
+   * statements as one. So no queued statement may read rows that another one writes, and only the same statement may be
+   * queued twice for one row. If no row is changed, the work fails with the error that `refuse` returns.
    */
   queue<P>(statement: Statement<P, never>, parameters: P, refuse?: () => Error): void;
   /** Values that hold until a part of this transaction is undone, which clears them. */

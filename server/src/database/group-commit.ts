@@ -20,7 +20,7 @@ export interface SharedTransaction {
   release(): void;
   /** Rolls back to the savepoint after an error. False if the whole transaction is lost. */
   undo(error: unknown): PromiseOrValue<boolean>;
-  /** After the work of each: runs what it has queued. Throws if a statement has failed or has ended the whole transaction. */
+  /** Called after each task: runs its queued statements. Throws if a statement has failed or has ended the transaction. */
   settle(): PromiseOrValue<void>;
   commit(): PromiseOrValue<void>;
   rollBack(error: unknown): PromiseOrValue<void>;

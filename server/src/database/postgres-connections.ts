@@ -28,7 +28,7 @@ const planSettings = [
   // Statements are short: to plan them each time, or to compile them, takes longer than to run them.
   '-c jit=off',
   '-c plan_cache_mode=force_generic_plan',
-  // A plan is kept. While a table is nearly empty, the planner would choose to read all of it.
+  // Connections cache plans. While a table is nearly empty, the planner would choose a sequential scan.
   '-c enable_seqscan=off',
 ];
 

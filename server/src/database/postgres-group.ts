@@ -23,7 +23,7 @@ export interface PostgresGroupOptions {
   readonly send: (client: pg.ClientBase, text: string) => Promise<unknown>;
   readonly beginText: string;
   readonly transactionOf: (client: pg.ClientBase, written: Written) => Transaction;
-  /** Sends what is queued. Throws if a statement of the transaction has failed. */
+  /** Sends the queued statements. Throws if a statement of the transaction has failed. */
   readonly settle: (client: pg.ClientBase, written: Written) => Promise<void>;
   readonly commit: (client: pg.ClientBase, written: Written) => Promise<void>;
   readonly onCommit: (written: Written) => void;

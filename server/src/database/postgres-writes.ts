@@ -12,7 +12,7 @@ export interface QueuedWrite {
 /** By the names of their statements. Only the code decides which are queued together: they are few. */
 const known = new Map<string, PostgresStatement>();
 
-/** Its parameters are the list of those of the writes. Its row has how many rows each of them changed: `c0`, `c1` and so on. */
+/** Takes a list with the parameters of each write. Returns one row with the number of rows that each write changed: `c0`, `c1`, … */
 export function toOneStatement(writes: readonly QueuedWrite[]): PostgresStatement {
   const key = writes.map(({ statement: { name } }) => name).join(' ');
   let found = known.get(key);

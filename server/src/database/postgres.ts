@@ -142,7 +142,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     try {
       return await askWritten<R>(client, statement, parameters);
     } catch (error) {
-      // Statements that were sent with it fail because of it, and say only that.
+      // After a failure, PostgreSQL rejects the statements that follow without naming the cause: report the first error.
       written.failure ??= error as Error;
       throw written.failure;
     }
@@ -163,7 +163,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     });
   }
 
-  /** Sends what is queued. Throws if a statement of the transaction has failed. */
+  /** Sends the queued statements. Throws if a statement of the transaction has failed. */
   async function settle(client: pg.ClientBase, written: Written): Promise<void> {
     await sendQueued(client, written);
     if (written.failure) throw written.failure;

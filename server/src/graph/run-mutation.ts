@@ -166,7 +166,7 @@ class MutationField {
     return this.#run.request.pace;
   }
 
-  /** Opens the snapshot that the answer is read from, unless the change has read all of it: `seen`. */
+  /** Opens the snapshot that the answer is read from. None is needed if the change has read the whole answer: `seen`. */
   async openAnswer(
     { position, accessNumber }: Omit<Changed<unknown>, 'result'>,
     seen: SeenFolder | undefined,

@@ -96,8 +96,8 @@ const standInLine = sql<object, JournalHead>`${selectHead} ${keptFromOthers}`;
 const headNote = Symbol('the head of the journal');
 
 /**
- * The first statement of every change: it waits until those before it are committed. Answers what they came to. A change that shares
- * the transaction of those before it has its turn already.
+ * The first statement of every change: it waits until earlier changes are committed, and returns the head of the journal. A change
+ * that shares the transaction of an earlier change does not wait again.
  */
 export function takeTurn(transaction: Transaction): PromiseOrValue<JournalHead> {
   const known = transaction.notes.get(headNote);

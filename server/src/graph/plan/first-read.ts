@@ -8,6 +8,7 @@ import { pageRead } from '../../folders/child-lists.ts';
 import type { PageRead } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
 import { toSlice } from '../tree/folder-connection.ts';
+import { ownFields } from '../tree/folder-type.ts';
 import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
 
 export interface PlannedFirstRead {
@@ -17,7 +18,7 @@ export interface PlannedFirstRead {
   page(variables: Variables, folderId: string, access: Access): PageRead | undefined;
   /** Whether the answer shows ancestors of the folder. */
   readonly withAncestors: boolean;
-  /** This read is the whole answer, unless the viewer's rights have changed or hide a part of it. */
+  /** No further read is needed, unless the viewer's rights have changed or hide a part of the answer. */
   readonly isOnly: boolean;
 }
 
@@ -25,10 +26,7 @@ export interface PlannedFirstRead {
 const maxFirst = 200;
 
 /** What a folder holds when it has been read. */
-const ownFields = new Set([
-  ...['__typename', 'id', 'name', 'title', 'icon', 'description', 'properties'],
-  ...['parent', 'path', 'depth', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
-]);
+const heldFields = new Set(['__typename', ...ownFields]);
 /** What its ancestors hold, which are read with it. */
 const ancestorFields = new Set([
   ...['__typename', 'id', 'name', 'title', 'parent', 'accessLevel', 'version', 'createdAt', 'updatedAt'],
@@ -51,7 +49,7 @@ export function planFirstRead(
     rootFields.every((field) => field === first || field.name === '__typename' || field.name === 'cursor') &&
     inside.every(
       (field) =>
-        ownFields.has(field.name) ||
+        heldFields.has(field.name) ||
         (field.name === 'ancestors' && areAncestors(selections, field)) ||
         (field === list && isPage(selections, list)),
     );
@@ -90,7 +88,7 @@ function areOwn(selections: Selections, field: SelectedField): boolean {
     .inside(field)
     .every(
       (inner) =>
-        ownFields.has(inner.name) ||
+        heldFields.has(inner.name) ||
         (inner.name === 'folders' && selections.inside(inner).every(({ name }) => name === 'totalCount')),
     );
 }

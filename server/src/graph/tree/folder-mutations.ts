@@ -19,7 +19,7 @@ import { changeCursor } from '../journal/change-cursor.ts';
 import { aboutGivenTexts as about } from './about-given-texts.ts';
 import type { FolderNode } from './folder-level.ts';
 import { nodeOfChanged } from './folder-queries.ts';
-import type { FolderTypes } from './folder-type.ts';
+import { ownFields, type FolderTypes } from './folder-type.ts';
 
 export const expectedVersion =
   'Refuses with CONFLICT if the folder has another version by now; the error tells which.';
@@ -160,10 +160,7 @@ const readByChange: Readonly<Record<string, readonly string[]>> = {
   Mutation: ['createFolder', 'updateFolder'],
   CreateFolderPayload: ['folder', 'cursor'],
   UpdateFolderPayload: ['folder', 'cursor'],
-  Folder: [
-    ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
-    ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
-  ],
+  Folder: ownFields,
 };
 
 /** Whether a mutation that selects a field has to read it after the change. */

@@ -12,6 +12,12 @@ import type { PageInfoRef } from '../page-info.ts';
 
 export type FolderTypes = ReturnType<typeof defineFolder>;
 
+/** Fields of a folder that need no read besides the folder and its ancestors. Of `parent`, this holds for the id. */
+export const ownFields: readonly string[] = [
+  ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
+  ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
+];
+
 const passage = 'of a folder that you may only pass through';
 
 export function defineFolder(builder: Builder, { PageInfo }: { readonly PageInfo: PageInfoRef }) {
