@@ -46,15 +46,17 @@ export function usualLimits(heapBytes: number = getHeapStatistics().heap_size_li
 export class Pressure {
   readonly #load: Load;
   readonly #limits: PressureLimits;
-  readonly #responses = new ResponseQueue((userId, computing) => this.#hasRoomForResponse(userId, computing));
+  readonly #responses: ResponseQueue;
   readonly #bytesOf = new Shares(() => this.#responses.admitAll());
   readonly #operationsOf = new Shares();
   /** Estimated bytes of the requests behind open operations. */
   readonly #requestsOf = new Shares();
 
-  constructor(load: Load, limits: PressureLimits = usualLimits()) {
+  constructor(load: Load, limits: PressureLimits = usualLimits(), now?: () => number) {
     this.#load = load;
     this.#limits = limits;
+    const hasRoom = (userId: string, computing: number) => this.#hasRoomForResponse(userId, computing);
+    this.#responses = new ResponseQueue(hasRoom, now);
   }
 
   checkLogin(): void {

@@ -12,8 +12,8 @@ const limits: PressureLimits = {
   bodyBytesOfOne: 500 * kibibyte,
 };
 
-function createPressure(load = { isMemoryShort: false, isBehind: false }): Pressure {
-  return new Pressure(load, limits);
+function createPressure(load = { isMemoryShort: false, isBehind: false }, now = () => 0): Pressure {
+  return new Pressure(load, limits, now);
 }
 
 /** Many subscriptions of one connection, each with a response to compute; it ends when `finish` is called. */
@@ -125,6 +125,7 @@ describe('room for responses', () => {
     const pressure = new Pressure(
       { isMemoryShort: false, isBehind: false },
       { ...limits, bodyBytes: 1e9, bodyBytesOfOne: 1e9 },
+      () => 0,
     );
     const asleep = pressure.connect('ann');
     asleep.setUnsent(1024 * kibibyte);
@@ -136,6 +137,29 @@ describe('room for responses', () => {
     asleep.setUnsent(1023 * kibibyte);
     await settle();
     assert.deepEqual(waiting.started, [0]);
+  });
+
+  test('responses that are in memory are sent for a few milliseconds, then others are served', async () => {
+    let ms = 0;
+    const pressure = createPressure(undefined, () => ms);
+    const sent: string[] = [];
+    const send = (userId: string) => {
+      const slot = new ResponseSlot(pressure.connect(userId), new AbortController().signal);
+      const done = slot.compute(() => {
+        ms += 4;
+        sent.push(userId);
+      });
+      if (done instanceof Promise) void done.then(() => slot.release());
+      else slot.release();
+    };
+    for (let number = 0; number < 9; number++) send('ann');
+    send('bob');
+    assert.deepEqual(sent, ['ann', 'ann', 'ann']);
+    await settle();
+    assert.deepEqual(sent.length, 6);
+    await settle();
+    assert.ok(sent.includes('bob'), 'each round begins with another user');
+    while (sent.length < 10) await settle();
   });
 
   test('what is stopped while it waits is never computed, and makes way', async () => {

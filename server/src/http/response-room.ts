@@ -11,28 +11,39 @@ const maxUnsentBytes = 2 ** 20;
 /** At the same time: each response can exceed the limits by its own size. The others wait here, without a turn. */
 const maxComputingPerConnection = 1;
 const maxComputingPerUser = 2;
+/**
+ * How long responses that are in memory are sent before the event loop serves others. A change can be for thousands of
+ * subscriptions, and their responses can be large.
+ */
+const maxRoundMs = 10;
 /** How soon to try again when only time brings more room, for example after a shortage of memory. */
 const retryMs = 250;
 
 /** The connections that wait for room, by user. Users do not wait for each other. */
 export class ResponseQueue {
   readonly #hasRoom: (userId: string, computing: number) => boolean;
+  readonly #now: () => number;
   /** Connections whose next response could be computed if their user had room, in the order in which they came. */
   readonly #waiting = new Map<string, Set<ConnectionRoom>>();
   readonly #computing = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
+  /** When responses were first admitted since the event loop served others. */
+  #roundStart: number | undefined;
 
   /** `computing` responses of the user are being computed already. */
-  constructor(hasRoom: (userId: string, computing: number) => boolean) {
+  constructor(
+    hasRoom: (userId: string, computing: number) => boolean,
+    now: () => number = () => performance.now(),
+  ) {
     this.#hasRoom = hasRoom;
+    this.#now = now;
   }
 
   /** Counts a response of the user as being computed, if it needs to wait for no other. */
   admitNow(userId: string): boolean {
+    if (this.#waiting.has(userId)) return false;
     const computing = this.#computing.get(userId) ?? 0;
-    if (this.#waiting.has(userId) || computing >= maxComputingPerUser || !this.#hasRoom(userId, computing)) {
-      return false;
-    }
+    if (!this.#mayCompute(userId, computing)) return false;
     this.#computing.set(userId, computing + 1);
     return true;
   }
@@ -60,10 +71,33 @@ export class ResponseQueue {
     this.admitAll();
   }
 
+  #mayCompute(userId: string, computing: number): boolean {
+    return computing < maxComputingPerUser && this.#hasRoom(userId, computing) && !this.#isRoundOver();
+  }
+
+  #isRoundOver(): boolean {
+    if (this.#roundStart === undefined) {
+      this.#roundStart = this.#now();
+      setImmediate(() => this.#beginRound());
+    }
+    return this.#now() - this.#roundStart > maxRoundMs;
+  }
+
+  #beginRound(): void {
+    this.#roundStart = undefined;
+    for (const [userId, connections] of this.#waiting) {
+      // It was first in the last round.
+      this.#waiting.delete(userId);
+      this.#waiting.set(userId, connections);
+      break;
+    }
+    this.admitAll();
+  }
+
   #admit(userId: string, connections: Set<ConnectionRoom>): void {
     for (const connection of connections) {
       const computing = this.#computing.get(userId) ?? 0;
-      if (computing >= maxComputingPerUser || !this.#hasRoom(userId, computing)) return;
+      if (!this.#mayCompute(userId, computing)) return;
       connections.delete(connection);
       if (!connection.isReady) continue;
       this.#computing.set(userId, computing + 1);
