@@ -11,8 +11,8 @@ export interface GraphResult {
   readonly isExecuted: boolean;
   /** The answer as JSON. */
   readonly text: string;
-  /** Of a result that several subscriptions share: its text in UTF-8, encoded once. */
-  readonly sharedBytes?: () => Buffer;
+  /** The text in UTF-8, if it is long or if several subscriptions share it: then it is encoded once. */
+  readonly bytes?: () => Buffer;
   /** Of a request that failed before anything was run. */
   readonly errors?: readonly GraphQLFormattedError[];
   /** Nothing could be had right now, and it may be tried again after so many seconds. */

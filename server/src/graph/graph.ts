@@ -27,6 +27,7 @@ import {
   persistedQueryNotSupported,
   tryExecute,
   type ResultOptions,
+  withBytes,
 } from './graph-results.ts';
 import {
   createFieldCheck,
@@ -35,7 +36,7 @@ import {
   createLongReads,
   type ViewerSnapshot,
 } from './long-reads.ts';
-import { OnePiece, pacedSnapshot, type Pace } from './pace.ts';
+import { OnePiece, pacedSnapshot, rethrowMoreThanOnePiece, type Pace } from './pace.ts';
 import type { PlannedData } from './plan/query-plan.ts';
 import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
 import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
@@ -252,14 +253,23 @@ export function createGraph({
     const byGraphqlJs = () => {
       onQuery?.('graphql-js');
       return run((contextValue, pace) =>
-        whenDone(tryExecute({ ...request, contextValue }), (done) =>
-          pace ? toLongResult(done, query, pace) : toResult(done, query),
-        ),
+        whenDone(tryExecute({ ...request, contextValue }), (done) => {
+          if (pace) return toLongResult(done, query, pace);
+          rethrowMoreThanOnePiece(done);
+          return toResult(done, query);
+        }),
       );
     };
     if (!plan) return byGraphqlJs();
     const byPlan = (used: OpenOptions) =>
-      run((context) => whenDone(plan.run(context), (data) => plannedResult(data, query)), used);
+      run(
+        (context, pace) =>
+          whenDone(plan.run(context), (data) => {
+            const result = plannedResult(data, query);
+            return pace ? withBytes(result, pace) : result;
+          }),
+        used,
+      );
     const recover = (error: unknown): PromiseOrValue<T> => {
       if (error instanceof Refusal) throw error;
       if (error instanceof SecondRead) return attempt(() => byPlan({ plan }));

@@ -4,7 +4,15 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Snapshot } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { createFairTurns } from './fair-turns.ts';
-import { inPortions, maxRowsPerPiece, OnePiece, pacedSnapshot, writeJson, type Pace } from './pace.ts';
+import {
+  encode,
+  inPortions,
+  maxRowsPerPiece,
+  OnePiece,
+  pacedSnapshot,
+  writeJson,
+  type Pace,
+} from './pace.ts';
 import type { Budget } from './price/budget.ts';
 
 /** Counts what is done between two yields, which end a piece. */
@@ -123,6 +131,20 @@ test('a large text is what JSON.stringify writes, in pieces', async () => {
   assert.equal(await writeJson(value, counter), JSON.stringify(value));
   assert.ok(counter.yields > 10);
   assert.ok(counter.largest <= maxRowsPerPiece, String(counter.largest));
+});
+
+test('a large text is encoded as Buffer.from does, in pieces', async () => {
+  // Each step would end within a character of two code units.
+  for (const start of ['', '-']) {
+    const text = start + '🌳é'.repeat(400_000);
+    const counter = new Counter();
+    assert.ok((await encode(text, counter)).equals(Buffer.from(text)));
+  }
+  const halves = '\ud83c'.repeat(300_000);
+  assert.ok((await encode(halves, new Counter())).equals(Buffer.from(halves)));
+  const counter = new Counter();
+  await encode('x'.repeat(10_000_000), counter);
+  assert.ok(counter.yields > 1);
 });
 
 describe('the turns of long work', () => {

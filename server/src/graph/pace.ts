@@ -4,7 +4,7 @@
  * is made once more, with a permit of its user, and waits for the user's turn between its pieces.
  */
 
-import type { GraphQLResolveInfo } from 'graphql';
+import type { ExecutionResult, GraphQLResolveInfo } from 'graphql';
 import { isPromise, maxRowsPerStatement, type PromiseOrValue, type Snapshot } from '../database/database.ts';
 import type { Budget } from './price/budget.ts';
 
@@ -32,6 +32,12 @@ export const maxRowsPerPiece = maxRowsPerStatement;
 export const maxPieceMs = 5;
 /** Thrown where an answer turns out to take more than one piece. Its output is discarded. */
 class MoreThanOnePiece extends Error {}
+
+/** graphql-js reports what a field throws as an error of that field. */
+export function rethrowMoreThanOnePiece({ errors = [] }: ExecutionResult): void {
+  const found = errors.find(({ originalError }) => originalError instanceof MoreThanOnePiece);
+  if (found) throw found.originalError!;
+}
 
 /**
  * For an answer that must not wait: it holds a connection that is not counted. Only rows count, not time: on a busy
@@ -163,6 +169,28 @@ export async function writeJson(value: unknown, pace: Pace): Promise<string> {
     inner.push(`${JSON.stringify(name)}:${await writeJson(each, pace)}`);
   }
   return `{${inner.join()}}`;
+}
+
+/** How many characters are encoded in the time of one row. */
+const charactersPerRow = 2_000;
+const charactersPerStep = 2 ** 17;
+
+/** The text in UTF-8, encoded in pieces. */
+export async function encode(text: string, pace: Pace): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + charactersPerStep, text.length);
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end = Math.min(end + 1, text.length);
+    await pace.before(Math.ceil((end - start) / charactersPerRow));
+    chunks.push(Buffer.from(text.slice(start, end)));
+    start = end;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The first half of a character that takes two code units. */
+function isHighSurrogate(codeUnit: number): boolean {
+  return codeUnit >= 0xd800 && codeUnit <= 0xdbff;
 }
 
 /** Stops counting at `enough`. */

@@ -260,7 +260,7 @@ export class SharedAnswer {
 
 function withSharedBytes(answer: GraphResult): GraphResult {
   let bytes: Buffer | undefined;
-  return { ...answer, sharedBytes: () => (bytes ??= Buffer.from(answer.text)) };
+  return { ...answer, bytes: () => (bytes ??= Buffer.from(answer.text)) };
 }
 
 function isSame(one: Reported, other: Reported): boolean {

@@ -146,12 +146,13 @@ class GraphRoute {
 
   /** Returns nothing: Fastify would wait for a reply that is returned. */
   #send(reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType): undefined {
-    const { isExecuted, text, retryAfterSeconds } = result;
+    const { isExecuted, text, bytes, retryAfterSeconds } = result;
     this.#countLong(reply, text);
     if (retryAfterSeconds !== undefined) {
       reply.code(503).header('retry-after', String(retryAfterSeconds));
     } else if (!isExecuted && mediaType !== 'application/json') reply.code(400);
-    reply.header('content-type', contentTypes[mediaType]).header('cache-control', 'no-store').send(text);
+    const payload = bytes?.() ?? text;
+    reply.header('content-type', contentTypes[mediaType]).header('cache-control', 'no-store').send(payload);
   }
 
   /** Counts a long response until it is sent or its connection is closed. */

@@ -100,11 +100,8 @@ export function startOfResult(id: string, { result }: Dialect): Buffer {
 }
 
 /** A message whose payload is JSON already. As bytes: ws takes longer to write a text, and equal payloads are copied. */
-export function writeResult(
-  start: Buffer,
-  { text, sharedBytes }: Pick<GraphResult, 'text' | 'sharedBytes'>,
-): Buffer {
-  const payload = sharedBytes?.();
+export function writeResult(start: Buffer, { text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer {
+  const payload = bytes?.();
   const length = payload ? payload.length : Buffer.byteLength(text);
   const message = Buffer.allocUnsafe(start.length + length + 1);
   message.set(start);

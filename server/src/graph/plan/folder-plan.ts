@@ -12,7 +12,7 @@ import type { PageInfo } from '../page-info.ts';
 import type { FolderConnection, FolderEdge } from '../tree/folder-connection.ts';
 import type { FolderNode } from '../tree/folder-level.ts';
 import { quote } from './json-text.ts';
-import { listTexts, objectTexts, type FieldWriter, type Texts } from './object-texts.ts';
+import { innerObject, listTexts, objectWriter, type FieldWriter, type ObjectWriter } from './object-texts.ts';
 import type { PlanRun } from './plan-run.ts';
 import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
 
@@ -20,13 +20,16 @@ type FolderWriter = FieldWriter<FolderNode>;
 type ConnectionWriter = FieldWriter<FolderConnection>;
 
 /** What a field selects of folders. */
-export function planFolders(selections: Selections, field: SelectedField): Texts<FolderNode> {
-  return objectTexts(selections.inside(field), (inner) => folderWriter(selections, inner));
+export function planFolders(selections: Selections, field: SelectedField): ObjectWriter<FolderNode> {
+  return objectWriter(selections.inside(field), (inner) => folderWriter(selections, inner));
 }
 
 /** What a field selects of connections of folders. */
-export function planConnections(selections: Selections, field: SelectedField): Texts<FolderConnection> {
-  return objectTexts(selections.inside(field), (inner) => connectionWriter(selections, inner));
+export function planConnections(
+  selections: Selections,
+  field: SelectedField,
+): ObjectWriter<FolderConnection> {
+  return objectWriter(selections.inside(field), (inner) => connectionWriter(selections, inner));
 }
 
 function folderWriter(selections: Selections, field: SelectedField): FolderWriter {
@@ -92,13 +95,13 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
           ),
       };
     case 'ancestors': {
-      const texts = planFolders(selections, field);
+      const writer = planFolders(selections, field);
       return {
         writeAll: (nodes, run) =>
           whenDone(ancestorsFor(field)(nodes, run), () => {
             const lists = nodes.map(ancestorsOf);
             const spent = () => lists.forEach((list) => run.context.budget.spend(list, field.info));
-            return whenDone(run.inField(field, spent), () => listTexts(lists, texts, run));
+            return whenDone(run.inField(field, spent), () => listTexts(lists, writer, run));
           }),
       };
     }
@@ -140,7 +143,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
     context: PlanRun['context'],
     info: SelectedField['info'],
   ) => PromiseOrValue<FolderConnection>;
-  const texts = planConnections(selections, field);
+  const writer = planConnections(selections, field);
   const count = field.name === 'folders' ? countWriter(selections, field) : undefined;
   return {
     writeAll: (nodes, run) =>
@@ -151,7 +154,7 @@ function belowWriter(selections: Selections, field: SelectedField): FolderWriter
           // Its arguments are the same for all folders: they are checked once.
           return whenDone(connect(nodes[0]!), () => nodes.map(count));
         }
-        return whenDone(inOrder(nodes, connect), (connections) => texts(connections, run));
+        return whenDone(inOrder(nodes, connect), (connections) => writer.write(connections, run));
       }),
   };
 }
@@ -182,20 +185,14 @@ function connectionWriter(selections: Selections, field: SelectedField): Connect
           run.inField(field, () => inOrder(connections, ({ totalCount }) => whenDone(totalCount, String))),
       };
     case 'pageInfo': {
-      const texts = objectTexts(selections.inside(field), pageInfoWriter);
-      return {
-        writeAll: (connections, run) =>
-          texts(
-            connections.map(({ pageInfo }) => pageInfo),
-            run,
-          ),
-      };
+      const writer = objectWriter(selections.inside(field), pageInfoWriter);
+      return innerObject(writer, ({ pageInfo }) => pageInfo);
     }
     case 'items':
       return elements(field, planFolders(selections, field), ({ node }) => node);
     case 'edges': {
-      const texts = objectTexts(selections.inside(field), (inner) => edgeWriter(selections, inner));
-      return elements(field, texts, (edge) => edge);
+      const writer = objectWriter(selections.inside(field), (inner) => edgeWriter(selections, inner));
+      return elements(field, writer, (edge) => edge);
     }
     default:
       throw new Unplannable();
@@ -204,7 +201,7 @@ function connectionWriter(selections: Selections, field: SelectedField): Connect
 
 function elements<T>(
   field: SelectedField,
-  texts: Texts<T>,
+  writer: ObjectWriter<T>,
   toElement: (edge: FolderEdge) => T,
 ): ConnectionWriter {
   return {
@@ -214,7 +211,7 @@ function elements<T>(
           whenDone(edges, (all) => run.context.budget.spend(all, field.info).map(toElement)),
         ),
       );
-      return whenDone(lists, (found) => listTexts(found, texts, run));
+      return whenDone(lists, (found) => listTexts(found, writer, run));
     },
   };
 }
@@ -227,16 +224,8 @@ function edgeWriter(selections: Selections, field: SelectedField): FieldWriter<F
       return { write: ({ cursor }, run, index) => textOf(cursor, field, run, index) };
     case 'depth':
       return { write: ({ depth }) => String(depth) };
-    case 'node': {
-      const texts = planFolders(selections, field);
-      return {
-        writeAll: (edges, run) =>
-          texts(
-            edges.map(({ node }) => node),
-            run,
-          ),
-      };
-    }
+    case 'node':
+      return innerObject(planFolders(selections, field), ({ node }) => node);
     default:
       throw new Unplannable();
   }

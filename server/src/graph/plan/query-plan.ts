@@ -62,18 +62,18 @@ function rootField(selections: Selections, field: SelectedField): RootField {
       return { start, isNullable: false, write: (run) => quote(resolve<string>(field, run) as string) };
     case 'folder':
     case 'node': {
-      const texts = planFolders(selections, field);
+      const writer = planFolders(selections, field);
       const write = (run: PlanRun) =>
         whenDone(resolve<FolderNode | null>(field, run), (node) =>
-          node === null ? 'null' : whenDone(texts([node], run), ([text]) => text!),
+          node === null ? 'null' : whenDone(writer.write([node], run), ([text]) => text!),
         );
       return { start, isNullable: true, write };
     }
     case 'search': {
-      const texts = planConnections(selections, field);
+      const writer = planConnections(selections, field);
       const write = (run: PlanRun) =>
         whenDone(resolve<FolderConnection>(field, run), (connection) =>
-          whenDone(texts([connection], run), ([text]) => text!),
+          whenDone(writer.write([connection], run), ([text]) => text!),
         );
       return { start, isNullable: false, write };
     }

@@ -1,0 +1,40 @@
+/** Answers that take more than one piece of work: by graphql-js when a query comes for the first time, then by a plan. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { databaseKinds } from '../databases.ts';
+import { Testbed } from '../testbed.ts';
+
+const count = 2_500;
+const tree = Array.from({ length: count }, (_, index) => ({ name: `f${index}`, title: `🌳 “é” ${index}` }));
+const titles = Array.from({ length: 30 }, (_, index) => `a${index}: title`).join(' ');
+const queries = [
+  `{folder{folders{items{${titles}}}}}`,
+  `{folder{descendants(first: ${count}){edges{depth node{name ${titles}}}}}}`,
+];
+
+for (const kind of databaseKinds) {
+  test(`long answers on ${kind.name} are whole and the same from both engines, and nothing is logged`, async (context) => {
+    const bed = await Testbed.start(kind);
+    context.after(() => bed.stop());
+    const { authToken } = await bed.logIn();
+    const fill = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
+    await bed.query(fill, authToken, { input: { tree } });
+    for (const query of queries) {
+      const first = await bed.query(query, authToken);
+      for (let time = 0; time < 2; time++) {
+        const next = await bed.query(query, authToken);
+        assert.equal(next.status, 200);
+        assert.ok(next.text === first.text);
+        assert.equal(Number(next.headers.get('content-length')), Buffer.byteLength(next.text));
+      }
+      assert.ok(first.text.length > 2 ** 20);
+      assert.ok(first.text.includes(`🌳 “é” ${count - 1}"`));
+      assert.ok(!first.text.startsWith('{"errors"'));
+    }
+    assert.deepEqual(
+      bed.logLines.filter((line) => line.includes('failed')),
+      [],
+    );
+  });
+}
