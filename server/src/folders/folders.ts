@@ -92,15 +92,15 @@ const findTexts = sql<{ ids: readonly string[] }, LongTexts & { id: string }>`
   select id, icon, description, properties from folders where id in (select value from ${list('ids')})`;
 
 // A cross join is SQLite's way to keep the order of the tables: one look-up by name for each step.
-const findWay = sql<{ rootId: string; names: readonly string[] }, { id: string; parentId: string }>`
-  with recursive walk (id, parent_id, depth) as (
-    select id, parent_id, 0 from folders where id = ${'rootId'}
+const findWay = sql<{ rootId: string; names: readonly string[] }, FolderRow>`
+  with recursive walk (id, depth) as (
+    select id, 0 from folders where id = ${'rootId'}
     union all
-    select folders.id, folders.parent_id, walk.depth + 1
+    select folders.id, walk.depth + 1
     from walk cross join ${textList('names')} cross join folders
     where each.place = walk.depth and folders.parent_id = walk.id and folders.name = each.value
   )
-  select id, parent_id as "parentId" from walk where depth > 0 order by depth`;
+  select ${folderColumns} from walk cross join folders where folders.id = walk.id and walk.depth > 0 order by walk.depth`;
 
 export function viewTree(reader: ConsistentReader, access: Access, first?: FirstRead): TreeView {
   const ancestry = new Ancestry(reader, access.rootId);
@@ -350,10 +350,12 @@ export function readFolderByPath(
   }
   const { rootId } = view.access;
   const parameters = { rootId, names: names.map((name) => withoutNul(name).normalize('NFC')) };
-  return whenDone(view.reader.all(findWay, parameters), (steps) => {
-    if (steps.length < names.length) return undefined;
-    for (const { id, parentId } of steps) view.ancestry.note(id, parentId);
-    return readFolder(view, steps.at(-1)!.id);
+  return whenDone(view.reader.all(findWay, parameters), (rows) => {
+    if (rows.length < names.length) return undefined;
+    for (const { id, parentId } of rows) view.ancestry.note(id, parentId);
+    const row = rows.at(-1)!;
+    const level = visibleLevel(view, row.id);
+    return level === undefined ? undefined : withLevel(row, level);
   });
 }
 

@@ -163,10 +163,13 @@ export class FolderLevel {
   }
 
   #readAllAncestors(): ByFolder<FolderNode> {
-    const ids = this.#folders.map(({ id }) => id);
-    return whenDone(this.view.ancestry.load(ids), () => {
+    const { ancestry } = this.view;
+    const parentIds = new Set(this.#folders.flatMap(({ parentId }) => parentId ?? []));
+    // Of many folders, a few parents: a folder knows its own.
+    return whenDone(ancestry.load([...parentIds]), () => {
+      for (const { id, parentId } of this.#folders) ancestry.note(id, parentId);
       const above = new Set<string>();
-      for (const id of ids) for (const ancestor of ancestorIds(this.view, id)) above.add(ancestor);
+      for (const parentId of parentIds) for (const id of ancestry.wayTo(parentId) ?? []) above.add(id);
       return readFolderNodes(this.view, [...above]);
     });
   }
