@@ -257,6 +257,10 @@ export const migrations: readonly Migration[] = [
       `create index grants_by_folder on grants (folder_id, granted_at, subject_id)`,
     ],
   },
+  {
+    name: 'a search index with spaces',
+    statements: ({ searchIndexWithSpaces }) => searchIndexWithSpaces,
+  },
 ];
 
 const lastTaken = sql<

@@ -123,14 +123,26 @@ function literalOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : pg.escapeLiteral(value as string);
 }
 
-const searchedText = `(folded_name || chr(10) || coalesce(folded_title, ''))`;
+const nameAndTitle = `(folded_name || chr(10) || coalesce(folded_title, ''))`;
+const letterForSpace = 'q';
+/**
+ * pg_trgm makes no trigram of letters with a space in between: the text "of the rack" would also select every title with
+ * these words elsewhere in it. With a letter in place of the space, few other folders are selected. That the letter also
+ * matches itself does no harm, because the search compares the texts.
+ */
+const searchedText = `replace(${nameAndTitle}, ' ', '${letterForSpace}')`;
 
 /** https://www.postgresql.org/docs/current/pgtrgm.html */
 export const searchIndex: readonly string[] = [
   `create extension if not exists pg_trgm`,
+  `create index folders_trigrams on folders using gin (${nameAndTitle} gin_trgm_ops)`,
+];
+
+export const searchIndexWithSpaces: readonly string[] = [
+  `drop index folders_trigrams`,
   `create index folders_trigrams on folders using gin (${searchedText} gin_trgm_ops)`,
 ];
 
 function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${text.replace(/[\\%_]/g, '\\$&').replaceAll(' ', letterForSpace)}%`;
 }

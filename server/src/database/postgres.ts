@@ -25,6 +25,7 @@ import { openListener } from './postgres-listener.ts';
 import {
   rowsAtOnce,
   searchIndex,
+  searchIndexWithSpaces,
   toPostgres,
   toPostgresForMany,
   toQuery,
@@ -350,6 +351,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       integer: 'bigint',
       tableEnd: '',
       searchIndex,
+      searchIndexWithSpaces,
       // An entry may have 2,704 bytes, and a title more.
       listIndex: [],
       afterLoading: ['analyze'],

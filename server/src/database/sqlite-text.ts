@@ -177,6 +177,8 @@ export const sqliteDialect: Dialect = {
   integer: 'integer',
   tableEnd: 'strict, without rowid',
   searchIndex,
+  // Trigrams of FTS5 contain spaces.
+  searchIndexWithSpaces: [],
   listIndex: [
     `drop index folders_in_order`,
     `create index folders_in_order on folders (parent_id, sort_key, id, name, title)`,

@@ -32,21 +32,25 @@ const { READ } = accessLevels;
 export const batchSize = 500;
 /** A viewer who sees no more than this has all visible folders examined instead of the index. */
 const maxVisible = 1_000;
+/** What it takes to examine them in the database, in rows that are read. */
+const rowsToFind = maxVisible / 2;
 /** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
-export const minInsideLength = 3;
+const minInsideLength = 3;
 
 const candidateColumns = sql`folders.id, folders.parent_id as "parentId", ${hexOf('folders.sort_key')} as "sortKey",
   folders.folded_name as "foldedName", folders.folded_title as "foldedTitle"`;
 
-// `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the lists.
+// `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the
+// lists. The first row is the number of folders below `openIds`, up to the limit.
 const findVisible = sql<
   {
     closedIds: readonly string[];
     openIds: readonly string[];
     accessIds: readonly string[];
+    pattern: string;
     limit: number;
   },
-  Candidate
+  { count: number } | Candidate
 >`
   with recursive visible (id, parent_id, sort_key, folded_name, folded_title) as (
     select id, parent_id, sort_key, folded_name, folded_title from folders
@@ -55,12 +59,15 @@ const findVisible = sql<
     select folders.id, folders.parent_id, folders.sort_key, folders.folded_name, folders.folded_title
     from visible cross join ${childrenOf('visible')}
     where folders.parent_id = visible.id and folders.id not in (select value from ${list('accessIds')})
-  )
-  select ${candidateColumns} from folders
+  ), open as (select * from visible limit ${'limit'})
+  select count(*) as count, null as id, null as "parentId", null as "sortKey", null as "foldedName", null as "foldedTitle"
+  from open
+  union all
+  select null, ${candidateColumns} from folders
   where id in (select value from ${list('closedIds')})
   union all
-  select * from (select id, parent_id as "parentId", ${hexOf('sort_key')} as "sortKey", folded_name as "foldedName",
-    folded_title as "foldedTitle" from visible limit ${'limit'}) as open`;
+  select null, id, parent_id, ${hexOf('sort_key')}, folded_name, folded_title from open
+  where folded_name like ${'pattern'} escape '\\' or folded_title like ${'pattern'} escape '\\'`;
 
 const findInside = sql<{ text: string; after: number; limit: number }, Candidate & { number: number }>`
   select ${candidateColumns}, folders.number
@@ -93,25 +100,29 @@ export async function* readCandidates(
   underId: string | undefined,
 ): AsyncGenerator<Batch> {
   const isWhole = section.start === undefined && section.end === undefined;
-  const visible = isWhole ? await readVisible(view, underId) : undefined;
+  const visible = isWhole ? await readVisible(view, text, underId) : undefined;
   if (visible) yield { candidates: visible, end: undefined };
-  else if ([...text].length >= minInsideLength) yield* readInside(view, text, section);
+  else if (isInsideText(text)) yield* readInside(view, text, section);
   else yield* readBeginnings(view, text, section);
 }
 
 /**
- * Rights of viewers who see more than `maxVisible` folders. These do not become fewer while the same rights hold: a folder that is
- * deleted or moved changes the journal's access number, and all rights are read again.
+ * Whether viewers with these rights see more than `maxVisible` folders. `many` remains true while the same rights hold: a folder
+ * that is deleted or moved changes the journal's access number, and all rights are read again. `few` can become false.
  */
-const seeingMany = new WeakSet<Access>();
+const sizeOfView = new WeakMap<Access, 'few' | 'many'>();
 
-/** All folders that the viewer sees; undefined if there are too many. Its cost does not depend on hidden folders. */
+/**
+ * The folders that the viewer sees and that may match; undefined if the viewer sees too many. Its cost does not depend on
+ * hidden folders.
+ */
 async function readVisible(
   view: TreeView,
+  text: string,
   underId: string | undefined,
 ): Promise<readonly Candidate[] | undefined> {
   const { access, ancestry, reader } = view;
-  if (access.isAdministrator || seeingMany.has(access)) return undefined;
+  if (access.isAdministrator || sizeOfView.get(access) === 'many') return undefined;
   const accessIds = [...access.remarkableIds];
   if (accessIds.length > maxVisible) return undefined;
   const topIds = new Set(underId === undefined ? accessIds : [underId, ...accessIds]);
@@ -123,14 +134,35 @@ async function readVisible(
     if (level === undefined || (underId && id !== underId && !isInside(view, id, underId))) continue;
     (level >= READ ? openIds : closedIds).push(id);
   }
-  if (await seesMany(view, openIds, topIds)) {
-    if (underId === undefined) seeingMany.add(access);
+  const isWhole = underId === undefined;
+  const isKnown = isWhole && sizeOfView.get(access) === 'few';
+  if (!isKnown && (await seesMany(view, openIds, topIds))) {
+    if (isWhole) sizeOfView.set(access, 'many');
     return undefined;
   }
-  const parameters = { closedIds, openIds, accessIds: [...topIds], limit: maxVisible + 1 };
-  const rows = await reader.all(findVisible, parameters);
-  if (rows.length > maxVisible) return undefined;
-  return rows;
+  const parameters = {
+    closedIds,
+    openIds,
+    accessIds: [...topIds],
+    pattern: patternOf(text),
+    limit: maxVisible + 1,
+  };
+  const [counted, ...candidates] = await reader.all(findVisible, parameters, rowsToFind);
+  const { count } = counted as { count: number };
+  const isMany = count + closedIds.length > maxVisible;
+  if (isWhole) sizeOfView.set(access, isMany ? 'many' : 'few');
+  return isMany ? undefined : (candidates as Candidate[]);
+}
+
+/** What matches a text, for `like`. */
+function patternOf(text: string): string {
+  const escaped = text.replace(/[\\%_]/g, '\\$&');
+  return isInsideText(text) ? `%${escaped}%` : `${escaped}%`;
+}
+
+/** The text is long enough to be found inside names and titles. */
+export function isInsideText(text: string): boolean {
+  return [...text].length >= minInsideLength;
 }
 
 const maxRounds = 4;
