@@ -73,7 +73,6 @@ for (const kind of databaseKinds) {
         '    Folder.position',
         '      select folders',
         '      select folders',
-        '      select folders',
       ]);
       const operation = spans.find(({ name }) => name === 'query')!;
       assert.equal(operation.facts['graphql.operation.type'], 'query');

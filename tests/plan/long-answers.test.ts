@@ -28,6 +28,15 @@ for (const kind of databaseKinds) {
         assert.ok(next.text === first.text);
         assert.equal(Number(next.headers.get('content-length')), Buffer.byteLength(next.text));
       }
+      const { text: events } = await bed.send('POST', '/graphql', {
+        headers: {
+          accept: 'text/event-stream',
+          'content-type': 'application/json',
+          authorization: `Bearer ${authToken}`,
+        },
+        body: JSON.stringify({ query }),
+      });
+      assert.ok(events === `event: next\ndata: ${first.text}\n\nevent: complete\ndata:\n\n`);
       assert.ok(first.text.length > 2 ** 20);
       assert.ok(first.text.includes(`🌳 “é” ${count - 1}"`));
       assert.ok(!first.text.startsWith('{"errors"'));

@@ -41,9 +41,13 @@ export class Ancestry {
     this.#parentIds.set(rootId, null);
   }
 
+  isLoaded(id: string): boolean {
+    return this.#parentIds.has(id);
+  }
+
   /** To be awaited before `wayTo` is asked for these folders. */
   load(ids: readonly string[]): PromiseOrValue<void> {
-    const unknown = ids.filter((id) => !this.#parentIds.has(id));
+    const unknown = ids.filter((id) => !this.isLoaded(id));
     if (unknown.length === 0) return;
     const read = (some: readonly string[]) => this.#reader.all(climb, { ids: some }, some.length);
     return whenDone(inBatches(unknown, read), (steps) => {

@@ -116,8 +116,8 @@ export interface Dialect {
   readonly tableEnd: string;
   /** The definitions behind `possibleMatches`: they keep up with the folders by themselves. */
   readonly searchIndex: readonly string[];
-  /** Replaces those of a database where trigrams end at spaces. */
-  readonly searchIndexWithSpaces: readonly string[];
+  /** Replaces an index whose trigrams end at spaces, in two steps. */
+  readonly searchIndexWithSpaces: readonly (readonly string[])[];
   /** Puts what most lists show into the index of the natural order, where one may hold so much. */
   readonly listIndex: readonly string[];
   /** To be run when very many rows came at once: what is planned from then on takes them into account. */

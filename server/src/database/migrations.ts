@@ -259,7 +259,11 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: 'a search index with spaces',
-    statements: ({ searchIndexWithSpaces }) => searchIndexWithSpaces,
+    statements: ({ searchIndexWithSpaces: [create] }) => create!,
+  },
+  {
+    name: 'without the search index that it replaces',
+    statements: ({ searchIndexWithSpaces: [, drop] }) => drop!,
   },
 ];
 

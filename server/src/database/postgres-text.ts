@@ -138,9 +138,10 @@ export const searchIndex: readonly string[] = [
   `create index folders_trigrams on folders using gin (${nameAndTitle} gin_trgm_ops)`,
 ];
 
-export const searchIndexWithSpaces: readonly string[] = [
-  `drop index folders_trigrams`,
-  `create index folders_trigrams on folders using gin (${searchedText} gin_trgm_ops)`,
+/** Other nodes read meanwhile: the index that they use is dropped in a transaction of its own. */
+export const searchIndexWithSpaces: readonly (readonly string[])[] = [
+  [`create index folders_searched on folders using gin (${searchedText} gin_trgm_ops)`, `analyze folders`],
+  [`drop index folders_trigrams`],
 ];
 
 function containing(text: string): string {

@@ -178,7 +178,7 @@ export const sqliteDialect: Dialect = {
   tableEnd: 'strict, without rowid',
   searchIndex,
   // Trigrams of FTS5 contain spaces.
-  searchIndexWithSpaces: [],
+  searchIndexWithSpaces: [[], []],
   listIndex: [
     `drop index folders_in_order`,
     `create index folders_in_order on folders (parent_id, sort_key, id, name, title)`,

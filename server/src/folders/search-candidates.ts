@@ -32,16 +32,21 @@ const { READ } = accessLevels;
 export const batchSize = 500;
 /** A viewer who sees no more than this has all visible folders examined instead of the index. */
 const maxVisible = 1_000;
-/** What it takes to examine them in the database, in rows that are read. */
+/** To examine so many in the database takes as long as to read half as many. */
 const rowsToFind = maxVisible / 2;
 /** The trigram index needs this many characters. For shorter texts only the beginnings of names and titles match. */
 const minInsideLength = 3;
+
+interface CountRow {
+  readonly id: null;
+  readonly count: number;
+}
 
 const candidateColumns = sql`folders.id, folders.parent_id as "parentId", ${hexOf('folders.sort_key')} as "sortKey",
   folders.folded_name as "foldedName", folders.folded_title as "foldedTitle"`;
 
 // `closedIds` are visible but not their children. No folder in `accessIds` is reached from above: each is in one of the
-// lists. The first row is the number of folders below `openIds`, up to the limit.
+// lists. A row without an id has the number of folders in `openIds` and below them, up to the limit.
 const findVisible = sql<
   {
     closedIds: readonly string[];
@@ -50,7 +55,7 @@ const findVisible = sql<
     pattern: string;
     limit: number;
   },
-  { count: number } | Candidate
+  CountRow | Candidate
 >`
   with recursive visible (id, parent_id, sort_key, folded_name, folded_title) as (
     select id, parent_id, sort_key, folded_name, folded_title from folders
@@ -67,7 +72,7 @@ const findVisible = sql<
   where id in (select value from ${list('closedIds')})
   union all
   select null, id, parent_id, ${hexOf('sort_key')}, folded_name, folded_title from open
-  where folded_name like ${'pattern'} escape '\\' or folded_title like ${'pattern'} escape '\\'`;
+  where folded_name like ${'pattern'} escape '!' or folded_title like ${'pattern'} escape '!'`;
 
 const findInside = sql<{ text: string; after: number; limit: number }, Candidate & { number: number }>`
   select ${candidateColumns}, folders.number
@@ -108,7 +113,7 @@ export async function* readCandidates(
 
 /**
  * Whether viewers with these rights see more than `maxVisible` folders. `many` remains true while the same rights hold: a folder
- * that is deleted or moved changes the journal's access number, and all rights are read again. `few` can become false.
+ * that is deleted or moved changes the journal's access number, and all rights are read again. `few` is checked by each search.
  */
 const sizeOfView = new WeakMap<Access, 'few' | 'many'>();
 
@@ -147,16 +152,16 @@ async function readVisible(
     pattern: patternOf(text),
     limit: maxVisible + 1,
   };
-  const [counted, ...candidates] = await reader.all(findVisible, parameters, rowsToFind);
-  const { count } = counted as { count: number };
+  const rows = await reader.all(findVisible, parameters, rowsToFind);
+  const { count } = rows.find((row): row is CountRow => row.id === null)!;
   const isMany = count + closedIds.length > maxVisible;
   if (isWhole) sizeOfView.set(access, isMany ? 'many' : 'few');
-  return isMany ? undefined : (candidates as Candidate[]);
+  return isMany ? undefined : rows.filter((row): row is Candidate => row.id !== null);
 }
 
 /** What matches a text, for `like`. */
 function patternOf(text: string): string {
-  const escaped = text.replace(/[\\%_]/g, '\\$&');
+  const escaped = text.replace(/[!%_]/g, '!$&');
   return isInsideText(text) ? `%${escaped}%` : `${escaped}%`;
 }
 

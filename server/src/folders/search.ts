@@ -140,7 +140,7 @@ function matchOf(
   text: string,
   { id, sortKey, foldedName, foldedTitle }: Candidate,
 ): Match | undefined {
-  // First, because it is the cheaper check and most visible folders of a small view do not pass it.
+  // First, because it is the cheaper check.
   if (!foldedName.includes(text) && !foldedTitle?.includes(text)) return undefined;
   const level = visibleLevel(view, id);
   if (level === undefined) return undefined;

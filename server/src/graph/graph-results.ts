@@ -34,7 +34,7 @@ export interface Results {
   readonly toLongResult: (done: ExecutionResult, query: string, pace: Pace) => Promise<GraphResult>;
 }
 
-/** In characters: encoding takes about 0.2 ms. */
+/** A text of more characters is long. To encode so many takes about 0.2 ms. */
 const longText = 2 ** 20;
 /** Of an answer's errors; one for each folder of a list says no more than that. */
 const mostErrors = 100;

@@ -19,7 +19,9 @@ import type { ConnectionRoom, ResponseSlot } from './response-room.ts';
 /** For a client that takes nothing in for so long, nothing is kept. */
 const mostStalledMs = 60_000;
 
-const completeEvent = 'event: complete\ndata:\n\n';
+const startOfEvent = Buffer.from('event: next\ndata: ');
+const endOfEvent = Buffer.from('\n\n');
+const completeEvent = Buffer.from('event: complete\ndata:\n\n');
 /** Also sent first: without a byte of the body, some would not see the head. */
 const comment = ':\n\n';
 
@@ -41,7 +43,7 @@ export function answerEvents(
     .header('content-type', 'text/event-stream; charset=utf-8')
     .header('cache-control', 'no-store')
     .header('x-accel-buffering', 'no');
-  if (!('next' in opened)) return reply.send(nextEvent(opened.text) + completeEvent);
+  if (!('next' in opened)) return reply.send(Buffer.concat([nextEvent(opened), completeEvent]));
   try {
     whenOver(reply.raw, services.pressure.keepRequest(viewer.userId, services.requestBytes));
     services.connections.enter(viewer.userId);
@@ -56,8 +58,8 @@ export function answerEvents(
   return reply.send(new EventStream(opened, viewer, { ...services, response, requestId: request.id }));
 }
 
-function nextEvent(text: string): string {
-  return `event: next\ndata: ${text}\n\n`;
+function nextEvent({ text, bytes }: Pick<GraphResult, 'text' | 'bytes'>): Buffer {
+  return Buffer.concat([startOfEvent, bytes?.() ?? Buffer.from(text), endOfEvent]);
 }
 
 interface EventServices extends LiveServices, EventRoom {
@@ -131,7 +133,7 @@ class EventStream extends Readable implements LiveConnection {
       const { done, value } = await this.#stream.next();
       if (this.#isOver) return;
       if (done) return this.#finish();
-      const event = nextEvent(value.text);
+      const event = nextEvent(value);
       this.#isPulling = false;
       this.#isSent = true;
       this.push(event);
@@ -155,7 +157,7 @@ class EventStream extends Readable implements LiveConnection {
   #finish(refusal?: Refusal): void {
     if (this.#isOver) return;
     this.#stop();
-    if (refusal) this.push(nextEvent(JSON.stringify({ errors: [toGraphError(refusal)] })));
+    if (refusal) this.push(nextEvent({ text: JSON.stringify({ errors: [toGraphError(refusal)] }) }));
     this.push(completeEvent);
     this.push(null);
   }

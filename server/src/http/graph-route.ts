@@ -147,16 +147,16 @@ class GraphRoute {
   /** Returns nothing: Fastify would wait for a reply that is returned. */
   #send(reply: FastifyReply, result: GraphResult, mediaType: GraphMediaType): undefined {
     const { isExecuted, text, bytes, retryAfterSeconds } = result;
-    this.#countLong(reply, text);
+    const payload = bytes?.() ?? text;
+    this.#countLong(reply, payload);
     if (retryAfterSeconds !== undefined) {
       reply.code(503).header('retry-after', String(retryAfterSeconds));
     } else if (!isExecuted && mediaType !== 'application/json') reply.code(400);
-    const payload = bytes?.() ?? text;
     reply.header('content-type', contentTypes[mediaType]).header('cache-control', 'no-store').send(payload);
   }
 
   /** Counts a long response until it is sent or its connection is closed. */
-  #countLong(reply: FastifyReply, { length }: string): void {
+  #countLong(reply: FastifyReply, { length }: string | Buffer): void {
     if (length <= longResponse) return;
     limitStall(reply.raw, this.#times.stalledAnswerMs);
     whenOver(reply.raw, this.#pressure.keep(reply.request.viewer!.userId, length));

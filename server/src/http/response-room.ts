@@ -16,6 +16,8 @@ const maxComputingPerUser = 2;
  * subscriptions, and their responses can be large.
  */
 const maxRoundMs = 10;
+/** How many responses are admitted ahead: the time of a round is checked before each further one. */
+const maxStarting = 8;
 /** How soon to try again when only time brings more room, for example after a shortage of memory. */
 const retryMs = 250;
 
@@ -26,6 +28,8 @@ export class ResponseQueue {
   /** Connections whose next response could be computed if their user had room, in the order in which they came. */
   readonly #waiting = new Map<string, Set<ConnectionRoom>>();
   readonly #computing = new Map<string, number>();
+  /** Responses that are admitted and have not begun. */
+  #starting = 0;
   #timer: NodeJS.Timeout | undefined;
   /** When responses were first admitted since the event loop served others. */
   #roundStart: number | undefined;
@@ -44,7 +48,7 @@ export class ResponseQueue {
     if (this.#waiting.has(userId)) return false;
     const computing = this.#computing.get(userId) ?? 0;
     if (!this.#mayCompute(userId, computing)) return false;
-    this.#computing.set(userId, computing + 1);
+    this.#count(userId, computing + 1);
     return true;
   }
 
@@ -60,7 +64,7 @@ export class ResponseQueue {
 
   /** Called whenever there may be more room for any user. */
   admitAll(): void {
-    if (this.#waiting.size === 0) return;
+    if (this.#waiting.size === 0 || this.#isRoundOver) return;
     for (const [userId, connections] of this.#waiting) this.#admit(userId, connections);
   }
 
@@ -71,22 +75,31 @@ export class ResponseQueue {
     this.admitAll();
   }
 
-  #mayCompute(userId: string, computing: number): boolean {
-    return computing < maxComputingPerUser && this.#hasRoom(userId, computing) && !this.#isRoundOver();
+  /** Called when an admitted response begins. */
+  begin(): void {
+    this.#starting--;
+    this.admitAll();
   }
 
-  #isRoundOver(): boolean {
-    if (this.#roundStart === undefined) {
-      this.#roundStart = this.#now();
-      setImmediate(() => this.#beginRound());
-    }
-    return this.#now() - this.#roundStart > maxRoundMs;
+  #mayCompute(userId: string, computing: number): boolean {
+    return computing < maxComputingPerUser && !this.#isRoundOver && this.#hasRoom(userId, computing);
+  }
+
+  get #isRoundOver(): boolean {
+    return this.#roundStart !== undefined && this.#now() - this.#roundStart > maxRoundMs;
+  }
+
+  #count(userId: string, computing: number): void {
+    this.#computing.set(userId, computing);
+    if (this.#roundStart !== undefined) return;
+    this.#roundStart = this.#now();
+    setImmediate(() => this.#beginRound());
   }
 
   #beginRound(): void {
     this.#roundStart = undefined;
     for (const [userId, connections] of this.#waiting) {
-      // It was first in the last round.
+      // So that no user is always the first.
       this.#waiting.delete(userId);
       this.#waiting.set(userId, connections);
       break;
@@ -97,10 +110,11 @@ export class ResponseQueue {
   #admit(userId: string, connections: Set<ConnectionRoom>): void {
     for (const connection of connections) {
       const computing = this.#computing.get(userId) ?? 0;
-      if (!this.#mayCompute(userId, computing)) return;
+      if (this.#starting >= maxStarting || !this.#mayCompute(userId, computing)) return;
       connections.delete(connection);
       if (!connection.isReady) continue;
-      this.#computing.set(userId, computing + 1);
+      this.#count(userId, computing + 1);
+      this.#starting++;
       connection.startNext();
       // Behind the user's other connections; this loop reaches it again.
       if (connection.isReady) connections.add(connection);
@@ -183,6 +197,11 @@ export class ConnectionRoom {
     start!();
   }
 
+  /** Called when a response begins for which it has waited. */
+  begin(): void {
+    this.#queue.begin();
+  }
+
   /** Called once for each response that was begun. */
   leave(): void {
     this.#computing--;
@@ -206,7 +225,10 @@ export class ResponseSlot {
   readonly compute = <T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> =>
     !this.#signal.aborted && this.#room.enterNow()
       ? this.#compute(respond)
-      : this.#room.enter(this.#signal).then(() => this.#compute(respond));
+      : this.#room.enter(this.#signal).then(() => {
+          this.#room.begin();
+          return this.#compute(respond);
+        });
 
   /** Called when the response counts as unsent bytes of its connection, or is of no use any more. */
   release(): void {

@@ -164,12 +164,13 @@ export class FolderLevel {
 
   #readAllAncestors(): ByFolder<FolderNode> {
     const { ancestry } = this.view;
-    const parentIds = new Set(this.#folders.flatMap(({ parentId }) => parentId ?? []));
-    // Of many folders, a few parents: a folder knows its own.
+    // Where a folder is now was perhaps read before: the folder of a change can have the parent of an earlier moment.
+    const unknown = this.#folders.filter(({ id }) => !ancestry.isLoaded(id));
+    const parentIds = new Set(unknown.flatMap(({ parentId }) => parentId ?? []));
     return whenDone(ancestry.load([...parentIds]), () => {
-      for (const { id, parentId } of this.#folders) ancestry.note(id, parentId);
+      for (const { id, parentId } of unknown) ancestry.note(id, parentId);
       const above = new Set<string>();
-      for (const parentId of parentIds) for (const id of ancestry.wayTo(parentId) ?? []) above.add(id);
+      for (const { id } of this.#folders) for (const each of ancestorIds(this.view, id)) above.add(each);
       return readFolderNodes(this.view, [...above]);
     });
   }
