@@ -65,7 +65,10 @@ export class ResponseQueue {
   /** Called whenever there may be more room for any user. */
   admitAll(): void {
     if (this.#waiting.size === 0 || this.#isRoundOver) return;
-    for (const [userId, connections] of this.#waiting) this.#admit(userId, connections);
+    for (const [userId, connections] of this.#waiting) {
+      if (this.#starting >= maxStarting) return;
+      this.#admit(userId, connections);
+    }
   }
 
   release(userId: string): void {
@@ -77,8 +80,7 @@ export class ResponseQueue {
 
   /** Called when an admitted response begins. */
   begin(): void {
-    this.#starting--;
-    this.admitAll();
+    if (--this.#starting === 0) this.admitAll();
   }
 
   #mayCompute(userId: string, computing: number): boolean {
