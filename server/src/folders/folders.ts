@@ -290,10 +290,13 @@ export function readFolder(view: TreeView, id: string): PromiseOrValue<Folder | 
     () => view.ancestry.load([id]),
     () => readRow(view, id),
   );
-  return whenDone(found, ([, row]) => {
-    const level = visibleLevel(view, id);
-    return row && level !== undefined ? withLevel(row, level) : undefined;
-  });
+  return whenDone(found, ([, row]) => row && visibleFolder(view, row));
+}
+
+/** The folder of a row whose ancestors are loaded; undefined if the viewer does not see it. */
+function visibleFolder(view: TreeView, row: FolderRow): Folder | undefined {
+  const level = visibleLevel(view, row.id);
+  return level === undefined ? undefined : withLevel(row, level);
 }
 
 /** What the viewer does not see does not exist. */
@@ -353,9 +356,7 @@ export function readFolderByPath(
   return whenDone(view.reader.all(findWay, parameters), (rows) => {
     if (rows.length < names.length) return undefined;
     for (const { id, parentId } of rows) view.ancestry.note(id, parentId);
-    const row = rows.at(-1)!;
-    const level = visibleLevel(view, row.id);
-    return level === undefined ? undefined : withLevel(row, level);
+    return visibleFolder(view, rows.at(-1)!);
   });
 }
 

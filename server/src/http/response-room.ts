@@ -48,7 +48,7 @@ export class ResponseQueue {
     if (this.#waiting.has(userId)) return false;
     const computing = this.#computing.get(userId) ?? 0;
     if (!this.#mayCompute(userId, computing)) return false;
-    this.#count(userId, computing + 1);
+    this.#startComputing(userId, computing + 1);
     return true;
   }
 
@@ -91,7 +91,7 @@ export class ResponseQueue {
     return this.#roundStart !== undefined && this.#now() - this.#roundStart > maxRoundMs;
   }
 
-  #count(userId: string, computing: number): void {
+  #startComputing(userId: string, computing: number): void {
     this.#computing.set(userId, computing);
     if (this.#roundStart !== undefined) return;
     this.#roundStart = this.#now();
@@ -100,11 +100,11 @@ export class ResponseQueue {
 
   #beginRound(): void {
     this.#roundStart = undefined;
-    for (const [userId, connections] of this.#waiting) {
+    const [first] = this.#waiting;
+    if (first) {
       // So that no user is always the first.
-      this.#waiting.delete(userId);
-      this.#waiting.set(userId, connections);
-      break;
+      this.#waiting.delete(first[0]);
+      this.#waiting.set(...first);
     }
     this.admitAll();
   }
@@ -115,7 +115,7 @@ export class ResponseQueue {
       if (this.#starting >= maxStarting || !this.#mayCompute(userId, computing)) return;
       connections.delete(connection);
       if (!connection.isReady) continue;
-      this.#count(userId, computing + 1);
+      this.#startComputing(userId, computing + 1);
       this.#starting++;
       connection.startNext();
       // Behind the user's other connections; this loop reaches it again.

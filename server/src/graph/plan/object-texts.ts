@@ -10,7 +10,7 @@ import type { SelectedField } from './selections.ts';
  */
 interface Prepared<T> {
   readonly objects: readonly T[];
-  /** For a field that is written for all objects at once, its texts; for an inner object, what is prepared for it. */
+  /** By field: the texts of all objects, or the prepared inner objects. */
   readonly columns: readonly (readonly string[] | Prepared<unknown>)[];
 }
 
@@ -18,7 +18,7 @@ interface Prepared<T> {
 export interface ObjectWriter<T> {
   /** With those of inner objects. */
   readonly fieldCount: number;
-  /** Loads what the objects need, all of them together. */
+  /** Loads the data of all objects together. */
   readonly prepare: (objects: readonly T[], run: PlanRun) => PromiseOrValue<Prepared<T>>;
   readonly writeOne: (prepared: Prepared<T>, run: PlanRun, index: number) => string;
   /**
@@ -33,8 +33,8 @@ export interface ObjectWriter<T> {
 }
 
 /**
- * Writes a field of objects: of one object at a time, after what it needs has been loaded for all of them; of all at
- * once; or an inner object, as its own writer does.
+ * Writes a field: one object at a time after the data of all objects is loaded, all objects at once, or an inner object
+ * with its own writer.
  */
 export type FieldWriter<T> = OneByOne<T> | AllAtOnce<T> | InnerObject<T>;
 

@@ -12,7 +12,7 @@ import type { PageInfoRef } from '../page-info.ts';
 
 export type FolderTypes = ReturnType<typeof defineFolder>;
 
-/** Fields of a folder that need no read besides the folder and its ancestors. Of `parent`, this holds for the id. */
+/** Fields that need no read besides the folder and its ancestors. For `parent`, this is true only of its id. */
 export const ownFields: readonly string[] = [
   ...['id', 'name', 'title', 'icon', 'description', 'properties', 'parent', 'path', 'depth'],
   ...['accessLevel', 'version', 'createdAt', 'updatedAt'],
