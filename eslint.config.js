@@ -1,4 +1,4 @@
-// Lint, with the walls of the house: who may import whom, and what may be touched in one place only.
+// Lint rules, with the import rules of the layers: which part may import which.
 
 import { join } from 'node:path';
 import js from '@eslint/js';
@@ -6,110 +6,42 @@ import { createNodeResolver, importX } from 'eslint-plugin-import-x';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
-const ground = [
-  'activity.ts',
-  'clock.ts',
-  'concurrency',
-  'cursor-seal.ts',
-  'longest-auth-token.ts',
-  'places.ts',
-  'refusal.ts',
-  'sealed-bytes.ts',
-  'shared-look.ts',
-  'shown-setting.ts',
-  'shown-url.ts',
-  'spans.ts',
-  'start-error.ts',
-  'turns.ts',
-  'within.ts',
-];
+/** Imported by every part of the server. */
+const foundation = ['clock.ts', 'refusal.ts', 'concurrency', 'config'];
 const domain = ['database', 'journal', 'accounts', 'sessions', 'access', 'folders'];
 
-/** Each part of the server, and the parts it may import from. There is no arrow back up. */
+/** Each part of the server with the parts that it may import. Imports point down only. */
 const mayImport = {
-  'activity.ts': ['clock.ts'],
   'clock.ts': [],
-  concurrency: [],
-  'cursor-seal.ts': [],
-  'longest-auth-token.ts': [],
-  'places.ts': [],
   'refusal.ts': [],
-  'sealed-bytes.ts': [],
-  'shared-look.ts': [],
-  'shown-setting.ts': [],
-  'shown-url.ts': [],
-  'spans.ts': ['clock.ts', 'refusal.ts'],
-  'start-error.ts': [],
-  'trouble-log.ts': ['clock.ts'],
-  'turns.ts': ['places.ts'],
-  'within.ts': [],
-  'nearest-name.ts': [],
-  settings: ['longest-auth-token.ts'],
-  'config.ts': ['nearest-name.ts', 'settings', 'shown-setting.ts', 'shown-url.ts', 'start-error.ts'],
-  database: ground,
-  journal: [...ground, 'database'],
-  accounts: [...ground, 'database', 'journal'],
-  sessions: [...ground, 'database', 'journal', 'accounts'],
-  access: [...ground, 'database', 'journal', 'accounts'],
-  folders: [...ground, 'database', 'journal', 'access'],
-  copy: [...ground, 'database'],
-  backup: [...ground, 'database'],
-  tracing: ground,
-  'health.ts': [...ground, 'database', 'sessions'],
-  metrics: ['shared-look.ts', 'within.ts'],
-  graph: [...ground, ...domain, 'health.ts'],
-  http: [...ground, 'database/database.ts', 'graph', 'health.ts', 'sessions', 'trouble-log.ts'],
-  'first-start.ts': [...ground, ...domain],
-  workers: [...ground, 'config.ts', 'first-start.ts', 'http', 'metrics', 'sessions/attempt-lines.ts'],
-  'watching.ts': [
-    ...ground,
-    'config.ts',
-    'database/traced-database.ts',
-    'graph/traced-graph.ts',
-    'http/address.ts',
-    'http/traced-requests.ts',
-    'metrics',
-    'tracing',
-    'workers/cluster-worker.ts',
-  ],
-  'server.ts': [
-    ...ground,
-    'config.ts',
-    ...domain,
-    'backup',
-    'graph',
-    'health.ts',
-    'http',
-    'metrics',
-    'first-start.ts',
-    'trouble-log.ts',
-    'watching.ts',
-    'workers/cluster-worker.ts',
-  ],
-  cli: [
-    ...ground,
-    'config.ts',
-    'settings',
-    'nearest-name.ts',
-    ...domain,
-    'copy',
-    'backup',
-    'first-start.ts',
-    'server.ts',
-    'workers',
-  ],
+  concurrency: ['refusal.ts'],
+  config: [],
+  database: foundation,
+  journal: [...foundation, 'database'],
+  accounts: [...foundation, 'database', 'journal'],
+  sessions: [...foundation, 'database', 'journal', 'accounts'],
+  access: [...foundation, 'database', 'journal', 'accounts'],
+  folders: [...foundation, 'database', 'journal', 'access'],
+  maintenance: [...foundation, 'database'],
+  observability: [...foundation, 'database', 'sessions'],
+  graph: [...foundation, ...domain, 'observability'],
+  http: [...foundation, 'database/database.ts', 'graph', 'observability', 'sessions'],
+  startup: [...foundation, ...domain, 'observability', 'graph', 'http', 'maintenance'],
+  cluster: [...foundation, 'http', 'observability', 'sessions/attempt-lines.ts', 'startup'],
+  'server.ts': [...foundation, ...domain, 'maintenance', 'observability', 'graph', 'http', 'startup'],
+  cli: [...foundation, ...domain, 'maintenance', 'startup', 'server.ts', 'cluster'],
 };
 
-const walls = Object.entries(mayImport).map(([part, others]) => ({
+const importZones = Object.entries(mayImport).map(([part, others]) => ({
   target: `./server/src/${part}`,
   from: './server/src',
   except: [part, ...others].map((path) => `./${path}`),
   message: `${part} may import only: ${others.join(', ') || 'nothing of the server'}.`,
 }));
 
-const consoleGround = ['console-address.ts', 'router.tsx', 'session', 'graph', 'actions', 'ui'];
+const consoleFoundation = ['console-address.ts', 'router.tsx', 'session', 'graph', 'actions', 'ui'];
 
-/** The same for the console: its screens do not know each other, nor the frame around them. */
+/** The same for the console. Screens do not import each other. */
 const consoleMayImport = {
   'console-address.ts': [],
   'router.tsx': ['console-address.ts'],
@@ -117,16 +49,16 @@ const consoleMayImport = {
   graph: ['session'],
   actions: ['session', 'graph'],
   ui: ['console-address.ts', 'router.tsx', 'session', 'graph', 'actions'],
-  tree: consoleGround,
-  folder: [...consoleGround, 'tree'],
-  people: [...consoleGround, 'tree'],
-  operations: consoleGround,
-  explorer: consoleGround,
+  tree: consoleFoundation,
+  folder: [...consoleFoundation, 'tree'],
+  people: [...consoleFoundation, 'tree'],
+  operations: consoleFoundation,
+  explorer: consoleFoundation,
   'screens.tsx': ['ui', 'folder', 'people', 'operations', 'explorer'],
-  shell: [...consoleGround, 'tree', 'screens.tsx'],
+  shell: [...consoleFoundation, 'tree', 'screens.tsx'],
 };
 
-const consoleWalls = Object.entries(consoleMayImport).map(([part, others]) => ({
+const consoleImportZones = Object.entries(consoleMayImport).map(([part, others]) => ({
   target: `./console/src/${part}`,
   from: './console/src',
   except: [part, ...others].map((path) => `./${path}`),
@@ -134,13 +66,13 @@ const consoleWalls = Object.entries(consoleMayImport).map(([part, others]) => ({
 }));
 
 const ofDatabase = [
-  { name: 'better-sqlite3', message: 'Only database/sqlite.ts knows SQLite.' },
-  { name: 'pg', message: 'Only database/postgres.ts knows PostgreSQL.' },
+  { name: 'better-sqlite3', message: 'Only database/sqlite/ imports SQLite.' },
+  { name: 'pg', message: 'Only database/postgres/ imports PostgreSQL.' },
 ];
 const ofTraces = {
   group: ['@opentelemetry/*'],
   message:
-    'Only tracing/, spans.ts and traced-*.ts import OpenTelemetry. They are loaded only if traces are sent.',
+    'Only tracing.ts, spans.ts and traced-*.ts import OpenTelemetry. They are loaded only if traces are sent.',
 };
 const ofClient = { name: '@espalier/client', message: 'Only the command line is a client.' };
 
@@ -153,7 +85,7 @@ export default tseslint.config(
     plugins: { 'import-x': importX },
     settings: {
       'import-x/extensions': ['.ts', '.tsx', '.js'],
-      // What others wrote imports nothing of ours: there is no way back through it, and reading it takes long.
+      // Packages import nothing from this repository. Parsing them would take long.
       'import-x/ignore': ['/node_modules/'],
       'import-x/parsers': { [join(import.meta.dirname, 'eslint-import-parser.js')]: ['.ts', '.tsx'] },
       'import-x/resolver-next': [
@@ -167,10 +99,10 @@ export default tseslint.config(
       'import-x/no-cycle': 'error',
       'import-x/no-extraneous-dependencies': 'error',
       'import-x/no-default-export': 'error',
-      'import-x/no-restricted-paths': ['error', { zones: [...walls, ...consoleWalls] }],
+      'import-x/no-restricted-paths': ['error', { zones: [...importZones, ...consoleImportZones] }],
       'no-restricted-properties': [
         'error',
-        { object: 'process', property: 'env', message: 'Only config.ts reads the environment.' },
+        { object: 'process', property: 'env', message: 'Only config/config.ts reads the environment.' },
         { object: 'Date', property: 'now', message: 'Take the time from the clock that is passed in.' },
       ],
       'no-restricted-syntax': [
@@ -194,7 +126,12 @@ export default tseslint.config(
     },
   },
   {
-    files: ['server/src/config.ts', 'server/src/clock.ts', 'client/src/clock.ts', 'console/src/ui/time.tsx'],
+    files: [
+      'server/src/config/config.ts',
+      'server/src/clock.ts',
+      'client/src/clock.ts',
+      'console/src/ui/time.tsx',
+    ],
     rules: { 'no-restricted-properties': 'off' },
   },
   {
@@ -202,7 +139,10 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': ['error', { paths: ofDatabase, patterns: [ofTraces] }] },
   },
   {
-    files: ['server/src/tracing/**', 'server/src/spans*.ts', 'server/src/**/traced-*.ts'],
+    files: [
+      'server/src/observability/{tracing,trace-collector,spans,spans.test}.ts',
+      'server/src/**/traced-*.ts',
+    ],
     rules: { 'no-restricted-imports': ['error', { paths: [...ofDatabase, ofClient] }] },
   },
   {
@@ -238,7 +178,7 @@ export default tseslint.config(
     rules: { 'no-restricted-imports': 'off', 'import-x/no-default-export': 'off' },
   },
   {
-    files: ['server/src/database/{sqlite,postgres}{,-*}.ts', 'tests/**', 'bench/**', 'examples/**'],
+    files: ['server/src/database/{sqlite,postgres}/**', 'tests/**', 'bench/**', 'examples/**'],
     rules: { 'no-restricted-imports': 'off' },
   },
   { files: ['docs/**'], rules: { 'import-x/no-extraneous-dependencies': 'off' } },
@@ -249,7 +189,7 @@ export default tseslint.config(
   {
     files: ['**/*.test.ts', 'tests/**', 'bench/**', 'examples/**'],
     rules: {
-      // node:test tells how a test ended by itself.
+      // node:test reports the result of a test by itself.
       '@typescript-eslint/no-floating-promises': [
         'error',
         {

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
-import { nearestName } from '../server/src/nearest-name.ts';
+import { nearestName } from '../server/src/config/nearest-name.ts';
 import { startBaseline, startLoad } from './measure.ts';
 import { sizing } from '../tests/sizing/sizing.ts';
 import { abuse } from '../tests/overload/abuse.ts';

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import type { Client } from '@espalier/client';
-import { createTreeReads, levelPageSize } from '../console/src/tree/tree-documents.ts';
-import type { Credentials } from '../tests/api-client.ts';
+import { createTreeReads, levelPageSize } from '../console/src/tree/state/tree-queries.ts';
+import type { Credentials } from '../tests/support/api-client.ts';
 import { graphQuery, rootNameQuery } from '../tests/contract/graph-queries.ts';
 import { baselineFor, measureCpu, siteSubject, tryRequest, type SentRequest } from './measure.ts';
 import { post, recordRequest, type BenchRequest } from './request.ts';

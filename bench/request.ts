@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createClient, type Client } from '@espalier/client';
-import type { Credentials } from '../tests/api-client.ts';
+import type { Credentials } from '../tests/support/api-client.ts';
 
 export interface BenchRequest {
   readonly method: 'POST';

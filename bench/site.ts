@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LoginResponse } from '@espalier/contract';
 import pg from 'pg';
-import { ApiClient, type Credentials } from '../tests/api-client.ts';
+import { ApiClient, type Credentials } from '../tests/support/api-client.ts';
 import { administrator, NodeProcess } from '../tests/many-nodes/node-process.ts';
 import { PostgresServer } from '../tests/postgres/postgres-server.ts';
 import { childrenOf, familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
@@ -110,7 +110,7 @@ export class Site {
   async asker(): Promise<Ask> {
     const client = new ApiClient(this.url, this.#options.signal);
     const authToken = await this.logIn();
-    return (query, variables = {}) => client.ask(query, variables, authToken);
+    return (query, variables = {}) => client.query(query, variables, authToken);
   }
 
   async stop(): Promise<void> {

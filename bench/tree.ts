@@ -1,7 +1,7 @@
 /** The tree of folders that the scenarios read and change. It is imported over HTTP, so it does not depend on tables. */
 
 import type { ImportedFolder } from '@espalier/client';
-import type { Credentials } from '../tests/api-client.ts';
+import type { Credentials } from '../tests/support/api-client.ts';
 
 /** Runs a query as the administrator. */
 export type Ask = <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;

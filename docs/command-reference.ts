@@ -4,9 +4,9 @@ import { commandHelp, type Command } from '../server/src/cli/command.ts';
 import type { ListedCommand } from '../server/src/cli/command.ts';
 import { commandGroups } from '../server/src/cli/commands.ts';
 import { exitCodes } from '../server/src/cli/failures.ts';
-import { environmentName, settingGroups } from '../server/src/config.ts';
-import { commandLineSettings } from '../server/src/settings/command-line-settings.ts';
-import type { Setting } from '../server/src/settings/setting.ts';
+import { environmentName, settingGroups } from '../server/src/config/config.ts';
+import { commandLineSettings } from '../server/src/config/start-settings.ts';
+import type { Setting } from '../server/src/config/setting.ts';
 
 const serverSettings = Object.values(settingGroups).flatMap((group) => Object.values(group));
 const ofCommandLine: readonly Setting<unknown>[] = Object.values(commandLineSettings);

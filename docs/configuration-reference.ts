@@ -1,7 +1,7 @@
 /** The page of all settings, from the tables that the server reads them by. */
 
-import { environmentName, flagsOf, settingGroups } from '../server/src/config.ts';
-import type { Setting } from '../server/src/settings/setting.ts';
+import { environmentName, flagsOf, settingGroups } from '../server/src/config/config.ts';
+import type { Setting } from '../server/src/config/setting.ts';
 import { markdownTable } from './markdown-table.ts';
 
 export type SettingGroups = Readonly<Record<string, Readonly<Record<string, Setting<unknown>>>>>;

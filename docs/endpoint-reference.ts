@@ -3,8 +3,8 @@
 import {
   bodies,
   endpoints,
-  refusalsOf,
-  shownCode,
+  listRefusals,
+  formatCode,
   type BodyName,
   type Endpoint,
   type ObjectSchema,
@@ -43,9 +43,9 @@ function endpointSection(endpoint: Endpoint): string {
   const headerLines = Object.entries(headers).map(
     ([name, { description: about }]) => `\n- Optional header of a POST, \`${name}\`: ${about}`,
   );
-  const rows = refusalsOf(endpoint).map(([code, { status, when }]) => [
+  const rows = listRefusals(endpoint).map(([code, { status, when }]) => [
     String(status),
-    `\`${shownCode(endpoint, code)}\``,
+    `\`${formatCode(endpoint, code)}\``,
     when,
   ]);
   return `## ${methods.toReversed().join(' or ')} ${path}

@@ -8,7 +8,7 @@ import {
   endpoints,
   graphCodes,
   refusals,
-  refusalsOf,
+  listRefusals,
   toGraphCode,
   type CloseName,
   type Endpoint,
@@ -168,7 +168,7 @@ function placesOf(code: RefusalCode, all: Readonly<Record<string, Endpoint>>): s
   const paths = new Map<number, string[]>();
   for (const endpoint of Object.values(all)) {
     if (endpoint.refusalFormat !== 'problem') continue;
-    const found = refusalsOf(endpoint).find(([other]) => other === code);
+    const found = listRefusals(endpoint).find(([other]) => other === code);
     if (!found) continue;
     const [, { status }] = found;
     paths.set(status, [...(paths.get(status) ?? []), `\`${endpoint.path}\``]);

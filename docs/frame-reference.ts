@@ -4,7 +4,7 @@ import { conversations, type Conversation, type ExampleFrame } from './socket-co
 import { markdownTable } from './markdown-table.ts';
 
 export function frameReference(all: readonly Conversation[] = conversations): string {
-  const protocols = [...new Set(all.map(({ dialect }) => dialect.protocol))];
+  const protocols = [...new Set(all.map(({ dialect }) => dialect.name))];
   return `<!-- Made by npm run generate. -->
 
 # Socket frames
@@ -13,7 +13,7 @@ All that is said over a WebSocket at \`/graphql\` or \`/graphql/ws\`: frames of 
 sub-protocols is spoken, the client says when it opens the socket (\`Sec-WebSocket-Protocol\`). [Live](live.md) tells how to use it, [Errors](errors.md#close-codes-of-sockets) why
 a socket is closed. A test has these conversations with a real server. \`→\` is sent by the client.
 
-${protocols.map((protocol) => protocolSection(all.filter(({ dialect }) => dialect.protocol === protocol))).join('\n\n')}
+${protocols.map((protocol) => protocolSection(all.filter(({ dialect }) => dialect.name === protocol))).join('\n\n')}
 `;
 }
 
@@ -26,7 +26,7 @@ function protocolSection(talks: readonly Conversation[]): string {
     `${about[0]!.toUpperCase()}${about.slice(1)}.`,
   ]);
   return [
-    `## \`${talks[0]!.dialect.protocol}\``,
+    `## \`${talks[0]!.dialect.name}\``,
     markdownTable(['Frame', '', 'What it is'], rows),
     ...talks.map((talk) => ['```text', ...talk.frames.flatMap(linesOf), '```'].join('\n')),
   ].join('\n\n');

@@ -1,7 +1,7 @@
 /** The pages that are made from the code, by path, and how each is written. Nothing is read or written here. */
 
 import { printSchema } from 'graphql';
-import { createSchema } from '../server/src/graph/schema.ts';
+import { createSchema } from '../server/src/graph/schema/schema.ts';
 import { commandReference } from './command-reference.ts';
 import { configurationReference } from './configuration-reference.ts';
 import { endpointReference } from './endpoint-reference.ts';

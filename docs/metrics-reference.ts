@@ -1,10 +1,10 @@
 /** The page of the metrics: those of the catalogue, and those of the process as prom-client names them. */
 
-import { catalogue, type Described } from '../server/src/metrics/catalogue.ts';
-import { Metrics } from '../server/src/metrics/metrics.ts';
+import { catalogue, type MetricDescription } from '../server/src/observability/metric-catalogue.ts';
+import { Metrics } from '../server/src/observability/metrics.ts';
 
 export async function metricsReference(
-  described: Readonly<Record<string, Described>> = catalogue,
+  described: Readonly<Record<string, MetricDescription>> = catalogue,
 ): Promise<string> {
   const own = Object.values(described);
   const samples = await new Metrics({ login: '/login', refresh: '/login/refresh' }).samples();
@@ -47,11 +47,11 @@ ${others.map(({ name, type, help }) => `| \`${name}\` | ${String(type)} | ${help
 `;
 }
 
-function section({ name, type, help, labels = {}, bounds, together }: Described): string {
+function section({ name, type, help, labels = {}, bounds, aggregation }: MetricDescription): string {
   const facts = [
     ...Object.entries(labels).map(([label, meaning]) => `- Label \`${label}\`: ${meaning}.`),
     ...(bounds ? [`- Buckets up to: ${bounds.join(', ')}.`] : []),
-    ...(together ? [`- Of several workers: ${shownTogether[together]}.`] : []),
+    ...(aggregation ? [`- Of several workers: ${shownTogether[aggregation]}.`] : []),
   ];
   return `### ${name}
 

@@ -19,7 +19,7 @@ interface SignedIn {
 
 export async function spendAnHour(bed: ConsoleBed): Promise<void> {
   const { demo, tree } = bed;
-  const server = tree.bed;
+  const server = tree.testbed;
   const post = (path: string, body: object, agent: string, authToken?: string) =>
     server.postRaw(path, JSON.stringify(body), {
       'content-type': 'application/json',
@@ -38,7 +38,7 @@ export async function spendAnHour(bed: ConsoleBed): Promise<void> {
     return { agent, pair: answer.json<LoginResponse>() };
   };
   const work = (name: string, input: Record<string, unknown>) =>
-    tree.run(name, input, 'cursor', signedIn[0]!.pair.authToken);
+    tree.mutate(name, input, 'cursor', signedIn[0]!.pair.authToken);
   const campus = await demo.idOf('/Places/Harbour Campus');
 
   /** By the minute in which it happens. */

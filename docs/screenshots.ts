@@ -48,7 +48,7 @@ try {
 
 async function openTab(): Promise<Page> {
   const page = await bed.newTab(wide);
-  await page.clock.setFixedTime(bed.tree.bed.clock.now());
+  await page.clock.setFixedTime(bed.tree.testbed.clock.now());
   // What is only so on this machine.
   const { version } = JSON.parse(readFileSync(join(root, 'server/package.json'), 'utf8')) as {
     version: string;

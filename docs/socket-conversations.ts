@@ -3,8 +3,8 @@
  * real server: `…` is what varies.
  */
 
-import type { Dialect } from '../server/src/http/socket-dialects.ts';
-import { legacyDialect, transportDialect } from '../server/src/http/socket-dialects.ts';
+import type { SocketProtocol } from '../server/src/http/websocket/protocols.ts';
+import { legacyProtocol, transportProtocol } from '../server/src/http/websocket/protocols.ts';
 
 export interface ExampleFrame {
   readonly from: 'client' | 'server';
@@ -15,7 +15,7 @@ export interface ExampleFrame {
 }
 
 export interface Conversation {
-  readonly dialect: Dialect;
+  readonly dialect: SocketProtocol;
   readonly frames: readonly ExampleFrame[];
 }
 
@@ -32,7 +32,7 @@ const wrong = {
 
 export const conversations: readonly Conversation[] = [
   {
-    dialect: transportDialect,
+    dialect: transportProtocol,
     frames: [
       {
         from: 'client',
@@ -95,7 +95,7 @@ export const conversations: readonly Conversation[] = [
     ],
   },
   {
-    dialect: legacyDialect,
+    dialect: legacyProtocol,
     frames: [
       {
         from: 'client',
@@ -142,7 +142,7 @@ export const conversations: readonly Conversation[] = [
     ],
   },
   {
-    dialect: legacyDialect,
+    dialect: legacyProtocol,
     frames: [
       { from: 'client', about: '', frame: { type: 'connection_init' } },
       {

@@ -1,6 +1,6 @@
 /**
- * `npm run check:code`: what `tsc --noEmit` and `eslint .` say, in one process, since both want to know the type of
- * everything: asked once, it takes less. Knows no rule by itself.
+ * `npm run check:code`: reports the errors of `tsc --noEmit` and `eslint .` from one process. Both need the types of
+ * the whole repository, so computing them once saves time.
  */
 
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ import { ESLint } from 'eslint';
 import ts from 'typescript';
 
 const root = join(import.meta.dirname, '..');
-/** Files or folders to lint; types are of everything. */
-const given = process.argv.slice(2);
+/** Files or folders to lint. The type check always covers the whole repository. */
+const lintPaths = process.argv.slice(2);
 const projects = ['tsconfig.json', 'console/tsconfig.json'];
 
-const programs = projects.map(programOf);
+const programs = projects.map(createProgram);
 const mistakes = programs.flatMap((program) => ts.getPreEmitDiagnostics(program));
 if (mistakes.length > 0) {
   console.log(ts.formatDiagnosticsWithColorAndContext(mistakes, hostOf()));
@@ -26,14 +26,14 @@ const eslint = new ESLint({
     languageOptions: { parserOptions: { programs, projectService: false } },
   },
 });
-const results = await eslint.lintFiles(given.length > 0 ? given : ['.']);
+const results = await eslint.lintFiles(lintPaths.length > 0 ? lintPaths : ['.']);
 const formatter = await eslint.loadFormatter('stylish');
 const text = await formatter.format(results, {});
 if (text) console.log(text);
 if (results.some(({ errorCount }) => errorCount > 0)) process.exitCode = 1;
 
-/** As `tsc --project` makes it. */
-function programOf(project: string): ts.Program {
+/** Creates the program that `tsc --project` would create. */
+function createProgram(project: string): ts.Program {
   const host: ts.ParseConfigFileHost = {
     ...ts.sys,
     onUnRecoverableConfigFileDiagnostic(mistake) {

@@ -1,7 +1,7 @@
 /**
- * The test command: every test on every database, or what its arguments choose, which are those of `node --test`.
- * Brings a PostgreSQL and, on Debian, the programs that they run; ends with how many tests ran on which database, and
- * which files took longest.
+ * Runs the test suite on both databases. Its arguments are those of `node --test`.
+ * Starts a PostgreSQL server and, on Debian, installs the programs that tests need. Prints the test counts for each
+ * database and the slowest files.
  */
 
 import { spawn } from 'node:child_process';
@@ -9,14 +9,14 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withDatabaseFolder } from './database-folder.ts';
-import { providePackages } from './debian-packages.ts';
-import { slowestFiles, timesVariable } from './file-times.ts';
+import { withDatabaseFolder } from './runner/database-folder.ts';
+import { providePackages } from './runner/debian-packages.ts';
+import { formatSlowestFiles, timesVariable } from './runner/file-times.ts';
 import { withPostgres } from './postgres/provided-postgres.ts';
-import { withPreparedTemplates } from './prepared-templates.ts';
+import { withPreparedTemplates } from './runner/prepared-templates.ts';
 import { folderVariable, leaveRecord } from './secrets/secret-record.ts';
 import { searchSuite } from './secrets/suite-secrets.ts';
-import { writeGroups } from './test-groups.ts';
+import { writeGroups } from './runner/test-groups.ts';
 
 const everything = ['contract', 'client', 'console', 'server']
   .map((workspace) => `${workspace}/src/**/*.test.ts`)
@@ -24,12 +24,12 @@ const everything = ['contract', 'client', 'console', 'server']
 const root = join(import.meta.dirname, '..');
 const compileCache = join(root, 'node_modules/.cache/espalier-tests');
 
-const given = process.argv.slice(2);
-const named = given.filter((argument) => !argument.startsWith('-'));
-const files = named.length > 0 ? [] : everything;
-const preloaded = files.length > 0 ? ['leave-times.ts', 'untracked-promises.ts'] : [];
+const cliArguments = process.argv.slice(2);
+const namedFiles = cliArguments.filter((argument) => !argument.startsWith('-'));
+const files = namedFiles.length > 0 ? [] : everything;
+const preloaded = files.length > 0 ? ['record-file-times.ts', 'untracked-promises.ts'] : [];
 try {
-  providePackages([...named, ...files]);
+  providePackages([...namedFiles, ...files]);
 } catch (error) {
   console.error((error as Error).message);
   process.exit(1);
@@ -45,7 +45,7 @@ try {
     (log) => leaveRecord(secretsFolder, { file: 'PostgreSQL', secrets: [] }, log),
   );
   process.stdout.write(readFileSync(countsFile, 'utf8'));
-  if (files.length > 0) process.stdout.write(slowestFiles(process.env[timesVariable] ?? timesFolder));
+  if (files.length > 0) process.stdout.write(formatSlowestFiles(process.env[timesVariable] ?? timesFolder));
   const { isClean, report } = searchSuite(secretsFolder);
   process.stdout.write(report);
   if (!isClean) process.exitCode = 1;
@@ -53,26 +53,25 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Answers with the exit code. */
 async function runTests(): Promise<number> {
-  const reporters = { spec: 'stdout', [join(root, 'tests/count-reporter.ts')]: countsFile };
+  const reporters = { spec: 'stdout', [join(root, 'tests/runner/count-reporter.ts')]: countsFile };
   const child = spawn(
     process.execPath,
     [
       '--conditions=espalier-source',
-      ...preloaded.map((name) => `--import=${join(root, 'tests', name)}`),
+      ...preloaded.map((name) => `--import=${join(root, 'tests/runner', name)}`),
       '--test',
       '--test-timeout=180000',
-      // Part of a test is waiting: for a disk, a database, another process.
+      // Tests often wait for a disk, a database or another process, so run twice as many as there are cores.
       `--test-concurrency=${availableParallelism() * 2}`,
       ...Object.entries(reporters).flatMap(([reporter, destination]) => [
         `--test-reporter=${reporter}`,
         `--test-reporter-destination=${destination}`,
       ]),
-      ...given,
+      ...cliArguments,
       ...(files.length > 0 ? [writeGroups(files, join(folder, 'groups'))] : []),
     ],
-    // There are many processes: what one has compiled, the next need not.
+    // The processes share a compile cache.
     {
       cwd: root,
       stdio: 'inherit',
@@ -85,7 +84,7 @@ async function runTests(): Promise<number> {
     },
   );
   const ended = once(child, 'exit') as Promise<[code: number | null]>;
-  // Whoever presses Ctrl-C stops the tests too; then there is still a server to stop.
+  // Ctrl-C reaches the child process as well. This process stays alive because it still has to stop PostgreSQL.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   process.on('SIGHUP', () => child.kill('SIGHUP'));

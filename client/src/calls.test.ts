@@ -1,4 +1,4 @@
-/** Calls against a scripted server: what is asked again, under which key, and what is not. */
+/** Tests calls against a scripted server: which are retried, with which idempotency key, and which are not. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -13,7 +13,7 @@ const json = (value: unknown, init?: ResponseInit) => Response.json(value, init)
 const good = () => json({ data: { a: 1 } });
 const unavailable = [{ message: 'Busy.', extensions: { code: 'UNAVAILABLE' } }];
 
-/** A client with a session, whose server gives these replies in turn. */
+/** Creates a logged-in client whose server sends these replies in order. */
 function scripted(replies: readonly Reply[], options: Partial<ClientOptions> = {}) {
   const sent: { path: string; init: RequestInit; headers: Headers }[] = [];
   const storage = memoryStorage();
@@ -38,7 +38,7 @@ async function failure(work: Promise<unknown>): Promise<EspalierError> {
 }
 
 describe('calls', { timeout: 30_000 }, () => {
-  const passing: readonly (readonly [string, () => Reply])[] = [
+  const transientReplies: readonly (readonly [string, () => Reply])[] = [
     ['a lost connection', () => new TypeError('fetch failed')],
     ['a page of a proxy with 502', () => new Response('<html>', { status: 502, headers: html })],
     ['a problem with 503', () => json({ code: 'UNAVAILABLE', detail: 'Busy.' }, { status: 503 })],
@@ -51,8 +51,8 @@ describe('calls', { timeout: 30_000 }, () => {
     ['a cut answer', () => new Response('{"data":{"a"', { headers: { 'content-type': 'application/json' } })],
     ['UNAVAILABLE in a 200', () => json({ data: { a: 1, b: null }, errors: unavailable })],
   ];
-  for (const [what, reply] of passing) {
-    test(`${what}: is asked again, a mutation under the same key`, async () => {
+  for (const [what, reply] of transientReplies) {
+    test(`retries after ${what}, and a mutation with the same idempotency key`, async () => {
       const queried = scripted([reply(), good()]);
       assert.deepEqual(await queried.client.query('{a}', { b: 1 }), { a: 1 });
       assert.equal(queried.sent.length, 2);
@@ -70,7 +70,7 @@ describe('calls', { timeout: 30_000 }, () => {
     });
   }
 
-  test('errors of the graph are told with code, request and partial data, and not asked again', async () => {
+  test('rejects GraphQL errors with code, request id and partial data, without a retry', async () => {
     const errors = [
       { message: 'No.', path: ['b'], extensions: { code: 'FORBIDDEN', requestId: 'r1' } },
       { message: 'Neither.' },
@@ -89,7 +89,7 @@ describe('calls', { timeout: 30_000 }, () => {
     }
   });
 
-  const strangers: readonly (readonly [string, () => Response, RegExp])[] = [
+  const foreignReplies: readonly (readonly [string, () => Response, RegExp])[] = [
     [
       'a page that is not there',
       () => new Response('', { status: 404, headers: html }),
@@ -114,15 +114,15 @@ describe('calls', { timeout: 30_000 }, () => {
       /sends elsewhere, to https:\/\/other\.test\//,
     ],
   ];
-  for (const [what, reply, message] of strangers) {
-    test(`${what}: is told to be no Espalier server, and not asked again`, async () => {
-      for (const ask of [
+  for (const [what, reply, message] of foreignReplies) {
+    test(`rejects ${what} as NOT_ESPALIER, without a retry`, async () => {
+      for (const send of [
         (client: Client) => client.query('{a}'),
         (client: Client) => client.login({ username: 'ann', password: 'walnut cabin' }),
         (client: Client) => client.verify(),
       ]) {
         const { client, sent } = scripted([reply()]);
-        const error = await failure(ask(client));
+        const error = await failure(send(client));
         assert.equal(error.code, 'NOT_ESPALIER');
         assert.match(error.message, message);
         assert.ok(error.message.includes(`${url}/`));
@@ -133,7 +133,7 @@ describe('calls', { timeout: 30_000 }, () => {
     });
   }
 
-  test('a pause longer than there is time is not waited for', async () => {
+  test('does not wait for a Retry-After longer than the retry time', async () => {
     const busy = () => json({ errors: unavailable }, { status: 503, headers: { 'retry-after': '60' } });
     const { client, sent } = scripted([busy()]);
     const error = await failure(client.query('{a}'));
@@ -142,9 +142,9 @@ describe('calls', { timeout: 30_000 }, () => {
     assert.equal(sent.length, 1);
   });
 
-  test('it is asked until the time is over, and says why', async () => {
+  test('retries until the retry time is over, and gives the reason', async () => {
     let now = 0;
-    // Ten seconds for each try.
+    // Each attempt takes ten seconds.
     const clock = { now: () => (now += 5_000) };
     const cause = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const refused = new TypeError('fetch failed', { cause });
@@ -153,24 +153,24 @@ describe('calls', { timeout: 30_000 }, () => {
     assert.equal(error.code, 'UNREACHABLE');
     assert.equal(error.message, `${url} cannot be reached: ECONNREFUSED.`);
     assert.equal(error.cause, refused);
-    assert.ok(sent.length > 1 && sent.length < 8, `${sent.length} tries`);
+    assert.ok(sent.length > 1 && sent.length < 8, `${sent.length} attempts`);
   });
 
-  test('a certificate that is not trusted is not asked again', async () => {
+  test('does not retry after an untrusted certificate', async () => {
     const cause = Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
     const { client, sent } = scripted([new TypeError('fetch failed', { cause })]);
     assert.match((await failure(client.query('{a}'))).message, /DEPTH_ZERO_SELF_SIGNED_CERT/);
     assert.equal(sent.length, 1);
   });
 
-  test('no answer is waited for as long as is told', async () => {
+  test('ends an attempt after the timeout of the client or of the call', async () => {
     const { client } = scripted(['never', 'never'], { retrySeconds: 0, timeoutSeconds: 0.02 });
     assert.match((await failure(client.query('{a}'))).message, /no answer within 0.02 s/);
     const error = await failure(client.query('{a}', undefined, { timeoutSeconds: 0.01 }));
     assert.match(error.message, /no answer within 0.01 s/);
   });
 
-  test('a signal ends a call at once, with its reason, wherever it is', async () => {
+  test('rejects with the reason of the signal during a request, a pause or a refresh', async () => {
     const reason = new Error('Enough.');
     const expired = json(
       { errors: [{ message: 'No.', extensions: { code: 'INVALID_AUTH_TOKEN' } }] },
@@ -181,20 +181,20 @@ describe('calls', { timeout: 30_000 }, () => {
       [new TypeError('fetch failed'), 'never'],
       [expired, 'never'],
     ] as Reply[][]) {
-      const leaving = new AbortController();
-      // What nobody waits for any more does not keep the test.
+      const aborting = new AbortController();
+      // Short, because abandoned requests would keep the test running.
       const { client, sent } = scripted(replies, { timeoutSeconds: 1, retrySeconds: 1 });
-      const call = client.mutate('mutation{a}', undefined, { signal: leaving.signal });
+      const call = client.mutate('mutation{a}', undefined, { signal: aborting.signal });
       while (sent.length < 1) await new Promise(setImmediate);
       await new Promise(setImmediate);
-      leaving.abort(reason);
+      aborting.abort(reason);
       await assert.rejects(call, reason);
-      await assert.rejects(client.query('{a}', undefined, { signal: leaving.signal }), reason);
+      await assert.rejects(client.query('{a}', undefined, { signal: aborting.signal }), reason);
       assert.ok(sent.length <= 2);
     }
   });
 
-  test('an error holds neither a token nor a password', async () => {
+  test('puts neither a token nor a password into an error', async () => {
     const { client, storage } = scripted(Array<Reply>(4).fill(new TypeError('fetch failed')), {
       retrySeconds: 0,
     });
@@ -210,7 +210,7 @@ describe('calls', { timeout: 30_000 }, () => {
     }
   });
 
-  test('headers of the client go with each request, and do not displace its own', async () => {
+  test('sends the headers of the client with each request, and does not let them replace its own', async () => {
     const headers = { 'User-Agent': 'tests', Authorization: 'Basic x' };
     const { client, sent } = scripted([good()], { headers });
     await client.query('{a}');
@@ -219,17 +219,17 @@ describe('calls', { timeout: 30_000 }, () => {
   });
 });
 
-describe('the url of a client', () => {
-  test('is the API root, without a slash at its end', () => {
+describe('client url', () => {
+  test('loses its trailing slashes, query and fragment', () => {
     assert.equal(createClient({ url: 'http://a.test' }).url, 'http://a.test');
     assert.equal(createClient({ url: 'https://a.test:444/b//' }).url, 'https://a.test:444/b');
     assert.equal(createClient({ url: new URL('http://a.test/b/?c#d') }).url, 'http://a.test/b');
   });
 
-  test('is refused if it is none, and is not repeated if it holds a password', () => {
-    for (const given of ['', 'a.test', 'ftp://a.test', '/', 'http://ann:secret-password@a.test']) {
+  test('is rejected if it is invalid or has a password, which the error does not contain', () => {
+    for (const invalid of ['', 'a.test', 'ftp://a.test', '/', 'http://ann:secret-password@a.test']) {
       assert.throws(
-        () => createClient({ url: given }),
+        () => createClient({ url: invalid }),
         (error) =>
           error instanceof EspalierError && error.code === 'BAD_INPUT' && !error.message.includes('secret'),
       );

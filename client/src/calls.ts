@@ -1,24 +1,21 @@
-/** Queries and mutations: one request each, asked again as it is when a reply is lost. */
+/** Runs queries and mutations: one request each, retried unchanged when a response is lost. */
 
-import { claimsOf } from './auth-token.ts';
 import { documentText, type GraphDocument, type NoVariables } from './document.ts';
-import { graphError, isGraphErrors } from './errors.ts';
-import { Passing, type Requests } from './requests.ts';
+import { graphError, isGraphErrors, type EspalierError } from './errors.ts';
+import { TransientFailure, type Requests } from './requests.ts';
 import type { Session } from './session.ts';
+import { readClaims } from './token-storage.ts';
 
 export interface CallOptions {
-  /** Gives up at once: the call rejects with the reason of the signal. What was sent may have been done. */
+  /** Aborts the call: it rejects with the reason of the signal. The server may already have run a mutation. */
   readonly signal?: AbortSignal | undefined;
-  /** Which operation to run, if the document has several. */
+  /** The operation to run, if the document has several. */
   readonly operationName?: string | undefined;
-  /** How long an answer is waited for each time, instead of the client's `timeoutSeconds`. */
+  /** Timeout of each attempt, in seconds. Default: the client's `timeoutSeconds`. */
   readonly timeoutSeconds?: number | undefined;
 }
 
-/**
- * Runs a document, as often as it takes. Variables that a document needs are asked for by its type; of a text nothing is
- * known.
- */
+/** Runs a document and retries it. A typed document requires its variables; a string accepts any. */
 export interface RunDocument {
   <Result = Record<string, unknown>>(
     document: GraphDocument<Result, NoVariables>,
@@ -32,8 +29,7 @@ export interface RunDocument {
   ): Promise<Result>;
 }
 
-/** The ways to run one. */
-export interface RunsDocuments {
+export interface DocumentRunner {
   readonly query: RunDocument;
   readonly mutate: RunDocument;
 }
@@ -45,54 +41,54 @@ export interface Call {
   readonly isMutation?: boolean;
 }
 
-export async function call(requests: Requests, session: Session, given: Call): Promise<unknown> {
-  const { signal, timeoutSeconds, operationName } = given.options ?? {};
-  const query = documentText(given.document);
-  // Once, however often it is sent: it may be an import of many megabytes.
-  const body = JSON.stringify({ query, variables: given.variables, operationName });
-  const isMutation = given.isMutation || /\bmutation\b/.test(query);
-  // The server does each field of what comes under one key once, and answers a repetition with what it has done.
+export async function call(requests: Requests, session: Session, options: Call): Promise<unknown> {
+  const { signal, timeoutSeconds, operationName } = options.options ?? {};
+  const query = documentText(options.document);
+  // Encoded once for all attempts, because it can be an import of many megabytes.
+  const body = JSON.stringify({ query, variables: options.variables, operationName });
+  const isMutation = options.isMutation || /\bmutation\b/.test(query);
+  // The server runs each mutation field once per key, and answers a repetition with the first result.
   const idempotencyKey = isMutation ? randomUuid() : undefined;
-  let refused: string | undefined;
-  let lost: { readonly passing: Passing; readonly userId: string | undefined } | undefined;
+  let rejectedToken: string | undefined;
+  let lastFailure: { readonly error: EspalierError; readonly userId: string | undefined } | undefined;
 
-  const ask = async (): Promise<Passing | { data: unknown }> => {
-    const authToken = await session.authToken({ refused, signal });
-    const userId = claimsOf(authToken).sub;
-    // A key is that of one user: somebody else, who has logged in meanwhile, would do it again.
-    if (isMutation && lost && lost.userId !== userId) throw lost.passing.error;
-    const answer = await requests.post('/graphql', {
+  const send = async (): Promise<TransientFailure | { data: unknown }> => {
+    const authToken = await session.authToken({ refused: rejectedToken, signal });
+    const userId = readClaims(authToken).sub;
+    // An idempotency key belongs to one user: if another user has logged in, a retry would run the mutation again.
+    if (isMutation && lastFailure && lastFailure.userId !== userId) throw lastFailure.error;
+    const response = await requests.post('/graphql', {
       body,
       authToken,
       idempotencyKey,
       signal,
       timeoutSeconds,
     });
-    if (answer instanceof Passing) {
-      lost = { passing: answer, userId };
-      return answer;
+    if (response instanceof TransientFailure) {
+      lastFailure = { error: response.error, userId };
+      return response;
     }
-    const { status, value } = answer;
+    const { status, value } = response;
     const { data, errors } = value;
     if (status === 401) {
-      const refusal = requests.refusal(answer);
-      if (refusal.code === 'NOT_ESPALIER') throw refusal;
-      const isFirst = refused === undefined;
-      refused = authToken;
-      return isFirst ? ask() : new Passing(refusal);
+      const error = requests.toError(response);
+      if (error.code === 'NOT_ESPALIER') throw error;
+      const isFirst = rejectedToken === undefined;
+      rejectedToken = authToken;
+      return isFirst ? send() : new TransientFailure(error);
     }
     if (isGraphErrors(errors) && status < 300) {
       const error = graphError(errors, { status, data });
-      if (error.code === 'UNAVAILABLE') return new Passing(error);
+      if (error.code === 'UNAVAILABLE') return new TransientFailure(error);
       throw error;
     }
-    if (status !== 200 || data === undefined) throw requests.refusal(answer);
+    if (status !== 200 || data === undefined) throw requests.toError(response);
     return { data };
   };
-  return (await requests.persist(ask, { signal })).data;
+  return (await requests.retry(send, { signal })).data;
 }
 
-/** As `crypto.randomUUID`, which pages without TLS do not have. */
+/** Replaces `crypto.randomUUID`, which browsers offer only on pages with TLS. */
 function randomUuid(): string {
   return '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) => {
     const random = crypto.getRandomValues(new Uint8Array(1))[0]! & 15;

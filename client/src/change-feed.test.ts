@@ -1,48 +1,48 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createChangeFeed } from './change-feed.ts';
+import { ChangeFeed } from './change-feed.ts';
 
-async function allOf(changes: AsyncIterable<number>): Promise<number[]> {
+async function collect(changes: AsyncIterable<number>): Promise<number[]> {
   const all: number[] = [];
   for await (const change of changes) all.push(change);
   return all;
 }
 
-describe('a feed of changes', () => {
-  test('gives every iterator all that happens from when it began', async () => {
-    const feed = createChangeFeed<number>();
+describe('change feed', () => {
+  test('gives every iterator all changes since it started', async () => {
+    const feed = new ChangeFeed<number>();
     const first = feed[Symbol.asyncIterator]();
-    feed.tell(1);
+    feed.publish(1);
     const second = feed[Symbol.asyncIterator]();
-    feed.tell(2);
+    feed.publish(2);
     feed.end();
-    assert.deepEqual(await allOf(first), [1, 2]);
-    assert.deepEqual(await allOf(second), [2]);
+    assert.deepEqual(await collect(first), [1, 2]);
+    assert.deepEqual(await collect(second), [2]);
   });
 
-  test('answers several who ask at once in the order in which they asked', async () => {
-    const feed = createChangeFeed<number>();
+  test('resolves concurrent reads in order', async () => {
+    const feed = new ChangeFeed<number>();
     const iterator = feed[Symbol.asyncIterator]();
-    const asked = [iterator.next(), iterator.next()];
-    feed.tell(1);
-    feed.tell(2);
+    const reads = [iterator.next(), iterator.next()];
+    feed.publish(1);
+    feed.publish(2);
     assert.deepEqual(
-      (await Promise.all(asked)).map(({ value }) => value as number),
+      (await Promise.all(reads)).map(({ value }) => value as number),
       [1, 2],
     );
   });
 
-  test('ends an iterator that is told to return while it waits', async () => {
-    const iterator = createChangeFeed<number>()[Symbol.asyncIterator]();
-    const asked = iterator.next();
+  test('ends a pending read when the iterator returns', async () => {
+    const iterator = new ChangeFeed<number>()[Symbol.asyncIterator]();
+    const reads = iterator.next();
     await iterator.return!();
-    assert.equal((await asked).done, true);
+    assert.equal((await reads).done, true);
   });
 
-  test('gives the rest before it throws why it is over, once, and to those who come later at once', async () => {
-    const feed = createChangeFeed<number>();
+  test('returns queued changes before it throws the error once, and throws it in later iterators', async () => {
+    const feed = new ChangeFeed<number>();
     const iterator = feed[Symbol.asyncIterator]();
-    feed.tell(1);
+    feed.publish(1);
     feed.end(new Error('logged out'));
     assert.deepEqual(await iterator.next(), { value: 1, done: false });
     await assert.rejects(iterator.next(), /logged out/);
@@ -50,14 +50,14 @@ describe('a feed of changes', () => {
     await assert.rejects(feed[Symbol.asyncIterator]().next(), /logged out/);
   });
 
-  test('does not call a listener that has stopped', () => {
-    const feed = createChangeFeed<number>();
-    const heard: number[] = [];
-    const listener = (change: number) => void heard.push(change);
+  test('does not call a removed listener', () => {
+    const feed = new ChangeFeed<number>();
+    const received: number[] = [];
+    const listener = (change: number) => void received.push(change);
     const stops = [feed.listen(listener), feed.listen(listener)];
-    feed.tell(1);
+    feed.publish(1);
     stops[0]!();
-    feed.tell(2);
-    assert.deepEqual(heard, [1, 1, 2]);
+    feed.publish(2);
+    assert.deepEqual(received, [1, 1, 2]);
   });
 });

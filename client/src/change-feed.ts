@@ -1,85 +1,80 @@
-/** What happens, for any number of listeners and iterators, each of which gets all of it from when it began. */
+/** Delivers changes to any number of listeners and iterators. Each receives every change after it started. */
 
-export interface ChangeFeed<Change> extends AsyncIterable<Change> {
-  readonly tell: (change: Change) => void;
-  /** Nothing more comes; with an error, iterators throw it when they have given the rest. */
-  readonly end: (error?: unknown) => void;
-  /** Answers with how to stop. */
-  readonly listen: (listener: (change: Change) => void) => () => void;
-  [Symbol.asyncIterator](): AsyncIterableIterator<Change>;
-}
+type Listener<Change> = (change: Change) => void;
 
-export function createChangeFeed<Change>(): ChangeFeed<Change> {
-  const listeners = new Set<(change: Change) => void>();
-  /** Told when it is over. */
-  const waiting = new Set<() => void>();
-  let over: { readonly error?: unknown } | undefined;
+export class ChangeFeed<Change> implements AsyncIterable<Change> {
+  readonly #listeners = new Set<Listener<Change>>();
+  /** Wakes the iterators that wait for a change. */
+  readonly #wakeIterators = new Set<() => void>();
+  #ended: { readonly error?: unknown } | undefined;
 
-  const listen = (listener: (change: Change) => void) => {
-    // One and the same may listen twice.
-    const own = (change: Change) => listener(change);
-    listeners.add(own);
-    return () => void listeners.delete(own);
-  };
+  /** Returns a function that removes the listener. */
+  listen(listener: Listener<Change>): () => void {
+    // A wrapper, because the same function can be registered twice.
+    const wrapped = (change: Change) => listener(change);
+    this.#listeners.add(wrapped);
+    return () => void this.#listeners.delete(wrapped);
+  }
 
-  return {
-    listen,
-    tell(change) {
-      for (const listener of listeners) {
-        try {
-          listener(change);
-        } catch (error) {
-          // Of the listener alone, as an event target has it: whoever else listens is told all the same.
-          queueMicrotask(() => {
-            throw error as Error;
-          });
-        }
+  publish(change: Change): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        // Reported as an uncaught error, like that of an EventTarget listener, so that the other listeners still run.
+        queueMicrotask(() => {
+          throw error as Error;
+        });
       }
-    },
-    end(error) {
-      over ??= { error };
-      for (const wake of waiting) wake();
-    },
-    [Symbol.asyncIterator]() {
-      const queue: Change[] = [];
-      let asked: (() => void)[] = [];
-      let isStopped = false;
-      const wake = () => {
-        const woken = asked;
-        asked = [];
-        for (const each of woken) each();
-      };
-      const stopListening = listen((change) => {
-        queue.push(change);
-        wake();
-      });
-      const stop = () => {
-        isStopped = true;
-        queue.length = 0;
-        stopListening();
-        waiting.delete(wake);
-        wake();
-      };
-      waiting.add(wake);
-      return {
-        async next() {
-          while (queue.length === 0 && !isStopped && !over) {
-            await new Promise<void>((resolve) => asked.push(resolve));
-          }
-          if (queue.length > 0) return { value: queue.shift()!, done: false };
-          const error = isStopped ? undefined : over?.error;
-          stop();
-          if (error) throw error as Error;
-          return { value: undefined, done: true };
-        },
-        return() {
-          stop();
-          return Promise.resolve({ value: undefined, done: true });
-        },
-        [Symbol.asyncIterator]() {
-          return this;
-        },
-      };
-    },
-  };
+    }
+  }
+
+  /** Ends the feed. Iterators return their queued changes first, then throw the error if there is one. */
+  end(error?: unknown): void {
+    this.#ended ??= { error };
+    for (const wake of this.#wakeIterators) wake();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterableIterator<Change> {
+    const queue: Change[] = [];
+    let pendingReads: (() => void)[] = [];
+    let isStopped = false;
+    const wake = () => {
+      const woken = pendingReads;
+      pendingReads = [];
+      for (const resume of woken) resume();
+    };
+    const stopListening = this.listen((change) => {
+      queue.push(change);
+      wake();
+    });
+    const stop = () => {
+      isStopped = true;
+      queue.length = 0;
+      stopListening();
+      this.#wakeIterators.delete(wake);
+      wake();
+    };
+    this.#wakeIterators.add(wake);
+    const next = async (): Promise<IteratorResult<Change>> => {
+      while (queue.length === 0 && !isStopped && !this.#ended) {
+        await new Promise<void>((resolve) => pendingReads.push(resolve));
+      }
+      if (queue.length > 0) return { value: queue.shift()!, done: false };
+      const error = isStopped ? undefined : this.#ended?.error;
+      stop();
+      if (error) throw error as Error;
+      return { value: undefined, done: true };
+    };
+    return {
+      next,
+      return() {
+        stop();
+        return Promise.resolve({ value: undefined, done: true });
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
 }

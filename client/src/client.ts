@@ -1,73 +1,79 @@
-/** The client: one session with one server, and what is done with it. */
+/** Creates a client: one session with one server, and the calls, subscriptions and watched trees that use it. */
 
 import type { Client as SocketClient } from 'graphql-ws';
-import { apiRoot } from './api-root.ts';
 import { call, type CallOptions, type RunDocument } from './calls.ts';
 import { systemClock, type Clock } from './clock.ts';
 import type { GraphDocument } from './document.ts';
+import { EspalierError } from './errors.ts';
 import { createFolders, type Folders } from './folders.ts';
 import { GraphSocket, type SubscribeOptions } from './graph-socket.ts';
-import { requireWebSocket } from './noted-socket.ts';
 import { Requests } from './requests.ts';
 import { Session, type Credentials, type SessionEvent } from './session.ts';
 import { memoryStorage, type TokenStorage } from './token-storage.ts';
+import { requireWebSocket } from './tracked-socket.ts';
 import { watchTree, type WatchedTree, type WatchOptions } from './watched-tree.ts';
 
 export type { CallOptions, Credentials, RunDocument, SessionEvent, SubscribeOptions };
 
 export interface ClientOptions {
-  /** The API root, such as `https://example.com` or `https://example.com/espalier`; `/` for that of the page. */
+  /**
+   * The API root, for example `https://example.com` or `https://example.com/espalier`. In a browser it can be relative to
+   * the page, for example `/`.
+   */
   readonly url: string | URL;
-  /** Where the tokens are; in memory unless told. `tabStorage()` is for browsers. */
+  /** Stores the tokens. Default: `memoryStorage()`. Use `tabStorage()` in a browser to share a session between tabs. */
   readonly storage?: TokenStorage | undefined;
-  /** Headers that go with every request, such as `User-Agent`. */
+  /** Headers that every request sends, for example `User-Agent`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * For how long a call is tried again, after it has failed for the first time, while the server cannot be reached or is
-   * busy; 30 unless told, 0 for never.
+   * How long a call is retried after its first failure, in seconds, while the server is unreachable or busy. Default: 30.
+   * Set it to 0 to disable retries.
    */
   readonly retrySeconds?: number | undefined;
-  /** How long an answer is waited for each time; 30 unless told. */
+  /** Timeout of each attempt, in seconds. Default: 30. */
   readonly timeoutSeconds?: number | undefined;
-  /** Instead of the global one: for a proxy, a certificate, a test. */
+  /** Replaces the global `fetch`, for example to use a proxy or to trust a certificate. */
   readonly fetch?: typeof fetch | undefined;
-  /** Instead of the global one. */
+  /** Replaces the global `WebSocket`. */
   readonly webSocket?: typeof WebSocket | undefined;
-  /** Instead of the machine's, for tests that do not wait. */
+  /** Replaces the system clock, for example in tests. */
   readonly clock?: Clock | undefined;
 }
 
 export interface Client {
-  /** Without a slash at its end. */
+  /** The API root, without a trailing slash. */
   readonly url: string;
   /**
-   * The tree in calls.
+   * Reads and changes folders without writing GraphQL.
    *
    * @example
    * const { folders } = client;
    * const places = await folders.byPath('/Places');
-   * const made = await folders.create({ name: 'Floor 3', parentId: places?.id });
-   * for await (const { name } of folders.children(made.id)) console.log(name);
+   * const floor = await folders.create({ name: 'Floor 3', parentId: places?.id });
+   * for await (const { name } of folders.children(floor.id)) console.log(name);
    */
   readonly folders: Folders;
   /**
-   * Takes the place of a session that there may be here; it is not ended. If that was somebody else's, what is followed
-   * ends with LOGGED_OUT: it is of what they may see.
+   * Starts a session and replaces the current one, which stays valid on the server. If the new session belongs to another
+   * user, running subscriptions and watched trees end with LOGGED_OUT, because that user has other rights.
    */
   login(credentials: Credentials): Promise<void>;
   /**
-   * Does nothing if nobody is logged in. Afterwards nobody is, even if the server could not be told: then it rejects,
-   * and the server knows the session until it expires.
+   * Ends the session. Does nothing if there is none. If the server cannot be reached, the tokens are deleted here, the
+   * promise rejects, and the session stays valid on the server until it expires.
    */
   logout(): Promise<void>;
-  /** Whether there is a session, as far as is known here. */
+  /** Checks whether this client has a session. Sends no request. */
   isLoggedIn(): Promise<boolean>;
-  /** Asks the server whether the auth token is good right now. */
+  /** Sends the auth token to the server and resolves to whether it is valid now. */
   verify(): Promise<boolean>;
-  /** An auth token that is good for a while, for requests of your own; another one, if `refused` was. */
+  /**
+   * Returns a valid auth token for your own requests, and refreshes it when it is about to expire. If the server rejected a
+   * token, pass it as `refused` to get another one.
+   */
   authToken(options?: { refused?: string | undefined; signal?: AbortSignal | undefined }): Promise<string>;
   /**
-   * The data of a query. Errors of the graph reject, with what there is of data in `error.data`.
+   * Runs a query and returns its data. GraphQL errors reject with an `EspalierError`; partial data is in `error.data`.
    *
    * @example
    * const { folder } = await client.query<{ folder: { name: string } }>('{ folder { name } }');
@@ -75,8 +81,8 @@ export interface Client {
    */
   query: RunDocument;
   /**
-   * The data of a mutation. It is sent under a key of its own, so that it is done once even if its reply is lost and it
-   * is sent again.
+   * Runs a mutation and returns its data. Each call sends its own idempotency key, so the server runs it once even if the
+   * response is lost and the request is retried.
    *
    * @example
    * await client.mutate(
@@ -86,17 +92,18 @@ export interface Client {
    */
   mutate: RunDocument;
   /**
-   * What a subscription tells, in order; it begins at once. A lost connection comes back by itself, and the subscription
-   * is sent again: give `variables` as a function, so that it goes on after the last cursor that you have, and nothing is
-   * missed. It ends with an error when the server refuses it or the session is over, and with `signal`, `return` (as
-   * `break` does) or `close`.
+   * Starts a subscription and returns its events in order. After a lost connection the client reconnects and sends the
+   * subscription again. Pass `variables` as a function that returns your last cursor, so that you miss no event.
+   *
+   * The iterator throws when the server rejects the subscription or the session ends. It ends with `signal`, `return`
+   * (which `break` calls) or `close`.
    *
    * @example
    * const document = `subscription ($after: String) { folderChanges(after: $after) { kind folderId cursor } }`;
    * let { cursor: after } = await client.query<{ cursor: string }>('{ cursor }');
    * const onGoingAway = (cursor: string) => (after = cursor);
-   * type Told = { folderChanges: { kind: string; folderId: string; cursor: string } };
-   * for await (const { folderChanges } of client.subscribe<Told>(document, () => ({ after }), { onGoingAway })) {
+   * type Event = { folderChanges: { kind: string; folderId: string; cursor: string } };
+   * for await (const { folderChanges } of client.subscribe<Event>(document, () => ({ after }), { onGoingAway })) {
    *   console.log(folderChanges.kind, folderChanges.folderId);
    *   after = folderChanges.cursor;
    * }
@@ -107,7 +114,7 @@ export interface Client {
     options?: SubscribeOptions,
   ): AsyncIterableIterator<Result, undefined>;
   /**
-   * A part of the tree in memory that is always what the server has, across lost connections and expired tokens.
+   * Loads a part of the tree into memory and keeps it equal to the server's, across lost connections and expired tokens.
    *
    * @example
    * const tree = await client.watch();
@@ -115,16 +122,19 @@ export interface Client {
    * for await (const { kind, path, by } of tree) console.log(kind, path, by);
    */
   watch(options?: WatchOptions): Promise<WatchedTree>;
-  /** The socket as a client of graphql-ws, for libraries that take one. */
+  /** The socket as a graphql-ws client, for libraries that accept one. */
   readonly socket: SocketClient;
-  /** Tells of logins, refreshes and the end of the session, in other tabs too; answers with how to stop. */
+  /**
+   * Calls the listener after a login, a refresh and the end of the session, including those of other tabs. Returns a
+   * function that removes the listener.
+   */
   onSession(listener: (event: SessionEvent) => void): () => void;
-  /** Closes the socket and lets go of everything: what is followed or watched ends. The session lives on. */
+  /** Closes the socket and releases all resources: subscriptions and watched trees end. The session stays valid. */
   close(): void;
 }
 
 /**
- * One session with one server. Nothing is sent before it is needed.
+ * Creates a client with one session on one server. It sends no request before the first call.
  *
  * @example
  * import { createClient } from '@espalier/client';
@@ -136,7 +146,7 @@ export interface Client {
  */
 export function createClient(options: ClientOptions): Client {
   const { storage = memoryStorage(), clock = systemClock, retrySeconds = 30, timeoutSeconds = 30 } = options;
-  const url = apiRoot(options.url);
+  const url = parseApiRoot(options.url);
   const send: typeof fetch = options.fetch ?? ((...request) => fetch(...request));
   const { headers } = options;
   const requests = new Requests({ url, fetch: send, headers, clock, retrySeconds, timeoutSeconds });
@@ -145,16 +155,19 @@ export function createClient(options: ClientOptions): Client {
   const socket = new GraphSocket({ url, webSocket, session, clock, timeoutSeconds });
   const run =
     (isMutation: boolean) =>
-    (document: GraphDocument<unknown, never>, variables?: unknown, given?: CallOptions) =>
-      call(requests, session, { document, variables, options: given, isMutation });
+    (document: GraphDocument<unknown, never>, variables?: unknown, callOptions?: CallOptions) =>
+      call(requests, session, { document, variables, options: callOptions, isMutation });
   const closing = new AbortController();
   const query: RunDocument = run(false);
   const mutate: RunDocument = run(true);
   const subscribe = <Result>(
     document: GraphDocument<unknown, never>,
     variables?: unknown,
-    given?: SubscribeOptions,
-  ) => socket.subscribe({ document, variables, options: given }) as AsyncIterableIterator<Result, undefined>;
+    subscribeOptions?: SubscribeOptions,
+  ) => {
+    const subscription = socket.subscribe({ document, variables, options: subscribeOptions });
+    return subscription as AsyncIterableIterator<Result, undefined>;
+  };
   return {
     url,
     folders: createFolders({ query, mutate }),
@@ -165,14 +178,14 @@ export function createClient(options: ClientOptions): Client {
     logout: () => session.logout(),
     isLoggedIn: () => session.isLoggedIn(),
     verify: () => session.verify(),
-    authToken: (given) => session.authToken(given),
+    authToken: (tokenOptions) => session.authToken(tokenOptions),
     query,
     mutate,
     subscribe,
-    async watch(given) {
-      // Before all is read for nothing.
+    async watch(watchOptions) {
+      // Fails before the tree is read, because reading it can take long.
       requireWebSocket(webSocket);
-      return watchTree({ query, subscribe, closing: closing.signal }, given);
+      return watchTree({ query, subscribe, closing: closing.signal }, watchOptions);
     },
     onSession: (listener) => session.listen(listener),
     close() {
@@ -181,4 +194,17 @@ export function createClient(options: ClientOptions): Client {
       session.close();
     },
   };
+}
+
+/** Returns the API root without a trailing slash. In a browser it can be relative to the page. */
+function parseApiRoot(input: string | URL): string {
+  const page = (globalThis as { location?: { href: string } }).location?.href;
+  const url = URL.canParse(String(input), page) ? new URL(input, page) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new EspalierError('BAD_INPUT', 'The url of a client is that of the API root: https://example.com');
+  }
+  if (url.username || url.password) {
+    throw new EspalierError('BAD_INPUT', 'The url of a client holds no user name and no password.');
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
 }

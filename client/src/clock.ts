@@ -1,7 +1,7 @@
-/** Time as something that is passed in: tests move it, nothing else reads the machine's clock. */
+/** The clock that the client uses. It is an option, so that tests can control the time. */
 
 export interface Clock {
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  /** Returns milliseconds since 1970-01-01T00:00:00Z. */
   now(): number;
 }
 

@@ -1,4 +1,4 @@
-/** What the client says by itself is what the contract says: codes, paths, and the enums of the graph. */
+/** Checks that codes, paths and GraphQL enums of the client match the contract, which it does not import at run time. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { endpoints, type GraphCode, type RefusalCode } from '@espalier/contract'
 import type { ErrorCode } from './errors.ts';
 import type { AccessLevel } from './folder.ts';
 import type { FolderChangeKind } from './live-tree.ts';
-import { paths } from './paths.ts';
+import { paths } from './requests.ts';
 
 type Equal<One, Other> =
   (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
 
-/** Does not compile where a code is missing or too many. */
+/** Does not compile if a code is missing or superfluous. */
 true satisfies Equal<
   Exclude<ErrorCode, 'LOGGED_OUT' | 'UNREACHABLE' | 'NOT_ESPALIER' | 'NO_WEB_SOCKET'>,
   RefusalCode | GraphCode
@@ -31,7 +31,7 @@ const enums = {
   } satisfies Record<FolderChangeKind, 0>,
 };
 
-describe('the client and the contract', () => {
+describe('client and contract', () => {
   test('have the same paths', () => {
     for (const [name, path] of Object.entries(paths)) {
       assert.equal(path, endpoints[name as keyof typeof paths].path, name);

@@ -1,16 +1,16 @@
-/** A GraphQL document with the types of its result and variables, in any of the forms in which tools make them. */
+/** GraphQL documents with the types of their results and variables, in the forms that common tools produce. */
 
 import { printDocument } from './print-document.ts';
 
 /**
- * A text, a parsed document (`TypedDocumentNode`, `gql` tags), or the strings that code generators make
- * (`TypedDocumentString`).
+ * A GraphQL document: a string, a parsed document (`TypedDocumentNode`, a `gql` tag), or the typed string of a code
+ * generator (`TypedDocumentString`).
  */
 export type GraphDocument<Result = Record<string, unknown>, Variables = Record<string, unknown>> =
   string | TypedText<Result, Variables> | TypedNode<Result, Variables>;
 
 interface Typed<Result, Variables> {
-  /** Never there: it carries the types, as in @graphql-typed-document-node/core. */
+  /** Exists only in the type system, where it carries both types, as in @graphql-typed-document-node/core. */
   readonly __apiType?: ((variables: Variables) => Result) | undefined;
 }
 
@@ -24,7 +24,7 @@ interface TypedNode<Result, Variables> extends Typed<Result, Variables> {
   readonly definitions: readonly object[];
 }
 
-/** Of a document that needs no variables. */
+/** The variables of a document that declares none. */
 export type NoVariables = Record<never, never>;
 
 export function documentText(document: GraphDocument<unknown, never>): string {

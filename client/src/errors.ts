@@ -1,6 +1,6 @@
-/** The one error that the client throws. What it is about is told by its code; the message is for people. */
+/** The error that the client throws. Programs check its code; the message is for people. */
 
-/** Of the server: the codes of its problems and of its graph errors. Of the client: the last four. */
+/** The codes of the server's refusals and GraphQL errors. The client itself adds the last four. */
 export type ErrorCode =
   | 'BAD_INPUT'
   | 'INVALID_CREDENTIALS'
@@ -21,13 +21,13 @@ export type ErrorCode =
   | 'GRAPHQL_PARSE_FAILED'
   | 'GRAPHQL_VALIDATION_FAILED'
   | 'PERSISTED_QUERY_NOT_SUPPORTED'
-  /** Nobody is logged in, or the session is over: log in. */
+  /** There is no session, or it has ended. Log in. */
   | 'LOGGED_OUT'
-  /** No answer came, however often it was tried. */
+  /** The server sent no response to any attempt. */
   | 'UNREACHABLE'
-  /** Something answered that is not an Espalier server, or one that is too old or too new. */
+  /** The response does not come from an Espalier server, or from one of an unsupported version. */
   | 'NOT_ESPALIER'
-  /** There is no WebSocket here to follow changes over: Node before 22 has none. */
+  /** The runtime has no WebSocket, which subscriptions need. Node has one since version 22. */
   | 'NO_WEB_SOCKET';
 
 /** A GraphQL error as the server sends it. */
@@ -39,45 +39,59 @@ export interface GraphErrorShape {
 }
 
 export interface ErrorDetails {
+  /** HTTP status of the response. */
   readonly status?: number | undefined;
-  /** Under which the server has logged it. */
+  /** The request id under which the server logged the error. */
   readonly requestId?: string | undefined;
+  /** How long the server asks you to wait before you try again. */
   readonly retryAfterSeconds?: number | undefined;
-  /** All errors of a graph answer, and what there was of data besides. */
+  /** All errors of a GraphQL response. The error's code and message are those of the first. */
   readonly errors?: readonly GraphErrorShape[] | undefined;
+  /** Partial data of a GraphQL response. */
   readonly data?: unknown;
   readonly cause?: unknown;
 }
 
+/**
+ * The error of every failed call.
+ *
+ * @example
+ * try {
+ *   await client.folders.create({ name: 'Floor 3' });
+ * } catch (error) {
+ *   if (error instanceof EspalierError && error.code === 'CONFLICT') console.log('The name is taken.');
+ *   else throw error;
+ * }
+ */
 export class EspalierError extends Error {
   readonly code: ErrorCode;
-  // Only what there is, so that it is short when it is printed.
+  // `declare` creates no properties: a printed error lists only the details that it has.
   declare readonly status?: number;
   declare readonly requestId?: string;
   declare readonly retryAfterSeconds?: number;
   declare readonly errors?: readonly GraphErrorShape[];
   declare readonly data?: unknown;
 
-  // Where the stack finds it, also when the code is minified.
+  // Set explicitly, because minified code has another class name and stack traces print this one.
   static {
     this.prototype.name = 'EspalierError';
     Object.defineProperty(this, 'name', { value: 'EspalierError' });
   }
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    const { cause, ...known } = details;
+    const { cause, ...rest } = details;
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    Object.assign(this, Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)));
+    Object.assign(this, Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)));
   }
 }
 
-export function loggedOut(hasEnded = false): EspalierError {
+export function loggedOutError(hasEnded = false): EspalierError {
   return new EspalierError('LOGGED_OUT', hasEnded ? 'The session is over.' : 'Nobody is logged in.');
 }
 
-/** Whether it may be better later: the server cannot be reached, or cannot do it right now. */
-export function isPassing(error: unknown): boolean {
+/** Checks whether a later attempt can succeed: the server is unreachable or temporarily unavailable. */
+export function isTransient(error: unknown): boolean {
   return error instanceof EspalierError && ['UNREACHABLE', 'UNAVAILABLE'].includes(error.code);
 }
 
@@ -85,7 +99,7 @@ export function isGraphErrors(value: unknown): value is readonly GraphErrorShape
   return Array.isArray(value) && typeof (value[0] as GraphErrorShape | undefined)?.message === 'string';
 }
 
-/** Of the first error; the others are with it. */
+/** Creates an error with the code and message of the first GraphQL error; `errors` holds all of them. */
 export function graphError(errors: readonly GraphErrorShape[], details: ErrorDetails = {}): EspalierError {
   const { message, extensions } = errors[0]!;
   const { code, requestId, retryAfterSeconds } = (extensions ?? {}) as ErrorDetails & { code?: ErrorCode };

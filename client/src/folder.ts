@@ -1,7 +1,9 @@
-/** What a folder is to a client, and how it is asked for and told. */
+/** The folder types of the client, and the mapping from GraphQL results to them. */
 
+/** The viewer's access to a folder. Each level includes the levels before it. */
 export type AccessLevel = 'NONE' | 'READ' | 'WRITE' | 'MANAGE';
 
+/** A folder in a list or in a watched tree. */
 export interface Folder {
   readonly id: string;
   readonly name: string;
@@ -11,18 +13,24 @@ export interface Folder {
   readonly properties: Readonly<Record<string, unknown>>;
   /** Null for the root. */
   readonly parentId: string | null;
+  /** Your access to this folder. */
   readonly accessLevel: AccessLevel;
+  /** Increases with every change of the folder. Pass it as `expectedVersion` to detect concurrent changes. */
   readonly version: number;
+  /** ISO 8601 in UTC, for example `2026-01-31T12:00:00.000Z`. */
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
+/** A folder with its position in the tree. */
 export interface FolderDetails extends Folder {
+  /** The path from the root, for example `/Places/Harbour Campus`. */
   readonly path: string;
-  /** How far below the root. */
+  /** Number of levels below the root. */
   readonly depth: number;
 }
 
+/** The optional texts and properties of a folder. */
 export interface FolderTexts {
   readonly title?: string | null | undefined;
   readonly icon?: string | null | undefined;
@@ -32,54 +40,55 @@ export interface FolderTexts {
 
 export interface NewFolder extends FolderTexts {
   readonly name: string;
-  /** The root, unless told. */
+  /** Default: the root. */
   readonly parentId?: string | undefined;
 }
 
+/** The fields to change. A missing field stays; null removes a text or all properties. */
 export interface FolderChanges extends FolderTexts {
   readonly name?: string | undefined;
-  /** Refused with CONFLICT if the folder has another version by now. */
+  /** Rejects with CONFLICT if the folder has another version. */
   readonly expectedVersion?: number | undefined;
 }
 
 export interface Descendant extends Folder {
-  /** How far below the folder that was asked: 1 is a sub-folder. */
+  /** Number of levels below the requested folder. A sub-folder has depth 1. */
   readonly depth: number;
 }
 
 export interface TrashedFolder {
-  /** For `restore`. */
+  /** The id to pass to `restore`. */
   readonly folderId: string;
   readonly name: string;
   readonly title: string;
   readonly version: number;
   readonly deletedAt: string;
-  /** From then on it cannot be restored. */
+  /** The server deletes it permanently at this time. */
   readonly purgedAt: string;
-  /** Where it was; null if that is not there any more. */
+  /** The parent it had, or null if that no longer exists. */
   readonly formerParentId: string | null;
 }
 
-/** A folder with what is inside it. */
+/** A folder to import, with its sub-folders. */
 export interface ImportedFolder extends FolderTexts {
   readonly name: string;
   readonly folders?: readonly ImportedFolder[] | undefined;
 }
 
-/** A folder by its path below another: "Places/Floor 2". */
+/** A folder to import by its path below another folder, for example `Places/Floor 2`. */
 export interface ImportedPath extends FolderTexts {
   readonly path: string;
 }
 
-/** What is asked of every folder. Not where it is: a path is read for each folder anew. */
+/** The fields that every query selects. They do not include `path`, because the server computes it for each folder. */
 export const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
 
-/** A folder as it is answered. */
-export type Answered<Folder extends { readonly parentId: string | null }> = Omit<Folder, 'parentId'> & {
+/** A folder in a GraphQL result. */
+export type FolderResult<Folder extends { readonly parentId: string | null }> = Omit<Folder, 'parentId'> & {
   readonly parent: { readonly id: string } | null;
 };
 
-export function toFolder<Kind extends Folder = Folder>({ parent, ...folder }: Answered<Kind>): Kind {
+export function toFolder<Kind extends Folder = Folder>({ parent, ...folder }: FolderResult<Kind>): Kind {
   return { ...folder, parentId: parent && parent.id } as unknown as Kind;
 }

@@ -1,144 +1,160 @@
-/** Follows what happens to a tree that was read, across lost connections, and applies it in order. */
+/** Subscribes to the changes of a tree, across lost connections, and applies them in order. */
 
-import type { RunsDocuments } from './calls.ts';
-import { EspalierError, isPassing } from './errors.ts';
+import type { DocumentRunner } from './calls.ts';
+import { EspalierError, isTransient } from './errors.ts';
 import type { SubscribeOptions } from './graph-socket.ts';
-import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
+import { folderFields, toFolder, type Folder, type FolderResult } from './folder.ts';
 import type { FolderChange, FolderChangeKind } from './live-tree.ts';
-import type { ReadTree } from './read-tree.ts';
-import { backOffMs, wait } from './waiting.ts';
+import type { TreeSnapshot } from './read-tree.ts';
+import { backoffMs, wait } from './timers.ts';
 
+/** A change that has been applied to a watched tree. */
 export interface TreeChange {
   readonly kind: FolderChangeKind;
-  /** For IMPORT, the folder that the new folders are in. Null for RESYNC: everything has been read anew. */
+  /** The changed folder. For IMPORT, the parent of the new folders. Null for RESYNC, after which the tree was read again. */
   readonly folderId: string | null;
-  /** Below the watched folder, as of `WatchedTree.path`: where it is, or where it was if it is gone. Null if it never was here. */
+  /** The path below the watched folder, or the last one of a removed folder. Null if it was never in the tree. */
   readonly path: string | null;
-  /** When it happened and who did it, as far as it is told. */
+  /** When the change happened. Null if the server does not report it. */
   readonly at: string | null;
+  /** The username of the user who made the change. Null if the server does not report it. */
   readonly by: string | null;
 }
 
-/** What watching needs of a client. */
-export interface WatchingClient extends Pick<RunsDocuments, 'query'> {
-  /** `variables` is asked whenever it subscribes, also after a lost connection. */
+/** The part of the client that watching a tree needs. */
+export interface WatchingClient extends Pick<DocumentRunner, 'query'> {
+  /** Calls `variables` for every subscription, also after a lost connection. */
   subscribe<Result, Variables>(
     document: string,
     variables: () => Variables,
     options: SubscribeOptions,
   ): AsyncIterable<Result>;
-  /** Given when the client is closed. */
+  /** Aborted when the client is closed. */
   readonly closing?: AbortSignal | undefined;
 }
 
-export interface Following {
+export interface FollowOptions {
   readonly client: Pick<WatchingClient, 'subscribe'>;
   readonly under: string | undefined;
-  /** Whose tree and cursor are always those of the last change that was applied. */
-  readonly watched: { -readonly [Key in 'cursor' | 'tree']: ReadTree[Key] };
-  readonly read: (id: string | undefined) => Promise<ReadTree | undefined>;
-  readonly tell: (change: TreeChange) => void;
-  /** Ends it with what waiting does not mend. */
+  /** The tree, and the cursor of the last change that was applied to it. */
+  readonly watched: { -readonly [Key in 'cursor' | 'tree']: TreeSnapshot[Key] };
+  readonly read: (id: string | undefined) => Promise<TreeSnapshot | undefined>;
+  readonly publish: (change: TreeChange) => void;
+  /** Ends the tree with a permanent error. */
   readonly fail: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
-interface Answer {
+interface ChangeResult {
   readonly folderChanges: Omit<TreeChange, 'by' | 'path'> & {
     readonly cursor: string;
-    readonly folder: Answered<Folder> | null;
+    readonly folder: FolderResult<Folder> | null;
     readonly by: { readonly username: string } | null;
   };
 }
 
-/** Exported for the benchmark, which sends the same. */
+/** Exported for the benchmark, which sends the same document. */
 export const changesSubscription = `subscription($under:ID,$after:String){folderChanges(under:$under,after:$after){kind folderId cursor at by{username}folder{${folderFields}}}}`;
-const longestPauseMs = 15_000;
+const maxPauseMs = 15_000;
 
-/** Until the signal is given, or it fails. */
-export async function followChanges(given: Following): Promise<void> {
-  const { client, under, watched, read, tell, fail, signal } = given;
-  /** Of the last change that has come, applied or not: after a lost connection it goes on from there. */
-  let received = watched.cursor;
-  let applying = Promise.resolve();
-  let tries = 0;
+export class ChangeFollower {
+  readonly #options: FollowOptions;
+  /** The cursor of the last received change, applied or not. A new connection continues there. */
+  #received: string;
+  #applying = Promise.resolve();
+  #attempts = 0;
 
-  const pathTo = (id: string | null) => (id === null ? undefined : watched.tree.path(id)) ?? null;
+  constructor(options: FollowOptions) {
+    this.#options = options;
+    this.#received = options.watched.cursor;
+  }
 
-  /** Each after those before it, however long these take to read what they need. */
-  const apply = async ({ kind, folderId, at, by, cursor, folder }: Answer['folderChanges']) => {
-    if (signal.aborted) return;
-    const before = pathTo(folderId);
-    if (kind === 'RESYNC') {
-      const found = await persist(() => read(under));
-      if (found) watched.tree = found.tree;
-      else watched.tree.drop(watched.tree.rootId);
-    } else {
-      const change: FolderChange = { kind, folderId: folderId!, folder: folder && toFolder(folder) };
-      if (watched.tree.apply(change)) {
-        watched.tree.take(folderId!, await persist(() => read(folderId!)));
-      }
+  /** Follows the changes until the signal is aborted. Rejects with a permanent error. */
+  async run(): Promise<void> {
+    const { under, watched, signal } = this.#options;
+    while (!signal.aborted) {
+      const error: unknown = await this.#subscribe().catch((caught: unknown) => caught);
+      await this.#applying;
+      if (signal.aborted) return;
+      const isMissing = error instanceof EspalierError && error.code === 'NOT_FOUND';
+      if (under && isMissing) await this.#awaitFolder(under);
+      else if (error && !isTransient(error)) throw error as Error;
+      else await this.#pause(this.#attempts++);
+      this.#received = watched.cursor;
     }
-    watched.cursor = cursor;
-    tell({ kind, folderId, path: pathTo(folderId) ?? before, at, by: by && by.username });
-  };
+  }
 
-  /** However often the server cannot be reached. */
-  const persist = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (let attempt = 0; ; attempt++) {
-      try {
-        return await work();
-      } catch (error) {
-        if (signal.aborted || !isPassing(error)) throw error;
-        await pause(attempt);
-      }
-    }
-  };
-
-  /** Until it is told to stop. */
-  const pause = (attempt: number) =>
-    wait(backOffMs(attempt + 3, longestPauseMs), signal).catch(() => undefined);
-
-  const subscribe = async () => {
-    const variables = () => ({ under, after: received });
-    const onGoingAway = (cursor: string) => void (received = cursor);
+  async #subscribe(): Promise<void> {
+    const { client, under, signal, fail } = this.#options;
+    const variables = () => ({ under, after: this.#received });
+    const onGoingAway = (cursor: string) => void (this.#received = cursor);
     const options = { signal, onGoingAway };
-    for await (const { folderChanges: change } of client.subscribe<Answer, object>(
+    for await (const { folderChanges: change } of client.subscribe<ChangeResult, object>(
       changesSubscription,
       variables,
       options,
     )) {
-      tries = 0;
-      received = change.cursor;
-      applying = applying.then(() => apply(change)).catch(fail);
+      this.#attempts = 0;
+      this.#received = change.cursor;
+      // Applying a change can take long, because it may read folders. Each change waits for the previous one.
+      this.#applying = this.#applying.then(() => this.#apply(change)).catch(fail);
     }
-  };
+  }
 
-  /** The watched folder is not there: it is looked for until it is. */
-  const awaitReturn = async () => {
+  async #apply({ kind, folderId, at, by, cursor, folder }: ChangeResult['folderChanges']): Promise<void> {
+    const { under, watched, read, publish, signal } = this.#options;
+    if (signal.aborted) return;
+    const previousPath = this.#pathTo(folderId);
+    if (kind === 'RESYNC') {
+      const snapshot = await this.#retry(() => read(under));
+      if (snapshot) watched.tree = snapshot.tree;
+      else watched.tree.drop(watched.tree.rootId);
+    } else {
+      const change: FolderChange = { kind, folderId: folderId!, folder: folder && toFolder(folder) };
+      if (watched.tree.apply(change)) {
+        watched.tree.replaceSubtree(folderId!, await this.#retry(() => read(folderId!)));
+      }
+    }
+    watched.cursor = cursor;
+    publish({ kind, folderId, path: this.#pathTo(folderId) ?? previousPath, at, by: by && by.username });
+  }
+
+  /** The watched folder does not exist: polls until it does. */
+  async #awaitFolder(under: string): Promise<void> {
+    const { watched, read, publish, signal } = this.#options;
     if (watched.tree.size > 0) {
       watched.tree.drop(watched.tree.rootId);
-      tell({ kind: 'DELETE', folderId: under!, path: '/', at: null, by: null });
+      publish({ kind: 'DELETE', folderId: under, path: '/', at: null, by: null });
     }
     for (let attempt = 0; !signal.aborted; attempt++) {
-      await pause(attempt);
-      const found = await persist(() => read(under));
-      if (!found) continue;
-      watched.cursor = found.cursor;
-      watched.tree = found.tree;
-      tell({ kind: 'CREATE', folderId: under!, path: '/', at: null, by: null });
+      await this.#pause(attempt);
+      const snapshot = await this.#retry(() => read(under));
+      if (!snapshot) continue;
+      watched.cursor = snapshot.cursor;
+      watched.tree = snapshot.tree;
+      publish({ kind: 'CREATE', folderId: under, path: '/', at: null, by: null });
       return;
     }
-  };
+  }
 
-  while (!signal.aborted) {
-    const error: unknown = await subscribe().catch((caught: unknown) => caught);
-    await applying;
-    if (signal.aborted) return;
-    const isGone = error instanceof EspalierError && error.code === 'NOT_FOUND';
-    if (under && isGone) await awaitReturn();
-    else if (error && !isPassing(error)) throw error as Error;
-    else await pause(tries++);
-    received = watched.cursor;
+  #pathTo(id: string | null): string | null {
+    return (id === null ? undefined : this.#options.watched.tree.path(id)) ?? null;
+  }
+
+  /** Retries without limit while the server is unreachable. */
+  async #retry<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.#options.signal.aborted || !isTransient(error)) throw error;
+        await this.#pause(attempt);
+      }
+    }
+  }
+
+  /** Waits for the backoff, or until the signal is aborted. */
+  #pause(attempt: number): Promise<void> {
+    return wait(backoffMs(attempt + 3, maxPauseMs), this.#options.signal).catch(() => undefined);
   }
 }

@@ -1,4 +1,4 @@
-/** Subscriptions against a scripted server: why they come back, why not, and where they go on. */
+/** Tests subscriptions against a scripted server: when they reconnect, when not, and where they continue. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -15,10 +15,10 @@ interface Frame {
   readonly payload?: { readonly variables?: unknown; readonly authorization?: string };
 }
 
-type Answer = (socket: WebSocket, frame: Frame) => void;
+type Script = (socket: WebSocket, frame: Frame) => void;
 
-/** Acknowledges, and gives all other frames to the script of the connection; the last stays for all that follow. */
-async function serve(context: TestContext, ...scripts: readonly Answer[]) {
+/** Acknowledges connections and passes all other frames to the script of the connection. The last script repeats. */
+async function serve(context: TestContext, ...scripts: readonly Script[]) {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
   const frames: (Frame & { connection: number })[] = [];
@@ -38,22 +38,22 @@ async function serve(context: TestContext, ...scripts: readonly Answer[]) {
     expiresAt: Infinity,
     lifetimeSeconds: 600,
   };
-  let told: ((tokens: Tokens) => void) | undefined;
+  let onChange: ((tokens: Tokens) => void) | undefined;
   const storage: TokenStorage = {
     read: () => tokens,
-    write(given) {
-      assert.equal(given, undefined, 'Nothing had to be exchanged.');
+    write(tokensToWrite) {
+      assert.equal(tokensToWrite, undefined, 'Nothing had to be exchanged.');
       tokens = undefined;
     },
     onChange(listener) {
-      told = listener;
+      onChange = listener;
       return () => undefined;
     },
   };
-  /** Somebody else exchanges the pair, and tells. */
-  const exchange = (authToken: string, { isTold = true } = {}) => {
+  /** Acts as another tab that refreshes the tokens. */
+  const replaceTokens = (authToken: string, { isPublished = true } = {}) => {
     tokens = { ...tokens!, authToken };
-    if (isTold) told?.(tokens);
+    if (isPublished) onChange?.(tokens);
   };
   const { port } = server.address() as AddressInfo;
   const client = createClient({ url: `http://127.0.0.1:${port}`, storage });
@@ -62,35 +62,36 @@ async function serve(context: TestContext, ...scripts: readonly Answer[]) {
     server.close();
     for (const socket of server.clients) socket.terminate();
   });
-  return { client, frames, exchange, connections: () => connections };
+  return { client, frames, replaceTokens, connections: () => connections };
 }
 
 const send = (socket: WebSocket, frame: object) => socket.send(JSON.stringify(frame));
-const tell = (socket: WebSocket, id: string, value: unknown) =>
+const sendValue = (socket: WebSocket, id: string, value: unknown) =>
   send(socket, { type: 'next', id, payload: { data: { value } } });
-const tellWhenAsked: Answer = (socket, { type, id }) => type === 'subscribe' && tell(socket, id, id.length);
+const sendOnSubscribe: Script = (socket, { type, id }) =>
+  type === 'subscribe' && sendValue(socket, id, id.length);
 const onSubscribe =
-  (act: (socket: WebSocket) => void): Answer =>
+  (act: (socket: WebSocket) => void): Script =>
   (socket, { type }) =>
     type === 'subscribe' && act(socket);
 
-describe('a socket of the client', { timeout: 30_000 }, () => {
+describe('client socket', { timeout: 30_000 }, () => {
   for (const code of [1001, 1005, 1006, 1011, 1012, 1013, 4408, 4500]) {
-    test(`that is closed with ${code} comes back`, async (context) => {
+    test(`reconnects after close code ${code}`, async (context) => {
       const close = onSubscribe((socket) => {
         if (code === 1006) socket.terminate();
         else if (code === 1005) socket.close();
         else socket.close(code, 'Because.');
       });
-      const { client, connections } = await serve(context, close, tellWhenAsked);
-      const told = client.subscribe('subscription{a}');
-      assert.ok((await told.next()).value);
+      const { client, connections } = await serve(context, close, sendOnSubscribe);
+      const results = client.subscribe('subscription{a}');
+      assert.ok((await results.next()).value);
       assert.equal(connections(), 2);
     });
   }
 
   for (const code of [1009, 4400, 4406]) {
-    test(`that is closed with ${code} does not: it would be the same again`, async (context) => {
+    test(`does not reconnect after close code ${code}, which a retry cannot fix`, async (context) => {
       const { client, connections } = await serve(
         context,
         onSubscribe((socket) => socket.close(code, 'Because.')),
@@ -104,11 +105,11 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     });
   }
 
-  test('that tells nonsense comes back', async (context) => {
+  test('reconnects after an invalid frame', async (context) => {
     const { client, connections } = await serve(
       context,
       onSubscribe((socket) => socket.send('<html>')),
-      tellWhenAsked,
+      sendOnSubscribe,
     );
     assert.ok((await client.subscribe('subscription{a}').next()).value);
     assert.equal(connections(), 2);
@@ -126,10 +127,10 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     );
   });
 
-  test('is given the new token when somebody else has exchanged the pair', async (context) => {
-    const { client, frames, exchange } = await serve(context, (socket, { type, payload }) => {
-      if (type === 'subscribe') exchange('newer');
-      else if (payload?.authorization === 'Bearer newer') tell(socket, frames.at(-2)!.id, 1);
+  test('sends the new token when another tab has refreshed it', async (context) => {
+    const { client, frames, replaceTokens } = await serve(context, (socket, { type, payload }) => {
+      if (type === 'subscribe') replaceTokens('newer');
+      else if (payload?.authorization === 'Bearer newer') sendValue(socket, frames.at(-2)!.id, 1);
     });
     assert.ok((await client.subscribe('subscription{a}').next()).value);
     assert.deepEqual(
@@ -142,14 +143,14 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     );
   });
 
-  test('whose token is refused comes back with another, and does not exchange it if somebody has', async (context) => {
+  test('reconnects with another token after a rejected one, without a refresh if another tab has refreshed', async (context) => {
     const served = await serve(
       context,
       onSubscribe((socket) => {
-        served.exchange('newer', { isTold: false });
+        served.replaceTokens('newer', { isPublished: false });
         socket.close(4403, 'INVALID_AUTH_TOKEN');
       }),
-      tellWhenAsked,
+      sendOnSubscribe,
     );
     const { client, frames } = served;
     assert.ok((await client.subscribe('subscription{a}').next()).value);
@@ -159,18 +160,18 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     );
   });
 
-  test('of which the server says how far it told: those that it had heard of go on there, others where they were', async (context) => {
-    let heard: string | undefined;
+  test('continues at the cursor of the close reason only for subscriptions that the server had started', async (context) => {
+    let startedId: string | undefined;
     const { client, frames } = await serve(
       context,
       (socket, { type, id }) => {
         if (type !== 'subscribe') return;
-        if (heard === undefined) {
-          heard = id;
-          tell(socket, id, 'first');
+        if (startedId === undefined) {
+          startedId = id;
+          sendValue(socket, id, 'first');
         } else socket.close(1001, 'Going away; cursor=c5');
       },
-      tellWhenAsked,
+      sendOnSubscribe,
     );
     const follow = (start: string) => {
       let after = start;
@@ -181,24 +182,24 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     await early.next();
     const late = follow('c2');
     await Promise.all([early.next(), late.next()]);
-    const asked = frames
+    const requested = frames
       .filter(({ type, connection }) => type === 'subscribe' && connection === 1)
-      .map(({ id, payload }) => [id === heard ? 'early' : 'late', payload!.variables]);
-    assert.deepEqual(Object.fromEntries(asked), { early: { after: 'c5' }, late: { after: 'c2' } });
+      .map(({ id, payload }) => [id === startedId ? 'early' : 'late', payload!.variables]);
+    assert.deepEqual(Object.fromEntries(requested), { early: { after: 'c5' }, late: { after: 'c2' } });
   });
 
-  test('stays open for a while after the last subscription, and ends at once when it is told to', async (context) => {
-    const { client, connections } = await serve(context, tellWhenAsked);
+  test('stays open for a while after the last subscription', async (context) => {
+    const { client, connections } = await serve(context, sendOnSubscribe);
     for (let page = 0; page < 3; page++) {
-      for await (const told of client.subscribe('subscription{a}')) {
-        assert.ok(told);
+      for await (const results of client.subscribe('subscription{a}')) {
+        assert.ok(results);
         break;
       }
     }
     assert.equal(connections(), 1);
   });
 
-  test('variables that cannot be made, and events with errors, end a subscription with the error', async (context) => {
+  test('ends a subscription with the error of its variables function or of an event', async (context) => {
     const errors = [{ message: 'No.', extensions: { code: 'UNAVAILABLE' } }];
     const { client } = await serve(context, (socket, { type, id }) => {
       if (type === 'subscribe') send(socket, { type: 'next', id, payload: { data: { a: null }, errors } });
@@ -214,11 +215,11 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     );
   });
 
-  test('cannot be where Node has no WebSocket: whoever follows or watches is told what is needed', async (context) => {
-    const { client } = await serve(context, tellWhenAsked);
-    const { WebSocket: found } = globalThis;
+  test('rejects with NO_WEB_SOCKET where the runtime has no WebSocket', async (context) => {
+    const { client } = await serve(context, sendOnSubscribe);
+    const { WebSocket: original } = globalThis;
     Reflect.deleteProperty(globalThis, 'WebSocket');
-    context.after(() => (globalThis.WebSocket = found));
+    context.after(() => (globalThis.WebSocket = original));
     const refusal = {
       name: 'EspalierError',
       code: 'NO_WEB_SOCKET',
@@ -229,8 +230,8 @@ describe('a socket of the client', { timeout: 30_000 }, () => {
     assert.throws(() => client.socket, refusal);
   });
 
-  test('whoever uses it through another library is told of a logout', async (context) => {
-    const { client } = await serve(context, tellWhenAsked);
+  test('ends the subscription of another library with LOGGED_OUT after a logout', async (context) => {
+    const { client } = await serve(context, sendOnSubscribe);
     const { socket } = client;
     const failed = new Promise<unknown>((resolve) => {
       const next = () => void client.logout().catch(() => undefined);

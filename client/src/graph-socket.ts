@@ -1,10 +1,9 @@
 /**
- * The subscriptions of a client, over one socket that opens with the first and closes a while after the last. It comes
- * back for as long as there is a session, and is prolonged in band before its token ends.
+ * Runs the client's subscriptions over one socket, which opens with the first and closes shortly after the last. It
+ * reconnects while the session lasts, and sends new tokens over the socket before the old ones expire.
  */
 
 import { createClient as createSocketClient, type Client as SocketClient } from 'graphql-ws/client';
-import { claimsOf } from './auth-token.ts';
 import type { CallOptions } from './calls.ts';
 import type { Clock } from './clock.ts';
 import { documentText, type GraphDocument } from './document.ts';
@@ -12,38 +11,39 @@ import {
   EspalierError,
   graphError,
   isGraphErrors,
-  isPassing,
-  loggedOut,
+  isTransient,
+  loggedOutError,
   type GraphErrorShape,
 } from './errors.ts';
-import { notedSocket, requireWebSocket } from './noted-socket.ts';
 import { bearer } from './requests.ts';
 import type { Session } from './session.ts';
 import { Subscription } from './subscription.ts';
-import { after, backOffMs, wait } from './waiting.ts';
+import { after, backoffMs, wait } from './timers.ts';
+import { readClaims } from './token-storage.ts';
+import { requireWebSocket, trackSockets } from './tracked-socket.ts';
 
 export interface SubscribeOptions extends CallOptions {
   /**
-   * A server that stops tells up to where everything was told: from there a subscription with a cursor goes on. Called
-   * before `variables` is asked anew.
+   * Called with the cursor of the last delivered event when the server shuts down. A subscription with a cursor continues
+   * there: this runs before the client calls your `variables` function again.
    */
   readonly onGoingAway?: ((cursor: string) => void) | undefined;
 }
 
 export interface Operation {
   readonly document: GraphDocument<unknown, never>;
-  /** If it is a function, it is asked each time that the subscription is sent. */
+  /** A function is called each time the subscription is sent. */
   readonly variables?: unknown;
   readonly options?: SubscribeOptions | undefined;
 }
 
-interface Running {
+interface ActiveSubscription {
   readonly subscription: Subscription<unknown>;
   readonly onGoingAway: SubscribeOptions['onGoingAway'];
   readonly stopping: AbortController;
   unsubscribe?: () => void;
-  /** On this socket the server has begun with it. */
-  heardOn?: object | undefined;
+  /** The socket on which the server has sent its first event. */
+  startedOn?: object | undefined;
 }
 
 interface GraphSocketOptions {
@@ -54,56 +54,57 @@ interface GraphSocketOptions {
   readonly timeoutSeconds: number;
 }
 
-const longestPauseMs = 10_000;
-/** A connection that was lost sooner was not a good one. */
-const goodMs = 1_000;
-/** How long the socket stays open when nobody subscribes any more: the next page often does. */
+const maxPauseMs = 10_000;
+/** A connection that lasted this long resets the backoff. */
+const stableMs = 1_000;
+/** The socket stays open this long without subscriptions, because the next page often subscribes again. */
 const lingerMs = 3_000;
-/** How often it is asked whether anybody is still there. */
-const beatMs = 12_000;
-const answerSeconds = 10;
-/** graphql-ws gives up on these, but they pass: the service has failed, or something before it. */
-const isPassingCode = (code: number) => code === 4500 || (code > 1001 && code < 2000 && code !== 1009);
+/** Interval of the pings. */
+const keepAliveMs = 12_000;
+const pongTimeoutSeconds = 10;
+/** Close codes on which graphql-ws gives up although a retry can succeed: the server or a proxy has failed. */
+const isTransientCode = (code: number) => code === 4500 || (code > 1001 && code < 2000 && code !== 1009);
 
 export class GraphSocket {
   readonly #options: GraphSocketOptions;
-  readonly #running = new Set<Running>();
+  readonly #active = new Set<ActiveSubscription>();
   readonly #stopListening: () => void;
   #client: SocketClient | undefined;
-  /** Whether others than `subscribe` use it. */
+  /** Whether another library uses the graphql-ws client. */
   #isShared = false;
+  /** The open socket, before the server has acknowledged it. */
   #opened: WebSocket | undefined;
-  /** Once it is acknowledged. */
+  /** The acknowledged socket. */
   #socket: WebSocket | undefined;
   #connectedAt = 0;
-  /** Those that were sent over it. */
-  readonly #sent = new Set<Running>();
-  #given: string | undefined;
-  #refused: string | undefined;
-  #tries = 0;
+  /** The subscriptions that were sent over the current socket. */
+  readonly #sent = new Set<ActiveSubscription>();
+  #sentToken: string | undefined;
+  #rejectedToken: string | undefined;
+  #attempts = 0;
   #isGoingAway = false;
-  /** Closed as if all was done, and it was not: graphql-ws would come back at once, again and again. */
-  #isTurnedAway = false;
+  /** Closed with 1000 while subscriptions were running: graphql-ws would reconnect without a pause, in a loop. */
+  #isClosedEarly = false;
   #isClosed = false;
   #cancelDeadline: (() => void) | undefined;
-  #endWait: (() => void) | undefined;
+  #endPause: (() => void) | undefined;
   #endLinger: (() => void) | undefined;
 
   constructor(options: GraphSocketOptions) {
     this.#options = options;
     this.#stopListening = options.session.listen(({ type }) => {
-      if (type === 'refresh') void this.#prolong();
-      // Of somebody else, perhaps: what they may see is another matter.
+      if (type === 'refresh') void this.#renewToken();
+      // The new user may have other rights.
       else if (type === 'login') this.#client?.terminate();
       else {
-        for (const { subscription } of [...this.#running]) subscription.fail(loggedOut(type === 'ended'));
-        // Those of others are refused when they come back; the server goes on telling until the token ends.
+        for (const { subscription } of [...this.#active]) subscription.fail(loggedOutError(type === 'ended'));
+        // The server would send events to another library's subscriptions until the token expires.
         if (this.#isShared) this.#client?.terminate();
       }
     });
   }
 
-  /** The client of graphql-ws, for other libraries. */
+  /** The graphql-ws client, for other libraries. */
   get client(): SocketClient {
     this.#isShared = true;
     const client = this.#connect();
@@ -113,82 +114,82 @@ export class GraphSocket {
 
   subscribe(operation: Operation): Subscription<unknown> {
     const { signal, onGoingAway } = operation.options ?? {};
-    const running: Running = {
+    const active: ActiveSubscription = {
       onGoingAway,
       stopping: new AbortController(),
-      subscription: new Subscription(signal, (isAtOnce) => this.#end(running, isAtOnce)),
+      subscription: new Subscription(signal, (isImmediate) => this.#end(active, isImmediate)),
     };
-    this.#running.add(running);
-    if (signal?.aborted) running.subscription.fail(signal.reason);
-    else if (this.#isClosed) running.subscription.end();
-    else this.#begin(running, operation).catch((error: unknown) => running.subscription.fail(error));
-    return running.subscription;
+    this.#active.add(active);
+    if (signal?.aborted) active.subscription.fail(signal.reason);
+    else if (this.#isClosed) active.subscription.end();
+    else this.#begin(active, operation).catch((error: unknown) => active.subscription.fail(error));
+    return active.subscription;
   }
 
-  /** Nothing is tried any more, also for who subscribes later. */
+  /** Ends all subscriptions and opens no further socket. */
   close(): void {
     this.#isClosed = true;
     this.#stopListening();
-    for (const { subscription } of [...this.#running]) subscription.end();
+    for (const { subscription } of [...this.#active]) subscription.end();
     this.#endLinger?.();
     const client = this.#client;
     if (this.#isShared) {
-      // Those of others hold it open, and would come back.
+      // Subscriptions of another library would keep the socket open and reconnect.
       this.#isShared = false;
       this.#client = undefined;
       Promise.resolve(client?.dispose()).catch(() => undefined);
     }
-    // When it has said that it closes: whether the server still hears it is not waited for.
+    // The timer lets the close frame leave first; the server's answer to it is not awaited.
     if (this.#socket) after(0, () => client?.terminate());
     else client?.terminate();
-    this.#endWait?.();
+    this.#endPause?.();
   }
 
-  async #begin(running: Running, operation: Operation, isAgain = false): Promise<void> {
-    const { subscription, stopping } = running;
+  async #begin(active: ActiveSubscription, operation: Operation, isRetry = false): Promise<void> {
+    const { subscription, stopping } = active;
     for (let tries = 0; ; tries++) {
       try {
-        if (isAgain || tries) await wait(backOffMs(this.#tries++, longestPauseMs), stopping.signal);
-        // Nothing is opened for nobody, and a token may have to be exchanged before.
+        if (isRetry || tries) await wait(backoffMs(this.#attempts++, maxPauseMs), stopping.signal);
+        // Without a session no socket opens. With one, an expired token is refreshed first.
         await this.#options.session.authToken({ signal: stopping.signal });
         break;
       } catch (error) {
         if (subscription.isOver) return;
-        if (!isPassing(error)) throw error;
+        if (!isTransient(error)) throw error;
       }
     }
     if (subscription.isOver) return;
-    // A socket that waits for the other side to close may wait for long.
+    // A closing socket can wait long for the server's close frame.
     if (this.#socket?.readyState === 2) this.#client?.terminate();
-    const payload = this.#payload(running, operation);
-    running.unsubscribe = this.#connect().subscribe<unknown>(payload, {
+    const payload = this.#payload(active, operation);
+    active.unsubscribe = this.#connect().subscribe<unknown>(payload, {
       next: (result) => {
-        running.heardOn = this.#socket;
+        active.startedOn = this.#socket;
         const { data, errors } = result as { data: unknown; errors?: GraphErrorShape[] };
         if (isGraphErrors(errors)) subscription.fail(graphError(errors, { data }));
-        else subscription.tell(data);
+        else subscription.push(data);
       },
       error: (error) => {
         const { code } = error as { code?: number };
-        if (typeof code !== 'number' || !isPassingCode(code)) return subscription.fail(toError(error));
-        this.#begin(running, operation, true).catch((failure: unknown) => subscription.fail(failure));
+        if (typeof code !== 'number' || !isTransientCode(code)) return subscription.fail(toError(error));
+        this.#begin(active, operation, true).catch((failure: unknown) => subscription.fail(failure));
       },
       complete: () => subscription.end(),
     });
     this.#endLinger?.();
   }
 
-  /** Written anew for each connection, and so its getter is asked each time. */
-  #payload(running: Running, { document, variables, options }: Operation) {
+  /** graphql-ws encodes the payload for each connection, so the getter runs each time the subscription is sent. */
+  #payload(active: ActiveSubscription, { document, variables, options }: Operation) {
     const sending = () => {
-      this.#sent.add(running);
+      this.#sent.add(active);
       try {
         return (typeof variables === 'function' ? (variables as () => unknown)() : variables) as Record<
           string,
           unknown
         >;
       } catch (error) {
-        running.subscription.fail(error);
+        active.subscription.fail(error);
         return {};
       }
     };
@@ -202,17 +203,17 @@ export class GraphSocket {
     };
   }
 
-  #end(running: Running, isAtOnce: boolean): void {
-    this.#running.delete(running);
-    running.stopping.abort();
-    const unsubscribe = () => running.unsubscribe?.();
-    if (this.#running.size > 0) return unsubscribe();
-    this.#endWait?.();
-    if (isAtOnce || !this.#socket) return unsubscribe();
-    // One that had not begun holds nothing open; another may do so already.
-    if (!running.unsubscribe) return;
+  #end(active: ActiveSubscription, isImmediate: boolean): void {
+    this.#active.delete(active);
+    active.stopping.abort();
+    const unsubscribe = () => active.unsubscribe?.();
+    if (this.#active.size > 0) return unsubscribe();
+    this.#endPause?.();
+    if (isImmediate || !this.#socket) return unsubscribe();
+    // A subscription that was never sent keeps no socket open; another one may already do so.
+    if (!active.unsubscribe) return;
     this.#endLinger?.();
-    // It holds the socket open; what is still told is passed over.
+    // The ended subscription keeps the socket open for a while; its events are ignored.
     const cancel = after(lingerMs, () => this.#endLinger?.());
     this.#endLinger = () => {
       this.#endLinger = undefined;
@@ -231,46 +232,46 @@ export class GraphSocket {
     const onNew = (socket: WebSocket) => {
       this.#opened = socket;
       deadline(timeoutSeconds);
-      // One that is closed before it is open tells so; some implementations expect somebody to listen.
+      // A socket that is closed while it connects emits an error, and some implementations require a listener.
       socket.addEventListener('error', () => undefined);
     };
     this.#client = createSocketClient({
       url: async () => {
-        if (this.#isTurnedAway) await this.#pause();
+        if (this.#isClosedEarly) await this.#pause();
         return `${url.replace(/^http/, 'ws')}/graphql`;
       },
-      webSocketImpl: notedSocket(requireWebSocket(webSocket), { isClosed: () => this.#isClosed, onNew }),
+      webSocketImpl: trackSockets(requireWebSocket(webSocket), { isClosed: () => this.#isClosed, onNew }),
       connectionParams: async () => {
-        const authToken = await session.authToken({ refused: this.#refused });
-        this.#given = authToken;
+        const authToken = await session.authToken({ refused: this.#rejectedToken });
+        this.#sentToken = authToken;
         return { authorization: bearer(authToken) };
       },
       disablePong: true,
-      keepAlive: beatMs,
+      keepAlive: keepAliveMs,
       retryAttempts: Infinity,
-      shouldRetry: (error) => !(error instanceof EspalierError) || isPassing(error),
+      shouldRetry: (error) => !(error instanceof EspalierError) || isTransient(error),
       retryWait: () => this.#pause(),
       on: {
         connected: (socket) => {
           this.#cancelDeadline?.();
           this.#socket = socket as WebSocket;
           this.#connectedAt = this.#options.clock.now();
-          void this.#prolong();
+          void this.#renewToken();
         },
         ping: (isReceived, payload) => {
-          if (!isReceived) deadline(Math.min(timeoutSeconds, answerSeconds));
+          if (!isReceived) deadline(Math.min(timeoutSeconds, pongTimeoutSeconds));
           else if (payload?.['reason'] !== 'TOKEN_EXPIRES') this.#pong();
-          // Of the token before, if it was sent while the new one was on its way.
-          else if (!(Date.parse(String(payload['expiresAt'])) < claimsOf(this.#given).exp! * 1000)) {
-            void this.#prolong({ isWarned: true });
+          // The warning can be about the previous token, if it crossed the new one on the wire.
+          else if (!(Date.parse(String(payload['expiresAt'])) < readClaims(this.#sentToken).exp! * 1000)) {
+            void this.#renewToken({ isExpiring: true });
           }
         },
         pong: () => this.#cancelDeadline?.(),
-        closed: (event) => this.#lost(event as { code: number; reason: string }),
+        closed: (event) => this.#onLost(event as { code: number; reason: string }),
         error: () => {
-          // Its close comes later, and is not that of the next socket.
+          // The close event arrives later and must not count for the next socket.
           if (this.#opened) this.#opened.onclose = null;
-          this.#lost();
+          this.#onLost();
         },
       },
     });
@@ -281,32 +282,32 @@ export class GraphSocket {
     this.#socket?.send(JSON.stringify({ type: 'pong', payload }));
   }
 
-  /** Gives the socket the token of now, if it has another; a new one, if it was warned. */
-  async #prolong({ isWarned = false } = {}): Promise<void> {
+  /** Sends the current token if the socket has an older one. If the server warned of its expiry, refreshes it first. */
+  async #renewToken({ isExpiring = false } = {}): Promise<void> {
     const socket = this.#socket;
     if (!socket) return;
     try {
-      const refused = isWarned ? this.#given : undefined;
+      const refused = isExpiring ? this.#sentToken : undefined;
       const authToken = await this.#options.session.authToken({ refused });
-      if (socket !== this.#socket || authToken === this.#given) return;
-      this.#given = authToken;
+      if (socket !== this.#socket || authToken === this.#sentToken) return;
+      this.#sentToken = authToken;
       this.#pong({ authorization: bearer(authToken) });
     } catch {
-      // The server closes it when the token ends; then it comes back.
+      // The server closes the socket when the token expires, and the client reconnects.
     }
   }
 
-  #lost({ code, reason }: { code?: number; reason?: string } = {}): void {
+  #onLost({ code, reason }: { code?: number; reason?: string } = {}): void {
     this.#cancelDeadline?.();
-    if (code === 4403) this.#refused = this.#given;
-    if (this.#socket && this.#options.clock.now() - this.#connectedAt >= goodMs) this.#tries = 0;
+    if (code === 4403) this.#rejectedToken = this.#sentToken;
+    if (this.#socket && this.#options.clock.now() - this.#connectedAt >= stableMs) this.#attempts = 0;
     this.#isGoingAway = code === 1001;
-    this.#isTurnedAway = code === 1000 && (this.#running.size > 0 || this.#isShared);
+    this.#isClosedEarly = code === 1000 && (this.#active.size > 0 || this.#isShared);
     const [, cursor] = /cursor=(\S+)$/.exec(reason ?? '') ?? [];
-    // It is of those with which the server had begun: for one that it had not heard of yet it would leave a gap.
-    const isOfAll = this.#sent.size === 1 && !this.#isShared;
-    for (const { onGoingAway, heardOn } of this.#running) {
-      if (cursor && (isOfAll || (heardOn && heardOn === this.#socket))) onGoingAway?.(cursor);
+    // The cursor is valid for subscriptions that the server had started. For others it would skip events.
+    const isUnambiguous = this.#sent.size === 1 && !this.#isShared;
+    for (const { onGoingAway, startedOn } of this.#active) {
+      if (cursor && (isUnambiguous || (startedOn && startedOn === this.#socket))) onGoingAway?.(cursor);
     }
     this.#sent.clear();
     this.#socket = this.#opened = undefined;
@@ -314,11 +315,11 @@ export class GraphSocket {
 
   async #pause(): Promise<void> {
     if (this.#isClosed) return;
-    const ms = this.#isGoingAway ? Math.random() * 50 : backOffMs(this.#tries++, longestPauseMs);
+    const ms = this.#isGoingAway ? Math.random() * 50 : backoffMs(this.#attempts++, maxPauseMs);
     this.#isGoingAway = false;
     await new Promise<void>((resolve) => {
       const cancel = after(ms, resolve);
-      this.#endWait = () => {
+      this.#endPause = () => {
         cancel();
         resolve();
       };
@@ -326,7 +327,7 @@ export class GraphSocket {
   }
 }
 
-/** Of what ends a subscription for good. */
+/** Converts the error that ended a subscription. */
 function toError(error: unknown): unknown {
   if (isGraphErrors(error)) return graphError(error);
   const { code, reason } = error as { code?: unknown; reason?: string };

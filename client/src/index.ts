@@ -1,4 +1,4 @@
-/** A client of Espalier, for browsers and Node. */
+/** The public API of the Espalier client for browsers and Node. */
 
 export {
   createClient,

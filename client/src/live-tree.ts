@@ -1,40 +1,43 @@
-/** Folders in memory, and what a change does to them by the rules of docs/live.md. It asks nobody: what has to be read, it says. */
+/** Folders in memory, and how a change affects them by the rules of docs/live.md. It sends no requests. */
 
 import type { Folder } from './folder.ts';
 import { inNaturalOrder } from './natural-order.ts';
 
 export type FolderChangeKind = 'CREATE' | 'UPDATE' | 'MOVE' | 'DELETE' | 'IMPORT' | 'RESYNC';
 
-/** What has been read of a folder and all that is inside, in one or several moments. */
-export interface ReadPart {
+/** A folder and its descendants, read in one or several pages. */
+export interface SubtreeSnapshot {
   readonly tree: LiveTree;
-  /** Folders above it, as they were in those moments. */
-  readonly above: readonly Levelled[];
+  /** Ancestors of the folder, with their access levels at the time of each page. */
+  readonly ancestors: readonly FolderLevel[];
 }
 
-export type Levelled = Pick<Folder, 'id' | 'accessLevel'>;
+export type FolderLevel = Pick<Folder, 'id' | 'accessLevel'>;
 
-/** A change that concerns one folder. */
+/** A change of one folder. */
 export interface FolderChange {
   readonly kind: Exclude<FolderChangeKind, 'RESYNC'>;
   readonly folderId: string;
-  /** As it is now; null if it is not there any more. */
+  /** Its current state; null if it no longer exists. */
   readonly folder: Folder | null;
 }
 
 export class LiveTree {
   readonly rootId: string;
   readonly #folders = new Map<string, Folder>();
-  readonly #inside = new Map<string, Set<string>>();
-  /** Something inside was read when they had another level than here: when they are told of, they are read anew. */
-  readonly #mixed = new Set<string>();
+  readonly #childIds = new Map<string, Set<string>>();
   /**
-   * Something inside was dropped, as it was told; but it may have come there only later, in a folder that was moved, and
-   * been read ahead of the changes. Of that move alone it is told: what is moved is read anew.
+   * Folders that had another access level when a descendant was read. Their next change reads the subtree again, even if
+   * the level is then the same as here.
    */
-  readonly #lessened = new Set<string>();
-  /** Of the folders whose sub-folders were asked for since they changed. */
-  readonly #ordered = new Map<string, readonly Folder[]>();
+  readonly #staleLevels = new Set<string>();
+  /**
+   * Folders below which a folder was removed. That folder may have arrived there by a later move of an ancestor, if the
+   * read was ahead of the changes. Only the ancestor's move is reported, so a moved folder in this set is read again.
+   */
+  readonly #removedFrom = new Set<string>();
+  /** Cache of sorted sub-folders by parent id. A change of a sub-folder removes the entry. */
+  readonly #sortedChildren = new Map<string, readonly Folder[]>();
 
   constructor(rootId: string) {
     this.rootId = rootId;
@@ -49,105 +52,114 @@ export class LiveTree {
   }
 
   children(id: string): readonly Folder[] {
-    let ordered = this.#ordered.get(id);
-    if (!ordered) {
-      ordered = inNaturalOrder(Array.from(this.#inside.get(id) ?? [], (each) => this.#folders.get(each)!));
-      this.#ordered.set(id, ordered);
+    let sorted = this.#sortedChildren.get(id);
+    if (!sorted) {
+      sorted = inNaturalOrder(
+        Array.from(this.#childIds.get(id) ?? [], (childId) => this.#folders.get(childId)!),
+      );
+      this.#sortedChildren.set(id, sorted);
     }
-    return ordered;
+    return sorted;
   }
 
-  /** From below the root of this tree down to the folder; empty for the root, and for what is not here. */
-  way(id: string): readonly Folder[] {
-    const way: Folder[] = [];
-    for (let at = this.get(id); at && at.id !== this.rootId; at = this.get(at.parentId!)) way.unshift(at);
-    return way;
+  /** Returns the folders from the level below the root down to this one. Empty for the root and for unknown folders. */
+  foldersTo(id: string): readonly Folder[] {
+    const folders: Folder[] = [];
+    for (let at = this.get(id); at && at.id !== this.rootId; at = this.get(at.parentId!)) folders.unshift(at);
+    return folders;
   }
 
-  /** The names from below the root to here, each after a slash; undefined for what is not here. */
+  /** Returns the path below the root, for example `/Places/Floor 2`, or undefined for an unknown folder. */
   path(id: string): string | undefined {
     if (!this.get(id)) return undefined;
-    return `/${this.way(id)
+    return `/${this.foldersTo(id)
       .map(({ name }) => name)
       .join('/')}`;
   }
 
   put(folder: Folder): void {
     const { id, parentId } = folder;
-    this.#takeOut(id);
+    this.#detach(id);
     this.#folders.set(id, folder);
     if (id === this.rootId) return;
-    const siblings = this.#inside.get(parentId!);
+    const siblings = this.#childIds.get(parentId!);
     if (siblings) siblings.add(id);
-    else this.#inside.set(parentId!, new Set([id]));
-    this.#ordered.delete(parentId!);
+    else this.#childIds.set(parentId!, new Set([id]));
+    this.#sortedChildren.delete(parentId!);
   }
 
-  /** With all that is inside. */
+  /** Removes a folder and its descendants. */
   drop(id: string): void {
-    this.#takeOut(id);
+    this.#detach(id);
     const dropped = [id];
-    // What is added while the list is walked through is walked through, too.
-    for (const each of dropped) {
-      for (const inside of this.#inside.get(each) ?? []) dropped.push(inside);
-      for (const known of [this.#folders, this.#inside, this.#ordered, this.#mixed, this.#lessened]) {
-        known.delete(each);
-      }
+    // The loop also visits the ids that it appends.
+    for (const droppedId of dropped) {
+      for (const childId of this.#childIds.get(droppedId) ?? []) dropped.push(childId);
+      this.#folders.delete(droppedId);
+      this.#childIds.delete(droppedId);
+      this.#sortedChildren.delete(droppedId);
+      this.#staleLevels.delete(droppedId);
+      this.#removedFrom.delete(droppedId);
     }
   }
 
-  /** Answers whether the folder has to be read anew with what is inside it; nothing is done then before `take`. */
+  /** Applies a change. Returns true if the caller must read the subtree and call `replaceSubtree` instead. */
   apply({ kind, folderId: id, folder }: FolderChange): boolean {
-    if (kind === 'DELETE' || !folder || !this.#hasPlaceFor(folder)) {
-      if (this.get(id)) this.#lessen(id);
+    if (kind === 'DELETE' || !folder || !this.#canAttach(folder)) {
+      if (this.get(id)) this.#markRemoval(id);
       this.drop(id);
       return false;
     }
-    const isSame = this.get(id)?.accessLevel === folder.accessLevel && !this.#mixed.has(id);
-    const isWhole = kind === 'UPDATE' || (kind === 'MOVE' && !this.#lessened.has(id));
-    if (!isSame || !isWhole) return true;
+    const isSameLevel = this.get(id)?.accessLevel === folder.accessLevel && !this.#staleLevels.has(id);
+    const isComplete = kind === 'UPDATE' || (kind === 'MOVE' && !this.#removedFrom.has(id));
+    if (!isSameLevel || !isComplete) return true;
     this.put(folder);
     return false;
   }
 
-  /** A folder as it has been read with what is inside, instead of all that was here of it; nothing if it is gone. */
-  take(id: string, read: ReadPart | undefined): void {
+  /** Replaces a folder and its descendants by a snapshot. Without a snapshot it only removes them. */
+  replaceSubtree(id: string, snapshot: SubtreeSnapshot | undefined): void {
     this.drop(id);
-    // By now it may be what this tree itself is inside of.
-    if (!read || (id !== this.rootId && read.tree.get(this.rootId))) return;
-    // What has come into it from elsewhere in this tree goes from there with what was inside: that is told of, too.
-    for (const each of read.tree.#folders.keys()) this.drop(each);
-    if (!this.#hasPlaceFor(read.tree.get(id)!)) return;
-    for (const folder of read.tree.#folders.values()) this.put(folder);
-    for (const each of read.tree.#mixed) this.#mixed.add(each);
-    for (const each of read.above) this.note(each);
+    // The folder may have become an ancestor of this tree's root.
+    if (!snapshot || (id !== this.rootId && snapshot.tree.get(this.rootId))) return;
+    // A folder that moved into the subtree leaves its old position with its descendants; later changes report them.
+    for (const folderId of snapshot.tree.#folders.keys()) this.drop(folderId);
+    if (!this.#canAttach(snapshot.tree.get(id)!)) return;
+    for (const folder of snapshot.tree.#folders.values()) this.put(folder);
+    for (const folderId of snapshot.tree.#staleLevels) this.#staleLevels.add(folderId);
+    for (const ancestor of snapshot.ancestors) this.recordLevel(ancestor);
   }
 
-  /** How a folder was when something inside it was read; answers whether it is here. */
-  note({ id, accessLevel }: Levelled): boolean {
-    const here = this.get(id);
-    if (here && here.accessLevel !== accessLevel) this.#mixed.add(id);
-    return here !== undefined;
+  /** Records the level that a folder had when a descendant was read. Returns whether the folder is in this tree. */
+  recordLevel({ id, accessLevel }: FolderLevel): boolean {
+    const folder = this.get(id);
+    if (folder && folder.accessLevel !== accessLevel) this.#staleLevels.add(id);
+    return folder !== undefined;
   }
 
-  /** All that it is inside of, before it is dropped. */
-  #lessen(id: string): void {
-    for (const above of [this.rootId, ...this.way(id).map((each) => each.id)]) this.#lessened.add(above);
+  /** Marks all ancestors of a folder, before the folder is dropped. */
+  #markRemoval(id: string): void {
+    this.#removedFrom.add(this.rootId);
+    for (const folder of this.foldersTo(id)) this.#removedFrom.add(folder.id);
   }
 
-  /** It is told what a folder is now, before it is told of all that led there: it may seem to be inside itself. */
-  #hasPlaceFor({ id, parentId }: Folder): boolean {
+  /** A change carries the folder's current state, which can be ahead of this tree: a folder can seem to contain itself. */
+  #canAttach({ id, parentId }: Folder): boolean {
     if (id === this.rootId) return true;
     const parent = parentId === null ? undefined : this.get(parentId);
-    return parent !== undefined && parentId !== id && !this.way(parent.id).some((above) => above.id === id);
+    return (
+      parent !== undefined &&
+      parentId !== id &&
+      !this.foldersTo(parent.id).some((ancestor) => ancestor.id === id)
+    );
   }
 
-  #takeOut(id: string): void {
+  #detach(id: string): void {
     const parentId = this.get(id)?.parentId;
-    const siblings = parentId && this.#inside.get(parentId);
+    const siblings = parentId && this.#childIds.get(parentId);
     if (!siblings) return;
     siblings.delete(id);
-    if (siblings.size === 0) this.#inside.delete(parentId);
-    this.#ordered.delete(parentId);
+    if (siblings.size === 0) this.#childIds.delete(parentId);
+    this.#sortedChildren.delete(parentId);
   }
 }

@@ -1,42 +1,42 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { sortKey } from '../../server/src/folders/sort-key.ts';
+import { sortKey } from '../../server/src/folders/text-keys.ts';
 import { compareSiblings, inNaturalOrder } from './natural-order.ts';
 
-interface Named {
+interface Sortable {
   readonly id: string;
   readonly name: string;
 }
 
-function asTheServer(folders: readonly Named[]): readonly Named[] {
+function sortLikeServer(folders: readonly Sortable[]): readonly Sortable[] {
   return folders.toSorted(
-    (one, other) => Buffer.compare(sortKey(one.name), sortKey(other.name)) || (one.id < other.id ? -1 : 1),
+    (a, b) => Buffer.compare(sortKey(a.name), sortKey(b.name)) || (a.id < b.id ? -1 : 1),
   );
 }
 
 const name = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 255 }),
   fc.string({ unit: fc.constantFrom(...'aAäÄå0019.- ßﬁİ😀\uffee'), minLength: 1, maxLength: 12 }),
-  // Longer than a key: equal up to where it is cut.
+  // Longer than a key and equal up to its maximum length.
   fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 2 }).map((end) => `${'😀'.repeat(254)}${end}`),
 );
 
-describe('the natural order', () => {
-  test('puts Floor 2 before Floor 10, and does not mind case, accents and leading zeros', () => {
+describe('natural order', () => {
+  test('puts Floor 2 before Floor 10, and ignores case, accents and leading zeros', () => {
     const names = ['Floor 10', 'floor 2', 'Flöor 1', 'Floor 002', 'a', 'Ä', 'b', 'Z'];
-    const folders = names.map((each, place) => ({ id: String(place), name: each }));
+    const folders = names.map((each, index) => ({ id: String(index), name: each }));
     assert.deepEqual(
       inNaturalOrder(folders).map((folder) => folder.name),
       ['a', 'Ä', 'b', 'Flöor 1', 'Floor 002', 'floor 2', 'Floor 10', 'Z'],
     );
   });
 
-  test('is that of the server, whatever the names are', () => {
+  test('equals the order of the server for random names', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ id: fc.uuid(), name }), { maxLength: 20 }), (folders) => {
-        assert.deepEqual(inNaturalOrder(folders), asTheServer(folders));
-        assert.deepEqual(folders.toSorted(compareSiblings), asTheServer(folders));
+        assert.deepEqual(inNaturalOrder(folders), sortLikeServer(folders));
+        assert.deepEqual(folders.toSorted(compareSiblings), sortLikeServer(folders));
       }),
       { numRuns: 1_000 },
     );

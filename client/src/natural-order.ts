@@ -1,34 +1,34 @@
-/** Siblings in the order of the server: by the very keys by which it sorts them, and among equal ones by id. */
+/** Sorts siblings like the server: by the same sort keys, and by id where the keys are equal. */
 
-/** As the server cuts its keys. */
-const longestKeyBytes = 1_024;
+/** The server truncates its keys at the same length. */
+const maxKeyBytes = 1_024;
 
-interface Named {
+interface Sortable {
   readonly id: string;
   readonly name: string;
 }
 
-export function inNaturalOrder<Folder extends Named>(folders: Iterable<Folder>): Folder[] {
+export function inNaturalOrder<Folder extends Sortable>(folders: Iterable<Folder>): Folder[] {
   return Array.from(folders, (folder) => ({ folder, key: sortKey(folder.name) }))
-    .sort((one, other) => compare(one.key, other.key) || compare(one.folder.id, other.folder.id))
+    .sort((a, b) => compare(a.key, b.key) || compare(a.folder.id, b.folder.id))
     .map(({ folder }) => folder);
 }
 
 /**
- * Which of two siblings comes first, for `sort`. As the server has them in its lists.
+ * Compares two siblings in the natural order of the server's lists. Use it with `sort`.
  *
  * @example
  * folders.sort(compareSiblings); // "Floor 2" before "Floor 10"
  */
-export function compareSiblings(one: Named, other: Named): number {
-  return compare(sortKey(one.name), sortKey(other.name)) || compare(one.id, other.id);
+export function compareSiblings(a: Sortable, b: Sortable): number {
+  return compare(sortKey(a.name), sortKey(b.name)) || compare(a.id, b.id);
 }
 
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Letters without regard to case and accents, numbers by how long they are, and then the name itself; as bytes. */
+/** Ignores case and accents and orders numbers by their value; equal names fall back to the exact name. */
 function sortKey(name: string): string {
   const primary = name
     .normalize('NFD')
@@ -37,5 +37,5 @@ function sortKey(name: string): string {
     .toLowerCase()
     .replace(/0*(\d+)/g, (_, digits: string) => `0${String.fromCharCode(digits.length)}${digits}`);
   const bytes = new TextEncoder().encode(primary === name ? name : `${primary}\0${name}`);
-  return String.fromCharCode(...bytes.subarray(0, longestKeyBytes));
+  return String.fromCharCode(...bytes.subarray(0, maxKeyBytes));
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pagesOf, type PageVariables } from './pages.ts';
+import { readPages, type PageVariables } from './pages.ts';
 
 test('reads on after an empty page that has a next page', async () => {
   const pages: string[][] = [[], ['a'], [], ['b']];
   const requested: PageVariables[] = [];
-  const items = pagesOf({}, 10, (page) => {
+  const items = readPages({}, 10, (page) => {
     requested.push(page);
     const index = Number(page.after ?? 0);
     const pageInfo = { endCursor: String(index + 1), hasNextPage: index + 1 < pages.length };

@@ -1,10 +1,11 @@
-/** Lists that are read page by page, each when it is needed. */
+/** Reads lists page by page, and each page only when the caller needs it. */
 
 import { EspalierError } from './errors.ts';
 
 export interface ListOptions {
-  /** How many are fetched at a time, or fewer where so many cost too much. 500 unless told, 100 for a search. */
+  /** Page size. Default: 500, and 100 for a search. Halved while the server rejects a page as TOO_EXPENSIVE. */
   readonly pageSize?: number | undefined;
+  /** Ends the list: it throws the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -18,30 +19,32 @@ export interface PageVariables {
   readonly after?: string | null;
 }
 
-export async function* pagesOf<Item>(
+export async function* readPages<Item>(
   options: Pick<ListOptions, 'pageSize'>,
   pageSize: number,
   read: (page: PageVariables) => Promise<Page<Item>>,
 ): AsyncGenerator<Item, void, undefined> {
-  const page = halving(options.pageSize ?? pageSize);
+  const withPageSize = adaptivePageSize(options.pageSize ?? pageSize);
   let after: string | null = null;
-  for (let isMore = true; isMore;) {
-    const { items, pageInfo } = await page((first) => read({ first, after }));
+  for (let hasMore = true; hasMore;) {
+    const { items, pageInfo } = await withPageSize((first) => read({ first, after }));
     yield* items;
-    ({ endCursor: after, hasNextPage: isMore } = pageInfo);
+    ({ endCursor: after, hasNextPage: hasMore } = pageInfo);
   }
 }
 
-/** Asks for so many, or, where that is refused because it costs too much, for half of it; from then on, too. */
-export function halving(size: number): <Answer>(ask: (first: number) => Promise<Answer>) => Promise<Answer> {
+/** Runs queries with a page size, and halves it for good whenever the server rejects a query as too expensive. */
+export function adaptivePageSize(
+  size: number,
+): <Result>(run: (first: number) => Promise<Result>) => Promise<Result> {
   let first = size;
-  return async (ask) => {
+  return async (run) => {
     for (;;) {
       try {
-        return await ask(first);
+        return await run(first);
       } catch (error) {
-        const isTooMuch = error instanceof EspalierError && error.code === 'TOO_EXPENSIVE';
-        if (!isTooMuch || first <= 1) throw error;
+        const isTooExpensive = error instanceof EspalierError && error.code === 'TOO_EXPENSIVE';
+        if (!isTooExpensive || first <= 1) throw error;
         first >>= 1;
       }
     }

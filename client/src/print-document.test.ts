@@ -18,37 +18,37 @@ const documents = {
   'fragments with variables': 'fragment F($a: Int = 1) on T { a(b: $a) }',
 };
 
-/** Without what tells where it stood, and how a string was written. */
-function meaningOf(document: DocumentNode): unknown {
+/** Removes locations and the notation of strings. */
+function normalize(document: DocumentNode): unknown {
   const bare = visit(document, { StringValue: (node) => ({ ...node, block: undefined }) });
   return JSON.parse(JSON.stringify(bare, (key, value: unknown) => (key === 'loc' ? undefined : value)));
 }
 
-describe('printed documents', () => {
+describe('printDocument', () => {
   const options = { allowLegacyFragmentVariables: true };
   for (const [what, text] of Object.entries(documents)) {
-    test(`${what}: mean the same`, () => {
+    test(`preserves the meaning of ${what}`, () => {
       const parsed = parse(text, options);
       const printed = printDocument(parsed);
-      assert.deepEqual(meaningOf(parse(printed, options)), meaningOf(parsed));
-      assert.deepEqual(meaningOf(parse(printed, options)), meaningOf(parse(print(parsed), options)));
+      assert.deepEqual(normalize(parse(printed, options)), normalize(parsed));
+      assert.deepEqual(normalize(parse(printed, options)), normalize(parse(print(parsed), options)));
       assert.ok(printed.length <= stripIgnoredCharacters(print(parsed)).length + 20, printed);
     });
   }
 
-  test('a document may come from JSON, as code generators write it', () => {
+  test('accepts a document from JSON, as code generators write it', () => {
     const parsed = JSON.parse(
       JSON.stringify(parse(documents.fragments, { noLocation: true })),
     ) as DocumentNode;
-    assert.deepEqual(meaningOf(parse(documentText(parsed))), meaningOf(parse(documents.fragments)));
+    assert.deepEqual(normalize(parse(documentText(parsed))), normalize(parse(documents.fragments)));
   });
 
-  test('texts stay as they are', () => {
+  test('returns strings unchanged', () => {
     assert.equal(documentText('{ a }'), '{ a }');
     assert.equal(documentText(new String('{ b }')), '{ b }');
   });
 
-  test('what cannot be run is refused', () => {
+  test('rejects a type definition', () => {
     assert.throws(() => printDocument(parse('type T { a: Int }')), /ObjectTypeDefinition/);
   });
 });

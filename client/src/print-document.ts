@@ -1,11 +1,11 @@
 /**
- * A parsed GraphQL document as text, for what is executable: operations and fragments. Any parser's document will do;
- * nothing but its nodes is looked at.
+ * Prints a parsed, executable GraphQL document: operations and fragments. It reads only the nodes, so documents of every
+ * GraphQL parser work.
  */
 
 type Nodes = readonly SyntaxNode[] | undefined;
 
-/** A node as graphql-js shapes it, of any kind. */
+/** A syntax node of graphql-js, of any kind. */
 interface SyntaxNode {
   readonly kind: string;
   readonly name?: SyntaxNode;
@@ -26,8 +26,9 @@ interface SyntaxNode {
   readonly typeCondition?: SyntaxNode;
 }
 
-const part = (before: string, text: string, behind = '') => text && before + text + behind;
-const all = (nodes: Nodes, between: string) => (nodes ?? []).map(print).join(between);
+/** Adds a prefix and a suffix, unless the text is empty. */
+const part = (prefix: string, text: string, suffix = '') => text && prefix + text + suffix;
+const all = (nodes: Nodes, separator: string) => (nodes ?? []).map(print).join(separator);
 const directives = (node: SyntaxNode) => part(' ', all(node.directives, ' '));
 const variables = (node: SyntaxNode) => part('(', all(node.variableDefinitions, ','), ')');
 const args = (node: SyntaxNode) => part('(', all(node.arguments, ','), ')');
@@ -57,7 +58,7 @@ const printers: Readonly<Record<string, (node: SyntaxNode) => string>> = {
   BooleanValue: raw,
   EnumValue: raw,
   NullValue: () => 'null',
-  // A block string, too: it is the same value.
+  // A block string is printed as an ordinary string with the same value.
   StringValue: (node) => JSON.stringify(node.value),
   ListValue: (node) => `[${all(node.values, ',')}]`,
   ObjectValue: (node) => `{${all(node.fields, ',')}}`,

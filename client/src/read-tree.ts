@@ -1,16 +1,16 @@
 /**
- * Reads a folder with all that is inside, page by page. Others may move folders between two pages: what would be missed
- * by that is read again. All else that happens meanwhile is told by the changes after the cursor; so that what was read
- * with another level is known then, the levels on the way to each page are read with it.
+ * Reads a folder and its descendants page by page. A folder that moves between two pages can hide others from the list; the
+ * part that this affects is read again. All other concurrent changes are in the change feed after the cursor. Each page also
+ * reads the access levels of its ancestors, so that a level that changed between two pages is detected later.
  */
 
-import type { RunsDocuments } from './calls.ts';
-import { folderFields, toFolder, type Answered, type Folder } from './folder.ts';
-import { LiveTree, type Levelled, type ReadPart } from './live-tree.ts';
-import { halving, type Page } from './pages.ts';
+import type { DocumentRunner } from './calls.ts';
+import { folderFields, toFolder, type Folder, type FolderResult } from './folder.ts';
+import { LiveTree, type FolderLevel, type SubtreeSnapshot } from './live-tree.ts';
+import { adaptivePageSize, type Page } from './pages.ts';
 
-export interface ReadTree extends ReadPart {
-  /** Of before anything was read. */
+export interface TreeSnapshot extends SubtreeSnapshot {
+  /** The cursor of the moment before the first page. */
   readonly cursor: string;
 }
 
@@ -19,67 +19,69 @@ export interface ReadOptions {
   readonly signal: AbortSignal;
 }
 
-/** `at` is a folder on the way to the last one that was read; it is looked at in the very moment of the page. */
+/** `at` is an ancestor of the last folder of the previous page. It is read in the same request as the page. */
 const query = `query($id:ID,$first:Int,$after:String,$at:ID){cursor folder(id:$id){${folderFields} descendants(first:$first,after:$after){items{${folderFields}}pageInfo{endCursor hasNextPage}}}at:folder(id:$at){id name accessLevel ancestors{id name accessLevel}}}`;
 
-interface Answer {
+interface PageResult {
   readonly cursor: string;
-  readonly folder: (Answered<Folder> & { readonly descendants: Page<Answered<Folder>> }) | null;
-  readonly at: (Named & { readonly ancestors: readonly Named[] }) | null;
+  readonly folder: (FolderResult<Folder> & { readonly descendants: Page<FolderResult<Folder>> }) | null;
+  readonly at: (PathFolder & { readonly ancestors: readonly PathFolder[] }) | null;
 }
 
-type Named = Pick<Folder, 'id' | 'name' | 'accessLevel'>;
+type PathFolder = Pick<Folder, 'id' | 'name' | 'accessLevel'>;
 
-/** Undefined if the folder is not there; without an id, it is the root. */
+/** Reads a folder, or the root without an id. Returns undefined if the folder does not exist. */
 export async function readTree(
-  client: Pick<RunsDocuments, 'query'>,
+  client: Pick<DocumentRunner, 'query'>,
   id: string | undefined,
   options: ReadOptions,
-): Promise<ReadTree | undefined> {
-  const page = halving(options.pageSize);
-  const ask = (after: string | null, at: string | undefined) =>
-    page((first) => client.query<Answer, object>(query, { id, first, after, at }, options));
+): Promise<TreeSnapshot | undefined> {
+  const withPageSize = adaptivePageSize(options.pageSize);
+  const readPage = (after: string | null, at: string | undefined) =>
+    withPageSize((first) => client.query<PageResult, object>(query, { id, first, after, at }, options));
 
-  const { cursor, folder, at: top } = await ask(null, id);
+  const { cursor, folder, at: top } = await readPage(null, id);
   if (!folder) return undefined;
-  const { descendants, ...itself } = folder;
+  const { descendants, ...root } = folder;
   const tree = new LiveTree(folder.id);
-  const above: Levelled[] = [...top!.ancestors];
-  const torn = new Set<string>();
-  const put = (folders: readonly Answered<Folder>[]) => folders.forEach((each) => tree.put(toFolder(each)));
-  put([itself, ...descendants.items]);
+  const ancestors: FolderLevel[] = [...top!.ancestors];
+  const movedIds = new Set<string>();
+  const put = (folders: readonly FolderResult<Folder>[]) => {
+    for (const result of folders) tree.put(toFolder(result));
+  };
+  put([root, ...descendants.items]);
   let { items, pageInfo } = descendants;
   while (pageInfo.hasNextPage) {
-    const way = tree.way(items.at(-1)!.id);
-    // The page goes on inside the last folder that is still at its place; what is left inside the next one is missed.
-    for (let depth = way.length; ; depth--) {
-      const answer = await ask(pageInfo.endCursor, way[depth - 1]?.id ?? tree.rootId);
-      if (!answer.folder) return undefined;
-      if (depth > 0 && !isAt(answer.at, tree.rootId, way.slice(0, depth))) continue;
-      if (depth < way.length) torn.add(way[depth]!.id);
-      const onTheWay = [...answer.at!.ancestors, answer.at!];
-      above.push(...onTheWay.filter((each) => !tree.note(each)));
-      ({ items, pageInfo } = answer.folder.descendants);
+    const path = tree.foldersTo(items.at(-1)!.id);
+    // The list continues in the deepest ancestor that has not moved. The rest of the next deeper one is missed.
+    for (let depth = path.length; ; depth--) {
+      const page = await readPage(pageInfo.endCursor, path[depth - 1]?.id ?? tree.rootId);
+      if (!page.folder) return undefined;
+      if (depth > 0 && !isUnmoved(page.at, tree.rootId, path.slice(0, depth))) continue;
+      if (depth < path.length) movedIds.add(path[depth]!.id);
+      const pageAncestors = [...page.at!.ancestors, page.at!];
+      ancestors.push(...pageAncestors.filter((ancestor) => !tree.recordLevel(ancestor)));
+      ({ items, pageInfo } = page.folder.descendants);
       put(items);
       break;
     }
   }
-  for (const each of torn) {
-    const part = await readTree(client, each, options);
-    tree.take(each, part);
-    above.push(...(part?.above ?? []));
+  for (const movedId of movedIds) {
+    const part = await readTree(client, movedId, options);
+    tree.replaceSubtree(movedId, part);
+    ancestors.push(...(part?.ancestors ?? []));
   }
-  return { cursor, tree, above };
+  return { cursor, tree, ancestors };
 }
 
-/** Whether a folder is where it was, by the ids and names on the way to it: the places of a list are made of these. */
-function isAt(found: Answer['at'], rootId: string, way: readonly Named[]): boolean {
-  if (!found) return false;
-  const above = found.ancestors.findIndex(({ id }) => id === rootId);
-  const now = [...found.ancestors.slice(above + 1), found];
+/** Compares the ids and names of a folder's path below the root: a list's cursor consists of these. */
+function isUnmoved(at: PageResult['at'], rootId: string, path: readonly PathFolder[]): boolean {
+  if (!at) return false;
+  const rootIndex = at.ancestors.findIndex(({ id }) => id === rootId);
+  const current = [...at.ancestors.slice(rootIndex + 1), at];
   return (
-    above >= 0 &&
-    now.length === way.length &&
-    now.every(({ id, name }, depth) => id === way[depth]!.id && name === way[depth]!.name)
+    rootIndex >= 0 &&
+    current.length === path.length &&
+    current.every(({ id, name }, depth) => id === path[depth]!.id && name === path[depth]!.name)
   );
 }

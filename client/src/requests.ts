@@ -1,12 +1,22 @@
 /**
- * Requests to one server: each is asked again while the server cannot be reached or is busy, and what comes from
- * something else than an Espalier server is told apart. Knows nothing of sessions. No error holds what was sent.
+ * Sends requests to one server, retries them while it is unreachable or busy, and detects responses of other servers. It is
+ * independent of sessions. Errors never contain the request, which can hold a password or a token.
  */
 
 import type { Clock } from './clock.ts';
 import { EspalierError, graphError, isGraphErrors, type ErrorCode, type ErrorDetails } from './errors.ts';
-import type { Path } from './paths.ts';
-import { abortable, after, backOffMs, wait } from './waiting.ts';
+import { abortable, after, backoffMs, wait } from './timers.ts';
+
+/** The paths of the endpoints below the API root. */
+export const paths = {
+  login: '/login',
+  refresh: '/login/refresh',
+  logout: '/logout',
+  verify: '/login/verify',
+  graph: '/graphql',
+} as const;
+
+type Path = (typeof paths)[keyof typeof paths];
 
 export interface RequestOptions {
   readonly url: string;
@@ -25,7 +35,7 @@ export interface Request {
   readonly timeoutSeconds?: number | undefined;
 }
 
-export interface Answer {
+export interface ApiResponse {
   readonly path: string;
   readonly status: number;
   readonly headers: Headers;
@@ -33,8 +43,8 @@ export interface Answer {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A trouble that may pass: the same can be asked again. */
-export class Passing {
+/** The outcome of an attempt that may succeed when it is retried. */
+export class TransientFailure {
   readonly error: EspalierError;
 
   constructor(error: EspalierError) {
@@ -42,11 +52,11 @@ export class Passing {
   }
 }
 
-/** Of a certificate that is not trusted, and the like: it does not help to ask again. */
-const lasting = /CERT|SSL|TLS/;
+/** Failures that a retry cannot fix, for example an untrusted certificate. */
+const permanentFailure = /CERT|SSL|TLS/;
 
-/** Who does not know the method or the version of HTTP never will. */
-const neverPassing = new Set([501, 505]);
+/** "Not Implemented" and "HTTP Version Not Supported" do not change between attempts. */
+const permanentStatuses = new Set([501, 505]);
 
 export class Requests {
   readonly #options: RequestOptions;
@@ -59,78 +69,77 @@ export class Requests {
     return this.#options.timeoutSeconds;
   }
 
-  /** One try. */
-  async post(path: Path, request: Request): Promise<Answer | Passing> {
-    const { url, fetch: send, timeoutSeconds: usual } = this.#options;
-    const { body, signal, timeoutSeconds = usual } = request;
+  /** Makes one attempt. */
+  async post(path: Path, request: Request): Promise<ApiResponse | TransientFailure> {
+    const { url, fetch: send, timeoutSeconds: defaultTimeoutSeconds } = this.#options;
+    const { body, signal, timeoutSeconds = defaultTimeoutSeconds } = request;
     signal?.throwIfAborted();
     const headers = this.#headers(request);
-    const trying = new AbortController();
-    const leave = () => trying.abort(signal?.reason);
-    signal?.addEventListener('abort', leave);
-    const cancel = after(timeoutSeconds * 1000, () => trying.abort());
+    const attempt = new AbortController();
+    const abort = () => attempt.abort(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    const cancel = after(timeoutSeconds * 1000, () => attempt.abort());
     let response: Response;
     let text: string;
     try {
-      const asking = send(url + path, {
+      const pending = send(url + path, {
         method: 'POST',
         headers,
-        // A password or a token goes to the server that was named, and nowhere else.
+        // A redirect must not carry a password or a token to another server.
         redirect: 'manual',
-        signal: trying.signal,
+        signal: attempt.signal,
         ...(body !== undefined && { body }),
       });
-      response = await abortable(asking, trying.signal);
-      text = await abortable(response.text(), trying.signal);
+      response = await abortable(pending, attempt.signal);
+      text = await abortable(response.text(), attempt.signal);
     } catch (cause) {
       signal?.throwIfAborted();
-      const why = trying.signal.aborted ? `no answer within ${timeoutSeconds} s` : reasonOf(cause);
+      const why = attempt.signal.aborted ? `no answer within ${timeoutSeconds} s` : describeCause(cause);
       const error = new EspalierError('UNREACHABLE', `${url} cannot be reached: ${why}.`, { cause });
-      if (lasting.test(why)) throw error;
-      return new Passing(error);
+      if (permanentFailure.test(why)) throw error;
+      return new TransientFailure(error);
     } finally {
       cancel();
-      signal?.removeEventListener('abort', leave);
+      signal?.removeEventListener('abort', abort);
     }
     return this.#read(path, response, text);
   }
 
-  /** Does the work until nothing stands in its way, or for as long as is waited for the server. */
-  async persist<T>(
-    work: () => Promise<T | Passing>,
+  /** Repeats `work` until it succeeds, fails permanently, or has been retried for `retrySeconds`. */
+  async retry<T>(
+    work: () => Promise<T | TransientFailure>,
     { signal, seconds = Infinity }: { signal?: AbortSignal | undefined; seconds?: number } = {},
   ): Promise<T> {
     const { clock, retrySeconds } = this.#options;
     let deadline: number | undefined;
-    for (let tries = 0; ; tries++) {
+    for (let attempts = 0; ; attempts++) {
       const result = await work();
-      if (!(result instanceof Passing)) return result;
-      // From the first trouble on: one that took long, or a night of sleep, is not the end.
+      if (!(result instanceof TransientFailure)) return result;
+      // Counts from the first failure: an attempt that took long, for example while the machine slept, can be retried.
       deadline ??= clock.now() + Math.min(retrySeconds, seconds) * 1000;
-      const pause = backOffMs(tries) + (result.error.retryAfterSeconds ?? 0) * 1000;
+      const pause = backoffMs(attempts) + (result.error.retryAfterSeconds ?? 0) * 1000;
       if (clock.now() + pause > deadline) throw result.error;
       await wait(pause, signal);
     }
   }
 
-  /** What the server says that is not a success: a problem, or errors of the graph. */
-  refusal({ path, status, headers, value }: Answer): EspalierError {
-    const details: ErrorDetails = { status, retryAfterSeconds: pauseOf(headers) };
+  /** Creates the error of a response that is not a success: a problem document, or GraphQL errors. */
+  toError({ path, status, headers, value }: ApiResponse): EspalierError {
+    const details: ErrorDetails = { status, retryAfterSeconds: readRetryAfter(headers) };
     const { code, detail, requestId, errors, data } = value;
     if (status !== 404 && status !== 405) {
       if (isGraphErrors(errors)) return graphError(errors, { ...details, data });
       if (typeof code === 'string' && status >= 400) {
-        const told = typeof requestId === 'string' ? requestId : undefined;
         return new EspalierError(code as ErrorCode, typeof detail === 'string' ? detail : code, {
           ...details,
-          requestId: told,
+          requestId: typeof requestId === 'string' ? requestId : undefined,
         });
       }
     }
-    return this.stranger(path, status, headers);
+    return this.notEspalier(path, status, headers);
   }
 
-  stranger(path: string, status: number, headers: Headers): EspalierError {
+  notEspalier(path: string, status: number, headers: Headers): EspalierError {
     const type = headers.get('content-type')?.split(';')[0];
     const target = headers.get('location');
     const what =
@@ -150,45 +159,52 @@ export class Requests {
     return headers;
   }
 
-  #read(path: string, { status, headers }: Response, text: string): Answer | Passing {
+  #read(path: string, { status, headers }: Response, text: string): ApiResponse | TransientFailure {
     const { url } = this.#options;
-    const details: ErrorDetails = { status, retryAfterSeconds: pauseOf(headers) };
+    const details: ErrorDetails = { status, retryAfterSeconds: readRetryAfter(headers) };
     const isJson = /\bjson\b/i.test(headers.get('content-type') ?? '');
     let value: unknown;
     try {
       value = isJson ? JSON.parse(text) : undefined;
     } catch {
-      return new Passing(new EspalierError('UNREACHABLE', `The answer of ${url} was cut off.`, details));
+      return new TransientFailure(
+        new EspalierError('UNREACHABLE', `The answer of ${url} was cut off.`, details),
+      );
     }
     const isObject = typeof value === 'object' && value !== null;
-    const answer: Answer = { path, status, headers, value: isObject ? (value as Answer['value']) : {} };
-    if ((status >= 500 || status === 429) && answer.value['code'] !== 'TOO_MANY_ATTEMPTS') {
-      const refusal = this.refusal(answer);
-      // Of a server that has failed it is not known whether it would again.
-      if (refusal.code === 'INTERNAL') return answer;
-      if (refusal.code !== 'NOT_ESPALIER') return new Passing(refusal);
-      if (neverPassing.has(status)) throw refusal;
-      // Of something that stands before the server.
+    const response: ApiResponse = {
+      path,
+      status,
+      headers,
+      value: isObject ? (value as ApiResponse['value']) : {},
+    };
+    if ((status >= 500 || status === 429) && response.value['code'] !== 'TOO_MANY_ATTEMPTS') {
+      const error = this.toError(response);
+      // An internal error is not retried, because the same request may fail again.
+      if (error.code === 'INTERNAL') return response;
+      if (error.code !== 'NOT_ESPALIER') return new TransientFailure(error);
+      if (permanentStatuses.has(status)) throw error;
+      // The response comes from a proxy in front of the server.
       const message = `${url} answered ${status}: it cannot do this right now.`;
-      return new Passing(new EspalierError('UNAVAILABLE', message, details));
+      return new TransientFailure(new EspalierError('UNAVAILABLE', message, details));
     }
-    if (!isObject && status !== 204) throw this.stranger(path, status, headers);
-    return answer;
+    if (!isObject && status !== 204) throw this.notEspalier(path, status, headers);
+    return response;
   }
 }
 
-/** What cannot stand in a header is left out: such a token is not good, and nobody is to read it in an error. */
+/** Removes characters that a header cannot hold. Otherwise `fetch` would throw an error that contains the token. */
 export function bearer(authToken: string): string {
   return `Bearer ${authToken.replace(/[^\x21-\x7e]/g, '')}`;
 }
 
-function pauseOf(headers: Headers): number | undefined {
+function readRetryAfter(headers: Headers): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? undefined);
   return seconds >= 0 ? seconds : undefined;
 }
 
-/** Node tells in the cause of the cause; browsers tell nothing. */
-function reasonOf(error: unknown): string {
+/** Node gives the reason in the cause of the error. Browsers give none. */
+function describeCause(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string };
   return cause?.code ?? cause?.message ?? message ?? 'no connection';
 }

@@ -1,14 +1,13 @@
 /**
- * The session: logging in and out, and a good auth token whenever one is needed. A pair of tokens is exchanged early,
- * by one at a time, and never given up because of the network: only a server that says so ends a session.
+ * The session: login, logout, and a valid auth token for every request. One caller at a time refreshes the tokens, shortly
+ * before they expire. Network failures never end a session; only a rejection by the server does.
  */
 
-import { claimsOf } from './auth-token.ts';
 import type { Clock } from './clock.ts';
-import { EspalierError, loggedOut } from './errors.ts';
-import { Passing, type Answer, type Requests } from './requests.ts';
-import type { Tokens, TokenStorage } from './token-storage.ts';
-import { abortable, after, wait } from './waiting.ts';
+import { EspalierError, loggedOutError } from './errors.ts';
+import { TransientFailure, type ApiResponse, type Requests } from './requests.ts';
+import { readClaims, type Tokens, type TokenStorage } from './token-storage.ts';
+import { abortable, after, wait } from './timers.ts';
 
 export interface Credentials {
   readonly username: string;
@@ -18,76 +17,75 @@ export interface Credentials {
 export type SessionEvent =
   | { readonly type: 'login' }
   | { readonly type: 'refresh' }
-  /** Here, or in another tab or process that shares the session; also before the login of somebody else. */
+  /** A logout in this or another tab or process with the same session. Also precedes the login of another user. */
   | { readonly type: 'logout' }
-  /** The server does not know the session any more: expired, ended by somebody, or a token that was stolen. All tabs are told. */
+  /** The server ended the session: it expired, was revoked, or a refresh token was used twice. Every tab gets this event. */
   | { readonly type: 'ended' };
 
-/** How much of its life an auth token has left when it is exchanged, at most a minute. */
-const earlyShare = 0.2;
-const earlyMs = 60_000;
-/** A reply is lost after so long, so that there is time to ask again while the server still repeats it. */
-const refreshSeconds = 10;
-/** How long a logout waits for a server; whoever leaves does not want to wait. */
-const logoutSeconds = 5;
-/** How often, and after how long each time, it is looked for the new pair of another tab. */
-const newsLooks = 10;
-const newsMs = 50;
+/** An auth token is refreshed when this share of its lifetime is left, but at most a minute before it expires. */
+const refreshEarlyShare = 0.2;
+const maxRefreshEarlyMs = 60_000;
+/** Short, so that a retry after a lost response reaches the server while it still repeats that response. */
+const refreshTimeoutSeconds = 10;
+/** A logout retries only this long, because the user waits for it. */
+const logoutRetrySeconds = 5;
+/** How often, and at which interval, the storage is polled for tokens that another tab has refreshed. */
+const otherTabPolls = 10;
+const otherTabPollMs = 50;
+/** How long a call waits for a refresh while its current token is still valid. */
+const maxEarlyWaitMs = 1_000;
 
-/** How long a call waits for the exchange of a token that is still good. */
-const earlyWaitMs = 1_000;
+const isSame = (one: Tokens | undefined, other: Tokens | undefined) => one?.authToken === other?.authToken;
 
-const same = (one: Tokens | undefined, other: Tokens | undefined) => one?.authToken === other?.authToken;
-
-const userOf = ({ authToken }: Tokens) => claimsOf(authToken).sub;
+const readUserId = ({ authToken }: Tokens) => readClaims(authToken).sub;
 
 export class Session {
   readonly #requests: Requests;
   readonly #storage: TokenStorage;
   readonly #clock: Clock;
   readonly #listeners = new Set<(event: SessionEvent) => void>();
-  readonly #unfollow: (() => void) | undefined;
-  /** Those that the listeners know of. */
-  #known: Tokens | undefined;
+  readonly #stopStorageListener: (() => void) | undefined;
+  /** The tokens of the last event that listeners received. */
+  #announced: Tokens | undefined;
   #hasEnded = false;
   #refreshing: Promise<Tokens> | undefined;
-  /** What is still stored, and what should be instead. */
-  #unsaved: { readonly pair: Tokens; readonly next: Tokens } | undefined;
-  #leaving = new AbortController();
+  /** Tokens that the storage failed to write, and the outdated ones that it still holds. */
+  #unsaved: { readonly stored: Tokens; readonly next: Tokens } | undefined;
+  #logoutController = new AbortController();
 
   constructor(requests: Requests, { storage, clock }: { storage: TokenStorage; clock: Clock }) {
     this.#requests = requests;
     this.#storage = storage;
     this.#clock = clock;
-    this.#unfollow = storage.onChange?.((tokens, hasEnded) => {
-      const [here, gone] = [this.#known ? 'refresh' : 'login', hasEnded ? 'ended' : 'logout'] as const;
-      this.#tell(tokens ? here : gone, tokens);
+    this.#stopStorageListener = storage.onChange?.((tokens, hasEnded) => {
+      if (tokens) this.#notify(this.#announced ? 'refresh' : 'login', tokens);
+      else this.#notify(hasEnded ? 'ended' : 'logout', undefined);
     });
   }
 
   async login({ username, password }: Credentials): Promise<void> {
-    const tokens = await this.#requests.persist(async () => {
+    const tokens = await this.#requests.retry(async () => {
       const sentAt = this.#clock.now();
       const body = JSON.stringify({ username, password });
-      const answer = await this.#requests.post('/login', { body });
-      return answer instanceof Passing ? answer : this.#tokensOf(answer, sentAt);
+      const response = await this.#requests.post('/login', { body });
+      return response instanceof TransientFailure ? response : this.#parseTokens(response, sentAt);
     });
     await this.#storage.write(tokens);
-    this.#tell('login', tokens);
+    this.#notify('login', tokens);
   }
 
   async logout(): Promise<void> {
-    this.#leaving.abort(loggedOut());
-    this.#leaving = new AbortController();
+    this.#logoutController.abort(loggedOutError());
+    this.#logoutController = new AbortController();
     await this.#refreshing?.catch(() => undefined);
-    const tokens = await this.#alone(async () => {
-      const held = await this.#read();
-      if (held) await this.#storage.write(undefined);
-      return held;
+    const tokens = await this.#withLock(async () => {
+      const stored = await this.#read();
+      if (stored) await this.#storage.write(undefined);
+      return stored;
     });
     if (!tokens) return;
-    this.#tell('logout', undefined);
-    await this.#requests.persist(() => this.#revoke(tokens), { seconds: logoutSeconds });
+    this.#notify('logout', undefined);
+    await this.#requests.retry(() => this.#revoke(tokens), { seconds: logoutRetrySeconds });
   }
 
   async isLoggedIn(): Promise<boolean> {
@@ -98,199 +96,200 @@ export class Session {
     const tokens = await this.#read();
     if (!tokens) return false;
     const body = JSON.stringify({ authToken: tokens.authToken });
-    const answer = await this.#requests.persist(() => this.#requests.post('/login/verify', { body }));
-    if (answer.status === 204) return true;
-    const refusal = this.#requests.refusal(answer);
-    if (refusal.code === 'INVALID_AUTH_TOKEN') return false;
-    throw refusal;
+    const response = await this.#requests.retry(() => this.#requests.post('/login/verify', { body }));
+    if (response.status === 204) return true;
+    const error = this.#requests.toError(response);
+    if (error.code === 'INVALID_AUTH_TOKEN') return false;
+    throw error;
   }
 
-  /** A token that is good for a while: another than the one that was refused, if there was one. */
+  /** Returns a valid auth token, and never the one that the server rejected (`refused`). */
   async authToken({
     refused,
     signal,
   }: { refused?: string | undefined; signal?: AbortSignal | undefined } = {}) {
     const tokens = await abortable(this.#read(), signal);
-    if (!tokens) throw loggedOut(this.#hasEnded);
+    if (!tokens) throw loggedOutError(this.#hasEnded);
     const isUsable = tokens.authToken !== refused;
-    if (isUsable && !this.#isDue(tokens)) return tokens.authToken;
+    if (isUsable && !this.#needsRefresh(tokens)) return tokens.authToken;
     const leftMs = isUsable ? tokens.expiresAt - this.#clock.now() : 0;
     this.#refreshing ??= this.#refresh(tokens).finally(() => (this.#refreshing = undefined));
     try {
-      return (await abortable(inTime(this.#refreshing, leftMs), signal)).authToken;
+      return (await abortable(withinGracePeriod(this.#refreshing, leftMs), signal)).authToken;
     } catch (error) {
       signal?.throwIfAborted();
       const isOver = error instanceof EspalierError && error.code === 'LOGGED_OUT';
       if (isOver || leftMs <= 0) throw error;
-      // It was early, and the one that is there is still good.
+      // The refresh was early: the current token is still valid.
       return tokens.authToken;
     }
   }
 
   listen(listener: (event: SessionEvent) => void): () => void {
-    // One and the same may listen twice.
-    const told = (event: SessionEvent) => listener(event);
-    this.#listeners.add(told);
-    return () => this.#listeners.delete(told);
+    // A wrapper, because the same function can be registered twice.
+    const wrapped = (event: SessionEvent) => listener(event);
+    this.#listeners.add(wrapped);
+    return () => this.#listeners.delete(wrapped);
   }
 
   close(): void {
-    this.#unfollow?.();
+    this.#stopStorageListener?.();
     this.#storage.close?.();
   }
 
   async #read(): Promise<Tokens | undefined> {
     const tokens = await this.#stored();
-    this.#known ??= tokens;
+    this.#announced ??= tokens;
     return tokens;
   }
 
-  /** Or what could not be stored, if nobody else has written since. */
+  /** Reads the storage. Returns unsaved tokens instead, unless another tab or process has written since. */
   async #stored(): Promise<Tokens | undefined> {
-    const held = await this.#storage.read();
-    if (!this.#unsaved) return held;
-    const { pair, next } = this.#unsaved;
-    if (same(held, pair)) return next;
+    const current = await this.#storage.read();
+    if (!this.#unsaved) return current;
+    const { stored, next } = this.#unsaved;
+    if (isSame(current, stored)) return next;
     this.#unsaved = undefined;
-    return held;
+    return current;
   }
 
-  /** The pair before is spent: a storage that fails, as a full disk does, must not lose the one that took its place. */
-  async #save(pair: Tokens, next: Tokens): Promise<void> {
-    const stored = this.#unsaved?.pair ?? pair;
-    this.#unsaved = { pair: stored, next };
+  /** Keeps new tokens in memory if the storage fails, for example on a full disk: the previous ones are already used. */
+  async #save(previous: Tokens, next: Tokens): Promise<void> {
+    this.#unsaved = { stored: this.#unsaved?.stored ?? previous, next };
     try {
       await this.#storage.write(next);
       this.#unsaved = undefined;
     } catch {
-      // It is tried again with the next pair.
+      // The next refresh writes again.
     }
   }
 
-  #isDue({ expiresAt, lifetimeSeconds }: Tokens): boolean {
-    return expiresAt - this.#clock.now() < Math.min(earlyMs, lifetimeSeconds * 1000 * earlyShare);
+  #needsRefresh({ expiresAt, lifetimeSeconds }: Tokens): boolean {
+    return (
+      expiresAt - this.#clock.now() < Math.min(maxRefreshEarlyMs, lifetimeSeconds * 1000 * refreshEarlyShare)
+    );
   }
 
-  #alone<T>(work: () => Promise<T>): Promise<T> {
+  #withLock<T>(work: () => Promise<T>): Promise<T> {
     return this.#storage.lock ? this.#storage.lock(work) : work();
   }
 
-  async #refresh(stale: Tokens): Promise<Tokens> {
-    const { signal } = this.#leaving;
-    return this.#alone(async () => {
-      let pair = await this.#stored();
+  async #refresh(replaced: Tokens): Promise<Tokens> {
+    const { signal } = this.#logoutController;
+    return this.#withLock(async () => {
+      let tokens = await this.#stored();
       for (;;) {
         signal.throwIfAborted();
-        if (!pair) throw loggedOut();
-        if (!same(pair, stale) && !this.#isDue(pair)) {
-          this.#tell('refresh', pair);
-          return pair;
+        if (!tokens) throw loggedOutError();
+        if (!isSame(tokens, replaced) && !this.#needsRefresh(tokens)) {
+          this.#notify('refresh', tokens);
+          return tokens;
         }
-        const next = await this.#exchange(pair, signal);
-        const held = await this.#stored();
-        if (!same(held, pair)) {
-          // Somebody else has logged in or out, or was faster.
-          pair = held;
+        const next = await this.#exchange(tokens, signal);
+        const current = await this.#stored();
+        if (!isSame(current, tokens)) {
+          // Another tab or process has logged in or out, or refreshed first.
+          tokens = current;
         } else if (next) {
-          await this.#save(pair, next);
-          this.#tell('refresh', next);
+          await this.#save(tokens, next);
+          this.#notify('refresh', next);
           return next;
         } else {
-          stale = pair;
-          pair = await this.#newsOf(pair);
-          if (same(pair, stale)) return this.#end();
+          replaced = tokens;
+          tokens = await this.#awaitOtherTab(tokens);
+          if (isSame(tokens, replaced)) return this.#end();
         }
       }
     });
   }
 
-  /** The next pair; undefined if the server says that this one is not good. */
-  async #exchange(pair: Tokens, signal: AbortSignal): Promise<Tokens | undefined> {
-    const { authToken, refreshToken } = pair;
+  /** Sends the refresh request. Returns undefined if the server rejects the tokens. */
+  async #exchange(tokens: Tokens, signal: AbortSignal): Promise<Tokens | undefined> {
+    const { authToken, refreshToken } = tokens;
     const body = JSON.stringify({ refreshToken });
     const work = async () => {
       const sentAt = this.#clock.now();
-      const timeoutSeconds = Math.min(refreshSeconds, this.#requests.timeoutSeconds);
+      const timeoutSeconds = Math.min(refreshTimeoutSeconds, this.#requests.timeoutSeconds);
       const request = { body, authToken, signal, timeoutSeconds };
-      const answer = await this.#requests.post('/login/refresh', request);
-      if (answer instanceof Passing) return answer;
-      const refusal = answer.status === 200 ? undefined : this.#requests.refusal(answer);
-      if (refusal?.code.startsWith('INVALID_')) return undefined;
-      if (refusal && answer.status >= 500) return new Passing(refusal);
-      return this.#tokensOf(answer, sentAt);
+      const response = await this.#requests.post('/login/refresh', request);
+      if (response instanceof TransientFailure) return response;
+      const error = response.status === 200 ? undefined : this.#requests.toError(response);
+      if (error?.code.startsWith('INVALID_')) return undefined;
+      if (error && response.status >= 500) return new TransientFailure(error);
+      return this.#parseTokens(response, sentAt);
     };
-    return this.#requests.persist(work, { signal });
+    return this.#requests.retry(work, { signal });
   }
 
-  /** Somebody may have exchanged it without the lock, where there is none, and is about to tell. */
-  async #newsOf(pair: Tokens): Promise<Tokens | undefined> {
-    let held = await this.#stored();
-    for (let looks = 0; same(held, pair) && looks < newsLooks; looks++) {
-      await wait(newsMs);
-      held = await this.#stored();
+  /** Without a lock, another tab may have refreshed these tokens and not stored the new ones yet. Polls for them. */
+  async #awaitOtherTab(tokens: Tokens): Promise<Tokens | undefined> {
+    let current = await this.#stored();
+    for (let polls = 0; isSame(current, tokens) && polls < otherTabPolls; polls++) {
+      await wait(otherTabPollMs);
+      current = await this.#stored();
     }
-    return held;
+    return current;
   }
 
   async #end(): Promise<never> {
     await this.#storage.write(undefined, true);
-    this.#tell('ended', undefined);
-    throw loggedOut(true);
+    this.#notify('ended', undefined);
+    throw loggedOutError(true);
   }
 
-  /** By the auth token while it is good, which ends the session whatever became of its refresh token. */
-  async #revoke({ authToken, refreshToken, expiresAt }: Tokens): Promise<void | Passing> {
+  /** Logs out with the auth token while it is valid: that works even if the refresh token has been used. */
+  async #revoke({ authToken, refreshToken, expiresAt }: Tokens): Promise<void | TransientFailure> {
     if (expiresAt > this.#clock.now()) {
-      const answer = await this.#requests.post('/logout', { authToken });
-      if (answer instanceof Passing) return answer;
-      if (answer.status === 204) return;
+      const response = await this.#requests.post('/logout', { authToken });
+      if (response instanceof TransientFailure) return response;
+      if (response.status === 204) return;
     }
-    const answer = await this.#requests.post('/logout', { body: JSON.stringify({ refreshToken }) });
-    if (answer instanceof Passing) return answer;
-    if (answer.status === 204) return;
-    const refusal = this.#requests.refusal(answer);
-    if (refusal.code !== 'INVALID_REFRESH_TOKEN') throw refusal;
+    const response = await this.#requests.post('/logout', { body: JSON.stringify({ refreshToken }) });
+    if (response instanceof TransientFailure) return response;
+    if (response.status === 204) return;
+    const error = this.#requests.toError(response);
+    if (error.code !== 'INVALID_REFRESH_TOKEN') throw error;
   }
 
-  #tokensOf(answer: Answer, sentAt: number): Tokens {
-    const { authToken, refreshToken, expires_in: lifetimeSeconds } = answer.value;
+  #parseTokens(response: ApiResponse, sentAt: number): Tokens {
+    const { authToken, refreshToken, expires_in: lifetimeSeconds } = response.value;
     if (
-      answer.status !== 200 ||
+      response.status !== 200 ||
       typeof authToken !== 'string' ||
       typeof refreshToken !== 'string' ||
       typeof lifetimeSeconds !== 'number'
     ) {
-      throw this.#requests.refusal(answer);
+      throw this.#requests.toError(response);
     }
     return { authToken, refreshToken, lifetimeSeconds, expiresAt: sentAt + lifetimeSeconds * 1000 };
   }
 
-  #tell(type: SessionEvent['type'], tokens: Tokens | undefined): void {
-    if (same(tokens, this.#known)) return;
-    if (tokens && this.#known && userOf(tokens) !== userOf(this.#known)) {
-      // What is shown and followed is of what somebody else may see.
-      this.#tell('logout', undefined);
+  #notify(type: SessionEvent['type'], tokens: Tokens | undefined): void {
+    if (isSame(tokens, this.#announced)) return;
+    if (tokens && this.#announced && readUserId(tokens) !== readUserId(this.#announced)) {
+      // Another user has other rights, so listeners must first drop the data of the previous user.
+      this.#notify('logout', undefined);
       type = 'login';
     }
-    this.#known = tokens;
+    this.#announced = tokens;
     this.#hasEnded = type === 'ended';
     for (const listener of [...this.#listeners]) {
       try {
         listener({ type });
       } catch (error) {
-        // Browsers show it on the console. The session goes on.
+        // Browsers print it to their console. A failing listener must not break the session.
         (globalThis as { reportError?: (error: unknown) => void }).reportError?.(error);
       }
     }
   }
 }
 
-/** While the old token is good, an exchange that takes long is not waited for. */
-async function inTime(refreshing: Promise<Tokens>, leftMs: number): Promise<Tokens> {
+/** Rejects if the refresh takes long while the current token is valid, so that the caller uses that token. */
+async function withinGracePeriod(refreshing: Promise<Tokens>, leftMs: number): Promise<Tokens> {
   if (leftMs <= 0) return refreshing;
   let cancel: (() => void) | undefined;
   const late = new Promise<never>((_, reject) => {
-    cancel = after(Math.min(earlyWaitMs, leftMs / 2), () => reject(new Error('Later.')));
+    cancel = after(Math.min(maxEarlyWaitMs, leftMs / 2), () => reject(new Error('Later.')));
   });
   return Promise.race([refreshing, late]).finally(cancel);
 }

@@ -1,58 +1,58 @@
-/** What comes over a socket for one subscription, as an iterator: nothing is lost between two calls of `next`. */
+/** The results of one subscription as an async iterator. It queues results between two calls of `next`. */
 
-interface Waiting<Result> {
+interface PendingRead<Result> {
   readonly resolve: (result: IteratorResult<Result, undefined>) => void;
   readonly reject: (error: Error) => void;
 }
 
 export class Subscription<Result> implements AsyncIterableIterator<Result, undefined> {
   readonly #queue: Result[] = [];
-  readonly #waiting: Waiting<Result>[] = [];
+  readonly #pendingReads: PendingRead<Result>[] = [];
   readonly #signal: AbortSignal | undefined;
-  readonly #onEnd: (isAtOnce: boolean) => void;
-  readonly #leave: () => void;
+  readonly #onEnd: (isImmediate: boolean) => void;
+  readonly #abort: () => void;
   #isOver = false;
   #failure: { readonly error: Error } | undefined;
 
-  /** `onEnd` is called once. At once, if it is not that whoever iterates has enough for now. */
-  constructor(signal: AbortSignal | undefined, onEnd: (isAtOnce: boolean) => void) {
+  /** `onEnd` is called once. `isImmediate` is false if the caller stopped iterating with `return`. */
+  constructor(signal: AbortSignal | undefined, onEnd: (isImmediate: boolean) => void) {
     this.#signal = signal;
     this.#onEnd = onEnd;
-    this.#leave = () => {
+    this.#abort = () => {
       this.#queue.length = 0;
       this.fail(signal?.reason);
     };
-    signal?.addEventListener('abort', this.#leave);
+    signal?.addEventListener('abort', this.#abort);
   }
 
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  tell(result: Result): void {
+  push(result: Result): void {
     if (this.#isOver) return;
-    const first = this.#waiting.shift();
+    const first = this.#pendingReads.shift();
     if (first) first.resolve({ value: result, done: false });
     else this.#queue.push(result);
   }
 
-  /** Once what came before has been given. */
+  /** Ends the iterator with an error, after the queued results. */
   fail(error: unknown): void {
     if (this.#isOver) return;
-    // A signal may have any reason.
+    // The reason of a signal can be any value.
     const failure = { error: error as Error };
-    const first = this.#waiting.shift();
+    const first = this.#pendingReads.shift();
     if (first) first.reject(failure.error);
     else this.#failure = failure;
     this.end();
   }
 
-  end({ isAtOnce = true } = {}): void {
+  end({ isImmediate = true } = {}): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#signal?.removeEventListener('abort', this.#leave);
-    for (const { resolve } of this.#waiting.splice(0)) resolve({ value: undefined, done: true });
-    this.#onEnd(isAtOnce);
+    this.#signal?.removeEventListener('abort', this.#abort);
+    for (const { resolve } of this.#pendingReads.splice(0)) resolve({ value: undefined, done: true });
+    this.#onEnd(isImmediate);
   }
 
   next(): Promise<IteratorResult<Result, undefined>> {
@@ -62,14 +62,14 @@ export class Subscription<Result> implements AsyncIterableIterator<Result, undef
       this.#failure = undefined;
       if (failure) reject(failure.error);
       else if (this.#isOver) resolve({ value: undefined, done: true });
-      else this.#waiting.push({ resolve, reject });
+      else this.#pendingReads.push({ resolve, reject });
     });
   }
 
   return(): Promise<IteratorResult<Result, undefined>> {
     this.#queue.length = 0;
     this.#failure = undefined;
-    this.end({ isAtOnce: false });
+    this.end({ isImmediate: false });
     return Promise.resolve({ value: undefined, done: true });
   }
 

@@ -4,20 +4,20 @@ import { describe, test, type TestContext } from 'node:test';
 import { tabStorage } from './tab-storage.ts';
 import type { Tokens, TokenStorage } from './token-storage.ts';
 
-/** As a browser gives it to each tab, or all tabs of an origin. */
+/** A storage area like `sessionStorage` or `localStorage`. */
 function createArea() {
-  const held = new Map<string, string>();
+  const items = new Map<string, string>();
   return {
-    getItem: (key: string) => held.get(key) ?? null,
-    setItem: (key: string, value: string) => void held.set(key, value),
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => void items.set(key, value),
   };
 }
 
-function pair(name: string): Tokens {
+function tokensOf(name: string): Tokens {
   return { authToken: `auth ${name}`, refreshToken: `refresh ${name}`, expiresAt: 0, lifetimeSeconds: 600 };
 }
 
-function told(storage: TokenStorage): Promise<Tokens | undefined> {
+function nextChange(storage: TokenStorage): Promise<Tokens | undefined> {
   return new Promise((resolve) => {
     const stop = storage.onChange!((tokens) => {
       stop();
@@ -26,12 +26,12 @@ function told(storage: TokenStorage): Promise<Tokens | undefined> {
   });
 }
 
-/** As a machine does that sleeps: nothing runs, and then every timer is over. */
-function standStill(ms: number): void {
+/** Blocks the thread like a suspended machine: afterwards every timer has expired. */
+function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Opens tabs that share a session, each with an area of its own unless it is given one. */
+/** Opens tabs that share a session. Each has its own area unless the test passes one. */
 function openTabs(context: TestContext, name: string = randomUUID()) {
   return (area = createArea()): TokenStorage => {
     const tab = tabStorage({ name, area });
@@ -41,141 +41,141 @@ function openTabs(context: TestContext, name: string = randomUUID()) {
 }
 
 describe('tab storage', { timeout: 30_000 }, () => {
-  test('a reload finds the pair again, and a logout is final', async (context) => {
+  test('keeps the tokens over a reload, and removes them at a logout', async (context) => {
     const open = openTabs(context);
     const area = createArea();
     const tab = open(area);
     assert.equal(await tab.read(), undefined);
-    await tab.write(pair('one'));
+    await tab.write(tokensOf('a'));
     tab.close!();
     const reloaded = open(area);
-    assert.deepEqual(await reloaded.read(), pair('one'));
+    assert.deepEqual(await reloaded.read(), tokensOf('a'));
     await reloaded.write(undefined);
     reloaded.close!();
     assert.equal(await open(area).read(), undefined);
   });
 
-  test('a tab that finds in the area what another has written is told of it, once', async (context) => {
+  test('notifies a tab once of tokens that it finds in the area', async (context) => {
     const area = createArea();
     const open = openTabs(context);
-    const [tab, other] = [open(area), open(area)];
-    await tab.write(pair('one'));
-    assert.deepEqual(await other.read(), pair('one'));
-    const news: (string | undefined)[] = [];
-    other.onChange!((tokens) => news.push(tokens?.authToken));
+    const [tab, otherTab] = [open(area), open(area)];
+    await tab.write(tokensOf('a'));
+    assert.deepEqual(await otherTab.read(), tokensOf('a'));
+    const changes: (string | undefined)[] = [];
+    otherTab.onChange!((tokens) => changes.push(tokens?.authToken));
     const { setItem } = area;
     let reading: unknown;
     area.setItem = (key, value) => {
       setItem(key, value);
-      // Before a message can come.
-      reading ??= other.read();
+      // Reads before a message can arrive.
+      reading ??= otherTab.read();
     };
     await tab.write(undefined);
     assert.equal(await reading, undefined);
-    assert.deepEqual(news, [undefined]);
-    const later = told(other);
-    await tab.write(pair('two'));
+    assert.deepEqual(changes, [undefined]);
+    const later = nextChange(otherTab);
+    await tab.write(tokensOf('two'));
     await later;
-    assert.deepEqual(news, [undefined, 'auth two']);
+    assert.deepEqual(changes, [undefined, 'auth two']);
   });
 
-  test('what is no pair is passed over, in the area and in the channel', async (context) => {
+  test('ignores malformed data in the area and in the channel', async (context) => {
     const name = randomUUID();
     const area = createArea();
     const tab = openTabs(context, name)(area);
-    await tab.write(pair('one'));
+    await tab.write(tokensOf('a'));
     const stranger = new BroadcastChannel(`espalier:${name}`);
     context.after(() => stranger.close());
     const at = Number.MAX_SAFE_INTEGER;
     const tokens = { authToken: 1 };
-    for (const kept of [null, { at: Infinity }, { at, tokens: null }, { at, tokens }]) {
-      stranger.postMessage(kept);
-      stranger.postMessage({ from: 'stranger', kept });
-      area.setItem(`espalier:${name}`, JSON.stringify(kept));
-      assert.deepEqual(await tab.read(), pair('one'));
+    for (const malformed of [null, { at: Infinity }, { at, tokens: null }, { at, tokens }]) {
+      stranger.postMessage(malformed);
+      stranger.postMessage({ from: 'stranger', kept: malformed });
+      area.setItem(`espalier:${name}`, JSON.stringify(malformed));
+      assert.deepEqual(await tab.read(), tokensOf('a'));
     }
-    const later = told(tab);
-    stranger.postMessage({ from: 'stranger', kept: { at, tokens: pair('two') } });
-    assert.deepEqual(await later, pair('two'));
+    const later = nextChange(tab);
+    stranger.postMessage({ from: 'stranger', kept: { at, tokens: tokensOf('two') } });
+    assert.deepEqual(await later, tokensOf('two'));
   });
 
-  test('a pair that is written after the close is told to the others, and the channel does not stay', async (context) => {
+  test('sends tokens that are written after the close to the other tabs, and closes the channel again', async (context) => {
     const open = openTabs(context);
-    const [tab, other] = [open(), open()];
-    await tab.write(pair('one'));
-    assert.deepEqual(await other.read(), pair('one'));
+    const [tab, otherTab] = [open(), open()];
+    await tab.write(tokensOf('a'));
+    assert.deepEqual(await otherTab.read(), tokensOf('a'));
     tab.close!();
     context.mock.timers.enable({ apis: ['setTimeout'] });
     const closes = context.mock.method(BroadcastChannel.prototype, 'close').mock;
-    const news = told(other);
-    await tab.write(pair('two'));
-    assert.deepEqual(await news, pair('two'));
+    const changes = nextChange(otherTab);
+    await tab.write(tokensOf('two'));
+    assert.deepEqual(await changes, tokensOf('two'));
     context.mock.timers.tick(10_000);
     assert.equal(closes.callCount(), 1);
   });
 
-  test('a new tab is given the pair of the others, and all are told of what is written', async (context) => {
+  test('gives a new tab the tokens of the others, and notifies all of every write', async (context) => {
     const open = openTabs(context);
     const [first, second] = [open(), open()];
-    await first.write(pair('one'));
-    assert.deepEqual(await second.read(), pair('one'));
+    await first.write(tokensOf('a'));
+    assert.deepEqual(await second.read(), tokensOf('a'));
     const third = open();
-    assert.deepEqual(await third.read(), pair('one'));
-    const news = [first, second].map(told);
-    await third.write(pair('two'));
-    assert.deepEqual(await Promise.all(news), [pair('two'), pair('two')]);
-    const farewells = [first, third].map(told);
+    assert.deepEqual(await third.read(), tokensOf('a'));
+    const changes = [first, second].map(nextChange);
+    await third.write(tokensOf('two'));
+    assert.deepEqual(await Promise.all(changes), [tokensOf('two'), tokensOf('two')]);
+    const farewells = [first, third].map(nextChange);
     await second.write(undefined);
     assert.deepEqual(await Promise.all(farewells), [undefined, undefined]);
     assert.equal(await first.read(), undefined);
   });
 
-  test('tabs that work at the same instant are alone, and see what the one before has written', async (context) => {
+  test('lets one tab at a time work, and shows it the tokens of the previous one', async (context) => {
     const open = openTabs(context);
     const tabs = [open(), open(), open()];
-    await tabs[0]!.write(pair('0'));
+    await tabs[0]!.write(tokensOf('0'));
     await Promise.all(tabs.map(async (tab) => tab.read()));
     let inside = 0;
-    const exchange = (tab: TokenStorage) =>
+    const increment = (tab: TokenStorage) =>
       tab.lock!(async () => {
         assert.equal(++inside, 1);
         const { authToken } = (await tab.read())!;
         const next = String(Number(authToken.slice(5)) + 1);
-        await tab.write(pair(next));
+        await tab.write(tokensOf(next));
         inside--;
         return next;
       });
     for (let round = 0; round < 20; round++) {
-      const numbers = await Promise.all(tabs.map(exchange));
+      const numbers = await Promise.all(tabs.map(increment));
       assert.deepEqual(
-        numbers.map(Number).sort((one, other) => one - other),
+        numbers.map(Number).sort((a, b) => a - b),
         [1, 2, 3].map((number) => round * 3 + number),
       );
     }
   });
 
-  test('tabs that stood still hear what the others answer before they give up', async (context) => {
+  test('receives the answers of other tabs even after the page was suspended', async (context) => {
     const open = openTabs(context);
-    const [tab, other] = [open(), open()];
-    await tab.write(pair('one'));
-    assert.deepEqual(await other.read(), pair('one'));
+    const [tab, otherTab] = [open(), open()];
+    await tab.write(tokensOf('a'));
+    assert.deepEqual(await otherTab.read(), tokensOf('a'));
     // eslint-disable-next-line @typescript-eslint/unbound-method -- called with the channel below
     const { postMessage } = BroadcastChannel.prototype;
     context.mock.method(
       BroadcastChannel.prototype,
       'postMessage',
       function (this: InstanceType<typeof BroadcastChannel>, message: { asks?: string; answers?: string }) {
-        // What nobody asked for is lost.
+        // Drops everything except questions and answers.
         if (!message.asks && !message.answers) return;
         postMessage.call(this, message);
-        standStill(510);
+        block(510);
       },
     );
-    await tab.write(pair('two'));
-    assert.deepEqual(await other.lock!(() => Promise.resolve(other.read())), pair('two'));
+    await tab.write(tokensOf('two'));
+    assert.deepEqual(await otherTab.lock!(() => Promise.resolve(otherTab.read())), tokensOf('two'));
   });
 
-  test('what the work throws comes out, and the lock is free again', async (context) => {
+  test('rejects with the error of the work, and releases the lock', async (context) => {
     const tab = openTabs(context)();
     await assert.rejects(
       tab.lock!(() => Promise.reject(new Error('Mistake.'))),
@@ -184,21 +184,21 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await tab.lock!(() => Promise.resolve(1)), 1);
   });
 
-  test('a lock that somebody does not give back is waited for ten seconds', async (context) => {
+  test('waits ten seconds for a lock that is never released', async (context) => {
     const name = randomUUID();
     const tab = openTabs(context, name)();
     await tab.read();
-    const given = Promise.withResolvers<void>();
+    const acquired = Promise.withResolvers<void>();
     const { locks } = navigator as unknown as {
       locks: { request(name: string, work: () => unknown): unknown };
     };
     const hanging = Promise.withResolvers<void>();
     context.after(() => hanging.resolve());
     void locks.request(`espalier:${name}`, () => {
-      given.resolve();
+      acquired.resolve();
       return hanging.promise;
     });
-    await given.promise;
+    await acquired.promise;
     context.mock.timers.enable({ apis: ['setTimeout'] });
     let isDone = false;
     const working = tab.lock!(() => Promise.resolve((isDone = true)));
@@ -208,32 +208,32 @@ describe('tab storage', { timeout: 30_000 }, () => {
     assert.equal(await working, true);
   });
 
-  test('a tab that comes back with an old pair does not take the place of a newer one', async (context) => {
+  test('does not replace newer tokens by the old ones of a resumed tab', async (context) => {
     const name = randomUUID();
     const back = new BroadcastChannel(`espalier:${name}`);
     context.after(() => back.close());
     const tab = openTabs(context, name)();
-    await tab.write(pair('new'));
+    await tab.write(tokensOf('new'));
     const question = randomUUID();
     const answered = new Promise<unknown>((resolve) => {
       back.onmessage = ({ data }: { data: { answers?: string; kept: { tokens: Tokens } } }) => {
         if (data.answers === question) resolve(data.kept.tokens);
       };
     });
-    back.postMessage({ from: 'back', kept: { at: 1, tokens: pair('old') }, asks: question });
-    assert.deepEqual(await answered, pair('new'));
-    assert.deepEqual(await tab.read(), pair('new'));
+    back.postMessage({ from: 'back', kept: { at: 1, tokens: tokensOf('old') }, asks: question });
+    assert.deepEqual(await answered, tokensOf('new'));
+    assert.deepEqual(await tab.read(), tokensOf('new'));
   });
 
-  test('works on its own where the browser gives it nothing, or throws', async (context) => {
+  test('works in one tab where the browser has no API for it, or throws', async (context) => {
     const forbidden = () => {
       throw new Error('SecurityError');
     };
     const globals = ['BroadcastChannel', 'navigator', 'sessionStorage'] as const;
-    const kept = globals.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
+    const originals = globals.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
     context.after(() =>
       globals.forEach((name, index) => {
-        if (kept[index]) Object.defineProperty(globalThis, name, kept[index]);
+        if (originals[index]) Object.defineProperty(globalThis, name, originals[index]);
         else Reflect.deleteProperty(globalThis, name);
       }),
     );
@@ -243,8 +243,8 @@ describe('tab storage', { timeout: 30_000 }, () => {
     for (const area of [undefined, { getItem: forbidden, setItem: forbidden }]) {
       const tab = tabStorage({ area });
       assert.equal(await tab.read(), undefined);
-      await tab.write(pair('one'));
-      assert.deepEqual(await tab.lock!(() => Promise.resolve(tab.read())), pair('one'));
+      await tab.write(tokensOf('a'));
+      assert.deepEqual(await tab.lock!(() => Promise.resolve(tab.read())), tokensOf('a'));
     }
   });
 });

@@ -1,34 +1,36 @@
 /**
- * Tokens in a browser: kept over a reload, and shared by all tabs of an origin, which tell each other of new pairs and
- * exchange each pair once. Where the browser lacks something of it, each tab is on its own as far as that goes.
+ * Stores tokens in a browser: they survive a reload, all tabs of an origin share them, and one tab at a time refreshes them.
+ * Where the browser lacks an API for this, each tab works alone.
  */
 
 import { systemClock } from './clock.ts';
+import { after, afterEvents } from './timers.ts';
 import type { Tokens, TokenStorage } from './token-storage.ts';
-import { after, afterHearing } from './waiting.ts';
 
 export interface TabStorageOptions {
-  /** Tabs with the same name share a session, `espalier` unless told: give each server its own if there are several. */
+  /** Tabs with the same name share a session. Default: `espalier`. Use one name per server if a page has several. */
   readonly name?: string | undefined;
   /**
-   * What holds the tokens over a reload; `sessionStorage` unless told, which goes with the tab. With `localStorage` people
-   * stay logged in when they come back: tokens are then on the disk for as long as nobody logs out.
+   * The area that keeps the tokens over a reload. Default: `sessionStorage`, which ends with the tab. With `localStorage`
+   * users stay logged in when they return, and the tokens are on the disk until they log out.
    */
   readonly area?: Pick<Storage, 'getItem' | 'setItem'> | undefined;
 }
 
-/** A pair, or that there is none. When it was written, and later than all that was known then: the later is newer. */
-interface Kept {
+/** The stored state: tokens or none. */
+interface Stored {
+  /** When it was written, but later than every state known then. The higher value is newer. */
   readonly at: number;
   readonly tokens?: Tokens | undefined;
-  /** There is none because the server ended the session. */
+  /** There are no tokens because the server ended the session. */
   readonly hasEnded?: boolean | undefined;
 }
 
+/** A message between tabs. Tabs with different versions of a page exchange it, so its properties must stay. */
 interface Message {
   readonly from: string;
-  readonly kept: Kept;
-  /** Names of a question. */
+  readonly kept: Stored;
+  /** The id of a question, or of the question that this message answers. */
   readonly asks?: string;
   readonly answers?: string;
 }
@@ -44,13 +46,15 @@ interface Locks {
   request<T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>): Promise<T>;
 }
 
-/** Whoever has held the lock for so long is not waited for any more. */
-const lockMs = 10_000;
-/** How long other tabs may take to answer. */
-const answerMs = 500;
+type TokenListener = (tokens: Tokens | undefined, hasEnded?: boolean) => void;
+
+/** After this time a tab continues without the lock. */
+const lockTimeoutMs = 10_000;
+/** How long a tab waits for the answers of other tabs. */
+const answerTimeoutMs = 500;
 
 /**
- * For browsers alone: in a server, all that runs there would share one session.
+ * Returns a token storage for browsers. Do not use it in a server: all its clients would share one session.
  *
  * @example
  * import { createClient, tabStorage } from '@espalier/client';
@@ -59,165 +63,180 @@ const answerMs = 500;
  * if (!(await client.isLoggedIn())) await client.login(await askForPassword());
  */
 export function tabStorage(options: TabStorageOptions = {}): TokenStorage {
-  const name = `espalier:${options.name ?? 'espalier'}`;
-  const area = options.area ?? attempt(() => sessionStorage);
-  const from = `${Math.random()}`;
-  const listeners = new Set<(tokens: Tokens | undefined, hasEnded?: boolean) => void>();
-  /** The other tabs that were heard of. */
-  const peers = new Set<string>();
-  /** Told who has answered. */
-  const questions = new Map<string, (peer: string) => void>();
-  let kept: Kept = { at: 0 };
-  let channel: Channel | undefined;
-  let started: Promise<void> | undefined;
-  let isClosed = false;
+  return new TabStorage(options);
+}
 
-  const send = (about: Pick<Message, 'asks' | 'answers'> = {}) =>
-    attempt(() => channel?.postMessage({ from, kept, ...about }));
+class TabStorage implements TokenStorage {
+  readonly #name: string;
+  readonly #area: TabStorageOptions['area'];
+  readonly #tabId = `${Math.random()}`;
+  readonly #listeners = new Set<TokenListener>();
+  /** The ids of the other tabs that have sent a message. */
+  readonly #peers = new Set<string>();
+  /** Called with the id of each tab that answers a question. */
+  readonly #questions = new Map<string, (peer: string) => void>();
+  #stored: Stored = { at: 0 };
+  #channel: Channel | undefined;
+  #started: Promise<void> | undefined;
+  #isClosed = false;
 
-  /** Takes what is newer. Of two that were written at the same time, all tabs take the same. */
-  const take = (given: Kept) => {
-    const isNewer =
-      given.at > kept.at ||
-      (given.at === kept.at && (given.tokens?.authToken ?? '') > (kept.tokens?.authToken ?? ''));
-    if (isNewer) kept = given;
-    return isNewer;
-  };
+  constructor({ name = 'espalier', area }: TabStorageOptions) {
+    this.#name = `espalier:${name}`;
+    this.#area = area ?? attempt(() => sessionStorage);
+  }
 
-  const tellListeners = () => {
-    for (const listener of [...listeners]) listener(kept.tokens, kept.hasEnded === true);
-  };
+  async read(): Promise<Tokens | undefined> {
+    await this.#ready();
+    return this.#stored.tokens;
+  }
 
-  /** An area of all tabs may tell before the channel does. */
-  const load = () => {
-    const given: unknown = attempt(() => JSON.parse(area?.getItem(name) ?? '') as unknown);
-    if (isKept(given) && take(given)) tellListeners();
-  };
+  async write(tokens: Tokens | undefined, hasEnded?: boolean): Promise<void> {
+    await this.#ready();
+    this.#stored = { at: Math.max(this.#stored.at + 1, systemClock.now()), tokens, hasEnded };
+    this.#save();
+    this.#send();
+  }
 
-  const save = () => attempt(() => area?.setItem(name, JSON.stringify(kept)));
-
-  const receive = (message: Message | null | undefined) => {
-    // Of another version of the page, or of something else that has chosen the same name.
-    if (!isKept(message?.kept)) return;
-    const { from: peer, kept: given, asks, answers = '' } = message;
-    peers.add(peer);
-    if (take(given)) {
-      save();
-      tellListeners();
+  async lock<T>(work: () => Promise<T>): Promise<T> {
+    const runCurrent = async () => {
+      await this.#catchUp();
+      return work();
+    };
+    const { locks } = ((globalThis as { navigator?: object }).navigator ?? {}) as { locks?: Locks };
+    const giveUp = new AbortController();
+    const cancel = after(lockTimeoutMs, () => giveUp.abort());
+    let isLocked = false;
+    try {
+      if (locks) {
+        return await locks.request(this.#name, giveUp, () => {
+          isLocked = true;
+          cancel();
+          return runCurrent();
+        });
+      }
+    } catch (error) {
+      if (isLocked) throw error;
+    } finally {
+      cancel();
     }
-    if (asks) send({ answers: asks });
-    questions.get(answers)?.(peer);
-  };
+    return runCurrent();
+  }
 
-  /** Asks the other tabs for what they have, and waits until all that are known have answered, or else the first. */
-  const ask = () =>
-    new Promise<void>((resolve) => {
+  onChange(listener: TokenListener): () => void {
+    void this.#start();
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#channel?.close();
+    this.#channel = undefined;
+  }
+
+  /** A tab without state waits for the answers of the others. */
+  async #ready(): Promise<void> {
+    const starting = this.#start();
+    if (this.#stored.at === 0) await starting;
+    this.#load();
+  }
+
+  /** Reads messages that another tab sent before this tab got the lock. */
+  async #catchUp(): Promise<void> {
+    await this.#start();
+    if (this.#peers.size > 0) await this.#askPeers();
+    this.#load();
+  }
+
+  #start(): Promise<void> | undefined {
+    if (!this.#channel) {
+      // A refresh was in progress during the close: the other tabs still need its tokens.
+      if (this.#isClosed) after(lockTimeoutMs, () => this.close());
+      this.#channel = attempt(() => new BroadcastChannel(this.#name) as unknown as Channel);
+      if (this.#channel) this.#channel.onmessage = ({ data }) => this.#receive(data as Message);
+      // Otherwise the channel keeps a Node process running.
+      this.#channel?.unref?.();
+      this.#load();
+      this.#started = this.#channel && this.#askPeers();
+    }
+    return this.#started;
+  }
+
+  /** Asks the other tabs for their state. Waits for all known tabs, or for the first answer if none is known. */
+  #askPeers(): Promise<void> {
+    return new Promise<void>((resolve) => {
       const question = `${Math.random()}`;
-      const awaited = new Set(peers);
+      const awaited = new Set(this.#peers);
       const end = () => {
         cancel();
-        questions.delete(question);
+        this.#questions.delete(question);
         resolve();
       };
-      const cancel = afterHearing(answerMs, () => {
-        // Who does not answer has gone, or will be heard of again.
-        for (const peer of awaited) peers.delete(peer);
+      const cancel = afterEvents(answerTimeoutMs, () => {
+        // A tab that does not answer is closed. If it is not, its next message adds it again.
+        for (const peer of awaited) this.#peers.delete(peer);
         end();
       });
-      questions.set(question, (peer) => {
+      this.#questions.set(question, (peer) => {
         awaited.delete(peer);
         if (awaited.size === 0) end();
       });
-      send({ asks: question });
+      this.#send({ asks: question });
     });
+  }
 
-  const close = () => {
-    isClosed = true;
-    channel?.close();
-    channel = undefined;
-  };
+  #send(about: Pick<Message, 'asks' | 'answers'> = {}): void {
+    attempt(() => this.#channel?.postMessage({ from: this.#tabId, kept: this.#stored, ...about }));
+  }
 
-  const start = () => {
-    if (!channel) {
-      // An exchange that was under way: the others must still hear of its pair.
-      if (isClosed) after(lockMs, close);
-      channel = attempt(() => new BroadcastChannel(name) as unknown as Channel);
-      if (channel) channel.onmessage = ({ data }) => receive(data as Message);
-      // Node would not end for it.
-      channel?.unref?.();
-      load();
-      started = channel && ask();
+  #receive(message: Message | null | undefined): void {
+    // The message can come from another version of the page, or from a script with the same channel name.
+    if (!isStored(message?.kept)) return;
+    const { from: peer, kept: stored, asks, answers = '' } = message;
+    this.#peers.add(peer);
+    if (this.#adopt(stored)) {
+      this.#save();
+      this.#notify();
     }
-    return started;
-  };
+    if (asks) this.#send({ answers: asks });
+    this.#questions.get(answers)?.(peer);
+  }
 
-  /** What was written before the lock was given may still be on its way. */
-  const catchUp = async () => {
-    await start();
-    if (peers.size > 0) await ask();
-    load();
-  };
+  /** A shared area such as localStorage can be ahead of the channel. */
+  #load(): void {
+    const stored: unknown = attempt(() => JSON.parse(this.#area?.getItem(this.#name) ?? '') as unknown);
+    if (isStored(stored) && this.#adopt(stored)) this.#notify();
+  }
 
-  /** A tab that knows of no pair waits for those that do. */
-  const ready = async () => {
-    const starting = start();
-    if (kept.at === 0) await starting;
-    load();
-  };
+  #save(): void {
+    attempt(() => this.#area?.setItem(this.#name, JSON.stringify(this.#stored)));
+  }
 
-  return {
-    async read() {
-      await ready();
-      return kept.tokens;
-    },
-    async write(tokens, hasEnded) {
-      await ready();
-      kept = { at: Math.max(kept.at + 1, systemClock.now()), tokens, hasEnded };
-      save();
-      send();
-    },
-    async lock(work) {
-      const alone = async () => {
-        await catchUp();
-        return work();
-      };
-      const { locks } = ((globalThis as { navigator?: object }).navigator ?? {}) as { locks?: Locks };
-      const leaving = new AbortController();
-      const cancel = after(lockMs, () => leaving.abort());
-      let isGiven = false;
-      try {
-        if (locks) {
-          return await locks.request(name, leaving, () => {
-            isGiven = true;
-            cancel();
-            return alone();
-          });
-        }
-      } catch (error) {
-        if (isGiven) throw error;
-      } finally {
-        cancel();
-      }
-      return alone();
-    },
-    onChange(listener) {
-      void start();
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    close,
-  };
+  /** Takes a newer state. For states of the same time, the token decides, so that all tabs choose the same. */
+  #adopt(stored: Stored): boolean {
+    const current = this.#stored;
+    const isNewer =
+      stored.at > current.at ||
+      (stored.at === current.at && (stored.tokens?.authToken ?? '') > (current.tokens?.authToken ?? ''));
+    if (isNewer) this.#stored = stored;
+    return isNewer;
+  }
+
+  #notify(): void {
+    const { tokens, hasEnded } = this.#stored;
+    for (const listener of [...this.#listeners]) listener(tokens, hasEnded === true);
+  }
 }
 
-function isKept(given: unknown): given is Kept {
-  const { at, tokens } = (given ?? {}) as Partial<Kept>;
+function isStored(value: unknown): value is Stored {
+  const { at, tokens } = (value ?? {}) as Partial<Stored>;
   if (!Number.isSafeInteger(at) || tokens === undefined) return Number.isSafeInteger(at);
   const { authToken, refreshToken, expiresAt, lifetimeSeconds } = (tokens ?? {}) as Partial<Tokens>;
-  const isPair = typeof authToken === 'string' && typeof refreshToken === 'string';
-  return isPair && typeof expiresAt === 'number' && typeof lifetimeSeconds === 'number';
+  const hasTokens = typeof authToken === 'string' && typeof refreshToken === 'string';
+  return hasTokens && typeof expiresAt === 'number' && typeof lifetimeSeconds === 'number';
 }
 
-/** Browsers throw where something is forbidden: cookies that are blocked, a frame that is sandboxed, a full storage. */
+/** Browsers throw for blocked cookies, in sandboxed frames and when a storage is full. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

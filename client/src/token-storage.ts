@@ -1,35 +1,57 @@
-/** Where the token pair of a session is kept, and who else may hold it at the same time. */
+/** The storage of a session's tokens: its interface, the storage in memory, and the claims of an auth token. */
 
+/** The tokens of a session. */
 export interface Tokens {
   readonly authToken: string;
   readonly refreshToken: string;
-  /** When the auth token ends, by the clock of this machine, in milliseconds since 1970. */
+  /** When the auth token expires, in milliseconds since 1970 by the client's clock. */
   readonly expiresAt: number;
-  /** How long it lives in all. */
+  /** Total lifetime of the auth token. */
   readonly lifetimeSeconds: number;
 }
 
-/** Implement it to keep tokens elsewhere: in a file, a keychain, another process. */
+/** Implement this interface to store tokens elsewhere, for example in a file or a keychain. */
 export interface TokenStorage {
+  /** Returns the stored tokens, or undefined if there is no session. */
   read(): Tokens | undefined | Promise<Tokens | undefined>;
-  /** Undefined when the session is over; `hasEnded` if nobody has logged out, for those who share it to know. */
+  /**
+   * Stores new tokens, or undefined when the session is over. `hasEnded` is true if the server ended the session; other
+   * clients of this storage need it to distinguish that from a logout.
+   */
   write(tokens: Tokens | undefined, hasEnded?: boolean): void | Promise<void>;
   /**
-   * Runs the work while no other tab or process that shares this storage runs its own. A pair is exchanged inside, after
-   * it has been read anew: so it is exchanged once. Without it, there is nobody to share with.
+   * Runs `work` while no other tab or process with the same storage runs its own. The client reads the tokens again and
+   * refreshes them inside, so each refresh token is used once. Leave it out if nothing else shares the storage.
    */
   lock?<T>(work: () => Promise<T>): Promise<T>;
-  /** Told when somebody else has written, and what. Answers with how to stop. */
+  /** Calls the listener when another tab or process has written. Returns a function that removes the listener. */
   onChange?(listener: (tokens: Tokens | undefined, hasEnded?: boolean) => void): () => void;
-  /** Lets go of channels and timers. */
+  /** Closes channels and timers. */
   close?(): void;
 }
 
-/** In memory alone: gone with the page or the process. */
+/** Stores tokens in memory. They are lost when the page or the process ends. */
 export function memoryStorage(): TokenStorage {
-  let kept: Tokens | undefined;
+  let stored: Tokens | undefined;
   return {
-    read: () => kept,
-    write: (tokens) => void (kept = tokens),
+    read: () => stored,
+    write: (tokens) => void (stored = tokens),
   };
+}
+
+interface Claims {
+  /** The id of the user. */
+  readonly sub?: string;
+  /** When the token expires, in seconds since 1970 by the server's clock. */
+  readonly exp?: number;
+}
+
+/** Reads the claims of an auth token without verifying it. Returns an empty object if the token is malformed. */
+export function readClaims(authToken = ''): Claims {
+  try {
+    const claims = atob((authToken.split('.')[1] ?? '').replace(/-/g, '+').replace(/_/g, '/'));
+    return JSON.parse(claims) as Claims;
+  } catch {
+    return {};
+  }
 }

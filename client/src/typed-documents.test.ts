@@ -1,11 +1,11 @@
-/** Checked by the compiler: documents carry the types of their results and variables. */
+/** Lets the compiler check that documents carry the types of their results and variables. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse, type DocumentNode } from 'graphql';
 import type { Client } from './client.ts';
 
-// As @graphql-typed-document-node/core and the client preset of GraphQL Code Generator have them.
+// Copied from @graphql-typed-document-node/core and the client preset of GraphQL Code Generator.
 interface DocumentTypeDecoration<TResult, TVariables> {
   __apiType?: (variables: TVariables) => TResult;
 }
@@ -19,7 +19,7 @@ class TypedDocumentString<TResult, TVariables>
   declare __apiType?: NonNullable<DocumentTypeDecoration<TResult, TVariables>['__apiType']>;
 }
 
-interface Named {
+interface NameResult {
   folder: { name: string } | null;
 }
 type ById = Exact<{ id: string; first?: number | null }>;
@@ -27,14 +27,14 @@ type Optional = Exact<{ first?: number | null }>;
 type None = Exact<Record<string, never>>;
 
 const text = '{folder{name}}';
-const byId = parse(text) as unknown as TypedDocumentNode<Named, ById>;
-const optional = parse(text) as unknown as TypedDocumentNode<Named, Optional>;
-const none = parse(text) as unknown as TypedDocumentNode<Named, None>;
-const byIdText = new TypedDocumentString<Named, ById>(text);
+const byId = parse(text) as unknown as TypedDocumentNode<NameResult, ById>;
+const optional = parse(text) as unknown as TypedDocumentNode<NameResult, Optional>;
+const none = parse(text) as unknown as TypedDocumentNode<NameResult, None>;
+const byIdText = new TypedDocumentString<NameResult, ById>(text);
 
-/** Takes what is of this very type, and nothing wider or narrower. */
+/** Accepts exactly the expected type, and no wider or narrower one. */
 function isExactly<Expected>() {
-  return <Given>(given: Given, _: Same<Given, Expected> extends true ? 'same' : never) => void given;
+  return <Actual>(actual: Actual, _: Same<Actual, Expected> extends true ? 'same' : never) => void actual;
 }
 type Same<One, Other> =
   (<T>() => T extends One ? 1 : 2) extends <T>() => T extends Other ? 1 : 2 ? true : false;
@@ -44,33 +44,33 @@ interface Loose {
 }
 
 async function compile(client: Client, loose: Loose): Promise<void> {
-  const isNamed = isExactly<Named>();
-  isNamed(await client.query(byId, { id: '1' }), 'same');
-  isNamed(await client.query(byIdText, { id: '1', first: 2 }), 'same');
-  isNamed(await client.query(optional), 'same');
-  isNamed(await client.query(optional, undefined, { timeoutSeconds: 1 }), 'same');
-  isNamed(await client.query(optional, { first: 1 }), 'same');
-  isNamed(await client.query(none), 'same');
-  isNamed(await client.mutate(byId, { id: '1' }), 'same');
-  isNamed(await client.query<Named>(text), 'same');
-  isNamed(await client.query<Named>(text, loose), 'same');
-  isNamed(await client.query<Named, ById>(text, { id: '1' }), 'same');
+  const isNameResult = isExactly<NameResult>();
+  isNameResult(await client.query(byId, { id: '1' }), 'same');
+  isNameResult(await client.query(byIdText, { id: '1', first: 2 }), 'same');
+  isNameResult(await client.query(optional), 'same');
+  isNameResult(await client.query(optional, undefined, { timeoutSeconds: 1 }), 'same');
+  isNameResult(await client.query(optional, { first: 1 }), 'same');
+  isNameResult(await client.query(none), 'same');
+  isNameResult(await client.mutate(byId, { id: '1' }), 'same');
+  isNameResult(await client.query<NameResult>(text), 'same');
+  isNameResult(await client.query<NameResult>(text, loose), 'same');
+  isNameResult(await client.query<NameResult, ById>(text, { id: '1' }), 'same');
   const isUnknown = isExactly<Record<string, unknown>>();
   isUnknown(await client.query(text), 'same');
   isUnknown(await client.query(parse(text), loose), 'same');
-  for await (const told of client.subscribe(byId, () => ({ id: '1' }))) isNamed(told, 'same');
-  for await (const told of client.subscribe(byIdText, { id: '1' })) isNamed(told, 'same');
+  for await (const event of client.subscribe(byId, () => ({ id: '1' }))) isNameResult(event, 'same');
+  for await (const event of client.subscribe(byIdText, { id: '1' })) isNameResult(event, 'same');
 
-  // @ts-expect-error -- there is an id to be given
+  // @ts-expect-error -- the id is missing
   await client.query(byId);
   // @ts-expect-error -- it is a string
   await client.query(byId, { id: 1 });
   // @ts-expect-error -- there is no such variable
   await client.query(byId, { id: '1', last: 1 });
-  // @ts-expect-error -- there is an id to be given
+  // @ts-expect-error -- the id is missing
   await client.mutate(byIdText, {});
   // @ts-expect-error -- the name is a string
-  isNamed(await client.query<{ folder: { name: number } }>(text), 'same');
+  isNameResult(await client.query<{ folder: { name: number } }>(text), 'same');
 }
 
 test('documents carry the types of their results and variables', () => {

@@ -1,8 +1,8 @@
-/** What a watched tree does when the server cannot be reached, refuses, or takes its time. */
+/** Tests a watched tree against a scripted server that is unreachable, rejects requests or responds late. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
-import { createChangeFeed, type ChangeFeed } from './change-feed.ts';
+import { ChangeFeed } from './change-feed.ts';
 import type { SubscribeOptions } from './client.ts';
 import { EspalierError, type ErrorCode } from './errors.ts';
 import type { AccessLevel } from './folder.ts';
@@ -16,7 +16,7 @@ interface Node {
   readonly parent: { readonly id: string } | null;
 }
 
-interface Asked {
+interface PageVariables {
   readonly id?: string;
   readonly first: number;
   readonly after: string | null;
@@ -37,27 +37,27 @@ const node = (id: string, parent: string | null, name = id): Node => ({
 });
 const refusal = (code: ErrorCode) => new EspalierError(code, code);
 const longMs = 60_000;
-/** Lets everything go on that waits for nothing but its turn. */
+/** Runs all pending callbacks that need no timer. */
 const settle = async () => {
-  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+  for (let round = 0; round < 5; round++) await new Promise(setImmediate);
 };
 
-/** Whose every answer and change a test gives. */
+/** A server whose responses and changes the test controls. */
 class ScriptedServer {
   nodes = [node('top', null), node('a', 'top'), node('b', 'top')];
   cursor = 'read';
   readonly refusals: EspalierError[] = [];
   readonly subscriptions: Subscription[] = [];
   held: Promise<void> | undefined;
-  /** Called before each page but the first of a read. */
+  /** Called before each page of a read except the first. */
   beforePage: () => void = () => undefined;
   reads = 0;
   readonly closing = new AbortController();
 
   readonly client = {
     closing: this.closing.signal,
-    query: async (_: unknown, asked: Asked, { signal }: { signal: AbortSignal }) => {
-      const { id = 'top', first, after, at = 'top' } = asked;
+    query: async (_: unknown, variables: PageVariables, { signal }: { signal: AbortSignal }) => {
+      const { id = 'top', first, after, at = 'top' } = variables;
       if (after === null) this.reads++;
       else this.beforePage();
       const refused = this.refusals.shift();
@@ -73,11 +73,11 @@ class ScriptedServer {
       return {
         cursor: this.cursor,
         folder: top ? { ...top, descendants: { items: page, pageInfo } } : null,
-        at: last ? { ...last, ancestors: this.#above(last) } : null,
+        at: last ? { ...last, ancestors: this.#ancestors(last) } : null,
       };
     },
     subscribe: (_: unknown, variables: Subscription['variables'], options: SubscribeOptions) => {
-      const feed = createChangeFeed<unknown>();
+      const feed = new ChangeFeed<unknown>();
       options.signal!.addEventListener('abort', () => feed.end());
       this.subscriptions.push({ variables, options, feed });
       return feed[Symbol.asyncIterator]();
@@ -88,12 +88,11 @@ class ScriptedServer {
     return this.nodes.find((each) => each.id === id);
   }
 
-  #above({ parent }: Node): Node[] {
+  #ancestors({ parent }: Node): Node[] {
     const above = this.#node(parent?.id);
-    return above ? [...this.#above(above), above] : [];
+    return above ? [...this.#ancestors(above), above] : [];
   }
 
-  /** Of these folders. */
   setLevel(accessLevel: AccessLevel, ...ids: readonly string[]): void {
     this.nodes = this.nodes.map((each) => (ids.includes(each.id) ? { ...each, accessLevel } : each));
   }
@@ -102,15 +101,15 @@ class ScriptedServer {
     return this.subscriptions.at(-1)!;
   }
 
-  tell(kind: string, id: string, cursor: string): void {
+  publish(kind: string, id: string, cursor: string): void {
     const folder = kind === 'DELETE' ? null : (this.#node(id) ?? null);
-    this.last.feed.tell({
+    this.last.feed.publish({
       folderChanges: { kind, folderId: id, cursor, at: null, by: { username: 'ada' }, folder },
     });
   }
 }
 
-describe('a watched tree', () => {
+describe('watched tree', () => {
   let server: ScriptedServer;
 
   beforeEach(() => {
@@ -121,27 +120,27 @@ describe('a watched tree', () => {
 
   const watch = async (options?: WatchOptions) => {
     const watched = await watchTree(server.client, options);
-    const told: TreeChange[] = [];
-    watched.onChange((change) => void told.push(change));
+    const changes: TreeChange[] = [];
+    watched.onChange((change) => void changes.push(change));
     await settle();
     const names = () => watched.children('top').map(({ name }) => name);
-    return { watched, told, names };
+    return { watched, changes, names };
   };
   const wait = async () => {
     mock.timers.tick(longMs);
     await settle();
   };
 
-  test('follows from where it was read, and tells of a change when it is in the tree', async () => {
-    const { watched, told, names } = await watch();
+  test('subscribes from the cursor of its read, and publishes a change after it is applied', async () => {
+    const { watched, changes, names } = await watch();
     assert.deepEqual(server.last.variables(), { under: undefined, after: 'read' });
     server.nodes[1] = node('a', 'top', 'c');
     const seen: unknown[] = [];
     watched.onChange(() => seen.push(names(), watched.cursor));
-    server.tell('UPDATE', 'a', 'one');
+    server.publish('UPDATE', 'a', 'one');
     await settle();
     assert.deepEqual(seen, [['b', 'c'], 'one']);
-    assert.deepEqual(told, [{ kind: 'UPDATE', folderId: 'a', path: '/c', at: null, by: 'ada' }]);
+    assert.deepEqual(changes, [{ kind: 'UPDATE', folderId: 'a', path: '/c', at: null, by: 'ada' }]);
     assert.equal(server.reads, 1);
     assert.deepEqual(
       [watched.path('top'), watched.path('a'), watched.path('x'), watched.size, watched.root?.id],
@@ -149,89 +148,89 @@ describe('a watched tree', () => {
     );
   });
 
-  test('applies what comes behind a change that has to be read only after it', async () => {
-    const { watched, told, names } = await watch();
+  test('applies later changes only after a change that needs a read', async () => {
+    const { watched, changes, names } = await watch();
     let release = () => undefined as void;
     server.held = new Promise((resolve) => (release = resolve));
     server.nodes.push(node('c', 'top'), node('d', 'c'));
-    server.tell('CREATE', 'c', 'one');
-    server.tell('DELETE', 'a', 'two');
+    server.publish('CREATE', 'c', 'one');
+    server.publish('DELETE', 'a', 'two');
     await settle();
-    assert.deepEqual([names(), watched.cursor, told], [['a', 'b'], 'read', []]);
-    // A connection that is lost now goes on after what has come.
+    assert.deepEqual([names(), watched.cursor, changes], [['a', 'b'], 'read', []]);
+    // A new connection would continue after the last received change.
     assert.equal(server.last.variables().after, 'two');
     release();
     await settle();
     assert.deepEqual([names(), watched.cursor, watched.path('d')], [['b', 'c'], 'two', '/c/d']);
   });
 
-  test('reads anew what was read when a folder above had another level, though it has its own again', async () => {
+  test('reads a subtree again if an ancestor had another level during the read, even if that level is back', async () => {
     const { watched } = await watch();
     server.nodes.push(node('c', 'a'));
     server.setLevel('WRITE', 'a', 'c');
-    server.tell('CREATE', 'c', 'one');
+    server.publish('CREATE', 'c', 'one');
     await settle();
     assert.equal(watched.get('c')?.accessLevel, 'WRITE');
     server.setLevel('READ', 'a', 'c');
-    server.tell('MOVE', 'a', 'two');
-    server.tell('MOVE', 'a', 'three');
+    server.publish('MOVE', 'a', 'two');
+    server.publish('MOVE', 'a', 'three');
     await settle();
     assert.equal(watched.get('c')?.accessLevel, 'READ');
-    // The one before was read for the first of the two.
+    // The first of the two moves has read the subtree; the second does not.
     assert.equal(server.reads, 3);
   });
 
-  test('reads anew what was read in several pages while its own level changed', async () => {
+  test('reads a subtree again if its own level changed between two pages', async () => {
     const { watched } = await watch({ pageSize: 1 });
     server.nodes.push(node('c', 'a'), node('d', 'a'), node('e', 'd'));
     server.beforePage = () => {
       server.setLevel('WRITE', 'a', 'c', 'd', 'e');
       server.beforePage = () => undefined;
     };
-    server.tell('IMPORT', 'a', 'one');
-    server.tell('UPDATE', 'a', 'two');
+    server.publish('IMPORT', 'a', 'one');
+    server.publish('UPDATE', 'a', 'two');
     await settle();
     await settle();
     const levels = () => ['a', 'c', 'd', 'e'].map((id) => watched.get(id)?.accessLevel);
     assert.deepEqual(levels(), ['WRITE', 'WRITE', 'WRITE', 'WRITE']);
 
-    // There and back, so that it is told with the level that it had all the time.
+    // Back and forth, so that the change reports the same level as before.
     let level: AccessLevel = 'WRITE';
     server.beforePage = () =>
       server.setLevel((level = level === 'READ' ? 'WRITE' : 'READ'), 'a', 'c', 'd', 'e');
-    server.tell('IMPORT', 'a', 'three');
+    server.publish('IMPORT', 'a', 'three');
     await settle();
     await settle();
     server.beforePage = () => undefined;
     server.setLevel('WRITE', 'a', 'c', 'd', 'e');
-    server.tell('UPDATE', 'a', 'four');
+    server.publish('UPDATE', 'a', 'four');
     await settle();
     await settle();
     assert.deepEqual(levels(), ['WRITE', 'WRITE', 'WRITE', 'WRITE']);
   });
 
-  test('finds again in what is moved a folder that was read there before it was told that it had gone', async () => {
+  test('finds a folder in a moved subtree that was read there before its deletion was reported', async () => {
     const { watched } = await watch();
-    // Seen by now where it came with `d`, into which it had been moved when that was not to be seen.
+    // `c` was moved into `d` while `d` was invisible, and became visible here together with `d`.
     server.nodes.push(node('d', 'a'), node('c', 'd'));
-    server.tell('IMPORT', 'a', 'one');
-    server.tell('DELETE', 'c', 'two');
+    server.publish('IMPORT', 'a', 'one');
+    server.publish('DELETE', 'c', 'two');
     await settle();
     assert.deepEqual([watched.path('d'), watched.path('c')], ['/a/d', undefined]);
-    server.tell('UPDATE', 'd', 'three');
+    server.publish('UPDATE', 'd', 'three');
     await settle();
     assert.equal(server.reads, 2);
-    server.tell('MOVE', 'd', 'four');
+    server.publish('MOVE', 'd', 'four');
     await settle();
     assert.equal(watched.path('c'), '/a/d/c');
-    server.tell('MOVE', 'd', 'five');
+    server.publish('MOVE', 'd', 'five');
     await settle();
     assert.equal(server.reads, 3);
   });
 
-  test('goes on after what it has when the subscription ends, however often the server cannot be reached', async () => {
+  test('subscribes again after the last change when a subscription ends or the server is unreachable', async () => {
     await watch();
-    server.tell('UPDATE', 'a', 'one');
+    server.publish('UPDATE', 'a', 'one');
     await settle();
     for (const code of ['UNREACHABLE', 'UNAVAILABLE'] as const) {
       server.last.feed.end(refusal(code));
@@ -245,17 +244,17 @@ describe('a watched tree', () => {
     assert.equal(server.last.variables().after, 'one');
   });
 
-  test('goes on after the cursor with which a server that stops has said good-bye', async () => {
+  test('continues at the cursor that a server sends when it shuts down', async () => {
     await watch();
     server.last.options.onGoingAway!('gone');
     assert.equal(server.last.variables().after, 'gone');
   });
 
-  test('reads again what it could not read, and forgets nothing meanwhile', async () => {
+  test('retries a failed read, and keeps its folders meanwhile', async () => {
     const { names } = await watch();
     server.nodes.push(node('c', 'top'));
     server.refusals.push(refusal('UNREACHABLE'), refusal('UNAVAILABLE'));
-    server.tell('CREATE', 'c', 'one');
+    server.publish('CREATE', 'c', 'one');
     await settle();
     assert.deepEqual(names(), ['a', 'b']);
     await wait();
@@ -263,18 +262,18 @@ describe('a watched tree', () => {
     assert.deepEqual(names(), ['a', 'b', 'c']);
   });
 
-  test('reads everything anew when it is told to', async () => {
-    const { names, told, watched } = await watch();
+  test('reads everything again after RESYNC', async () => {
+    const { names, changes, watched } = await watch();
     server.nodes = [node('top', null), node('z', 'top')];
-    server.last.feed.tell({
+    server.last.feed.publish({
       folderChanges: { kind: 'RESYNC', folderId: null, cursor: 'new', at: null, by: null },
     });
     await settle();
-    assert.deepEqual([names(), watched.size, watched.cursor, told[0]?.kind], [['z'], 2, 'new', 'RESYNC']);
+    assert.deepEqual([names(), watched.size, watched.cursor, changes[0]?.kind], [['z'], 2, 'new', 'RESYNC']);
   });
 
-  test('is empty while the watched folder is gone, and looks for it until it is back', async () => {
-    const { watched, told } = await watch({ under: 'a' });
+  test('is empty while the watched folder does not exist, and polls until it does', async () => {
+    const { watched, changes } = await watch({ under: 'a' });
     assert.equal(watched.root?.name, 'a');
     const { nodes } = server;
     server.nodes = [];
@@ -288,7 +287,7 @@ describe('a watched tree', () => {
     assert.equal(watched.path('a'), '/');
     assert.deepEqual(server.last.variables(), { under: 'a', after: 'back' });
     assert.deepEqual(
-      told.map(({ kind, folderId }) => [kind, folderId]),
+      changes.map(({ kind, folderId }) => [kind, folderId]),
       [
         ['DELETE', 'a'],
         ['CREATE', 'a'],
@@ -296,18 +295,18 @@ describe('a watched tree', () => {
     );
   });
 
-  test('is refused where there is no folder', async () => {
+  test('rejects with NOT_FOUND for a missing folder', async () => {
     await assert.rejects(watch({ under: 'nowhere' }), { code: 'NOT_FOUND' });
     assert.equal(server.subscriptions.length, 0);
   });
 
   for (const where of ['the subscription', 'a read']) {
-    test(`ends with what waiting does not mend, in ${where}, and stays as it was`, async () => {
+    test(`ends with a permanent error of ${where}, and keeps its folders`, async () => {
       const { watched, names } = await watch();
       const next = watched[Symbol.asyncIterator]().next();
       if (where === 'a read') {
         server.refusals.push(refusal('LOGGED_OUT'));
-        server.tell('CREATE', 'a', 'one');
+        server.publish('CREATE', 'a', 'one');
       } else {
         server.last.feed.end(refusal('LOGGED_OUT'));
       }
@@ -318,7 +317,7 @@ describe('a watched tree', () => {
     });
   }
 
-  test('ends for all who iterate when it is closed, by itself, by a signal or with the client', async () => {
+  test('ends all iterators when the tree, the signal or the client closes it', async () => {
     for (const close of ['itself', 'signal', 'client']) {
       const stopping = new AbortController();
       const { watched } = await watch({ signal: stopping.signal });
@@ -337,7 +336,7 @@ describe('a watched tree', () => {
     assert.equal(server.reads, 3);
   });
 
-  test('whose client is closed does not go on, also if what it followed ended before it was told', async () => {
+  test('does not subscribe again if the subscription ended before the client was closed', async () => {
     const { watched } = await watch();
     server.last.feed.end();
     await settle();
@@ -347,7 +346,7 @@ describe('a watched tree', () => {
     assert.equal(server.subscriptions.length, 1);
   });
 
-  test('that is given up while it is read rejects with the reason', async () => {
+  test('rejects with the reason of a signal that is aborted during the read', async () => {
     const stopping = new AbortController();
     let release = () => undefined as void;
     server.held = new Promise((resolve) => (release = resolve));

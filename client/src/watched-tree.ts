@@ -1,62 +1,62 @@
-/** A part of the tree in memory that is always what the server has: it reads, then follows without a gap. */
+/** Keeps a part of the tree in memory equal to the server's: reads it once, then follows its changes without a gap. */
 
-import { createChangeFeed } from './change-feed.ts';
+import { ChangeFeed } from './change-feed.ts';
 import { EspalierError } from './errors.ts';
 import type { Folder } from './folder.ts';
-import { followChanges, type TreeChange, type WatchingClient } from './follow-changes.ts';
+import { ChangeFollower, type TreeChange, type WatchingClient } from './follow-changes.ts';
 import { readTree } from './read-tree.ts';
 
 export type { TreeChange };
 
 export interface WatchOptions {
-  /** The id of the folder to watch; the root, unless told. */
+  /** The id of the folder to watch. Default: the root. */
   readonly under?: string | undefined;
   /** Closes the tree. */
   readonly signal?: AbortSignal | undefined;
-  /** How many folders are read at a time, or fewer where so many cost too much; 2,000 unless told. */
+  /** Page size of the first read. Default: 2,000. Halved while the server rejects a page as TOO_EXPENSIVE. */
   readonly pageSize?: number | undefined;
 }
 
 /**
- * Iterate over it for the changes from then on, which are in the tree when they are told of. It is kept up to date
- * whether somebody iterates or not.
+ * A live copy of a part of the tree. Iterate over it to receive each change after it was applied. It stays current even if
+ * you do not iterate.
  */
 export interface WatchedTree extends AsyncIterable<TreeChange> {
-  /** The watched folder; undefined while it is not there any more. */
+  /** The watched folder. Undefined while it does not exist or you cannot see it. */
   readonly root: Folder | undefined;
-  /** How many folders are in it. */
+  /** Number of folders in the tree. */
   readonly size: number;
-  /** Undefined for what is not in it. */
+  /** Returns a folder, or undefined if the tree does not contain it. */
   get(id: string): Folder | undefined;
-  /** In the order of the server. */
+  /** Returns the sub-folders in the server's order. */
   children(id: string): readonly Folder[];
-  /** The names from below the watched folder to here, each after a slash; "/" for itself. */
+  /** Returns the path below the watched folder, for example `/Places/Floor 2`, and `/` for the watched folder itself. */
   path(id: string): string | undefined;
-  /** For `after` of `folderChanges`: all up to here is in the tree. */
+  /** The cursor of the last applied change. You can pass it as `after` to `folderChanges`. */
   readonly cursor: string;
-  /** Answers with how to stop. */
+  /** Calls the listener after each applied change. Returns a function that removes the listener. */
   onChange(listener: (change: TreeChange) => void): () => void;
-  /** Fulfilled when the tree was closed; rejected when it cannot be kept up to date any more, as after a logout. */
+  /** Resolves when the tree is closed. Rejects when it can no longer be updated, for example after a logout. */
   readonly closed: Promise<void>;
-  /** The tree stays as it is, and iterators end. */
+  /** Stops the updates and ends all iterators. The folders stay readable. */
   close(): void;
   [Symbol.asyncIterator](): AsyncIterableIterator<TreeChange>;
 }
 
 const pageSize = 2_000;
 
-/** Refused with NOT_FOUND if there is no such folder. */
+/** Rejects with NOT_FOUND if the folder does not exist or is not visible. */
 export async function watchTree(client: WatchingClient, options: WatchOptions = {}): Promise<WatchedTree> {
   const { under, signal } = options;
   signal?.throwIfAborted();
   client.closing?.throwIfAborted();
   const stopping = new AbortController();
-  const feed = createChangeFeed<TreeChange>();
+  const feed = new ChangeFeed<TreeChange>();
   let settle: (error?: Error) => void;
   const closed = new Promise<void>((resolve, reject) => {
     settle = (error) => (error ? reject(error) : resolve());
   });
-  // Who does not ask for it is not troubled by it: iterators throw it, too.
+  // Without this handler, a program that never reads `closed` would end with an unhandled rejection.
   closed.catch(() => undefined);
   const end = (error?: unknown) => {
     stopping.abort(signal?.reason);
@@ -69,8 +69,8 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   signal?.addEventListener('abort', close);
   client.closing?.addEventListener('abort', close);
 
-  const reading = { pageSize: options.pageSize ?? pageSize, signal: stopping.signal };
-  const read = (id: string | undefined) => readTree(client, id, reading);
+  const readOptions = { pageSize: options.pageSize ?? pageSize, signal: stopping.signal };
+  const read = (id: string | undefined) => readTree(client, id, readOptions);
   let first;
   try {
     first = await read(under);
@@ -82,8 +82,9 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
   }
 
   const watched = { cursor: first.cursor, tree: first.tree };
-  const { signal: stop } = stopping;
-  followChanges({ client, under, watched, read, tell: feed.tell, fail: end, signal: stop }).catch(end);
+  const publish = (change: TreeChange) => feed.publish(change);
+  const follower = { client, under, watched, read, publish, fail: end, signal: stopping.signal };
+  new ChangeFollower(follower).run().catch(end);
   return {
     get root() {
       return watched.tree.get(watched.tree.rootId);
@@ -97,9 +98,9 @@ export async function watchTree(client: WatchingClient, options: WatchOptions = 
     get: (id) => watched.tree.get(id),
     children: (id) => watched.tree.children(id),
     path: (id) => watched.tree.path(id),
-    onChange: feed.listen,
+    onChange: (listener) => feed.listen(listener),
     closed,
     close,
-    [Symbol.asyncIterator]: feed[Symbol.asyncIterator],
+    [Symbol.asyncIterator]: () => feed[Symbol.asyncIterator](),
   };
 }

@@ -26,7 +26,7 @@ export const screens: readonly Screen[] = [
     label: 'Trash',
     icon: 'trash',
     group: 'tree',
-    Component: lazy(async () => ({ default: (await import('./folder/trash-screen.tsx')).TrashScreen })),
+    Component: lazy(async () => ({ default: (await import('./folder/trash/trash-screen.tsx')).TrashScreen })),
   },
   {
     part: 'users',

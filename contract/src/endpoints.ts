@@ -271,7 +271,7 @@ export const endpoints = {
 } as const satisfies Record<string, Endpoint>;
 
 /** What any address may answer besides. */
-const statusAnywhere: Readonly<Record<RefusalCode, number>> = {
+const defaultStatuses: Readonly<Record<RefusalCode, number>> = {
   BAD_INPUT: 400,
   INVALID_CREDENTIALS: 401,
   INVALID_AUTH_TOKEN: 401,
@@ -291,16 +291,16 @@ const statusAnywhere: Readonly<Record<RefusalCode, number>> = {
 };
 
 /** The one place where a refusal becomes a status. */
-export function statusOf(endpoint: Endpoint | undefined, code: RefusalCode): number {
-  return endpoint?.refusals[code]?.status ?? statusAnywhere[code];
+export function refusalStatus(endpoint: Endpoint | undefined, code: RefusalCode): number {
+  return endpoint?.refusals[code]?.status ?? defaultStatuses[code];
 }
 
 /** How a refusal's code stands in the answer. */
-export function shownCode(endpoint: Endpoint | undefined, code: RefusalCode): string {
+export function formatCode(endpoint: Endpoint | undefined, code: RefusalCode): string {
   return endpoint?.refusalFormat === 'graphql' ? toGraphCode(code) : code;
 }
 
 /** The refusals of an endpoint, in the order of the table. */
-export function refusalsOf({ refusals }: Endpoint): [RefusalCode, EndpointRefusal][] {
+export function listRefusals({ refusals }: Endpoint): [RefusalCode, EndpointRefusal][] {
   return Object.entries(refusals) as [RefusalCode, EndpointRefusal][];
 }

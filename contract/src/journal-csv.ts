@@ -1,6 +1,6 @@
 /** The journal for spreadsheets: RFC 4180, with a row of headings; the same from the command line and from the console. */
 
-import { jsonText, shown } from './shown-text.ts';
+import { jsonText, escapeControls } from './shown-text.ts';
 
 /** What a row needs of an entry. */
 export interface JournalCsvEntry {
@@ -49,7 +49,7 @@ export function journalCsvRow(entry: JournalCsvEntry): string {
 
 /** A name that others chose must not become a formula where the file is opened: an apostrophe makes it a text. */
 function harmless(value: Cell): string {
-  const text = shown(String(value ?? ''));
+  const text = escapeControls(String(value ?? ''));
   return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
 }
 

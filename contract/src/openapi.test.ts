@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { bodies } from './bodies.ts';
-import { endpoints, refusalsOf, shownCode, type Endpoint } from './endpoints.ts';
-import { openApiDocument } from './openapi.ts';
+import { endpoints, listRefusals, formatCode, type Endpoint } from './endpoints.ts';
+import { createOpenApiDocument } from './openapi.ts';
 
 interface Operation {
   operationId: string;
@@ -14,7 +14,7 @@ interface Operation {
 }
 
 const service = { url: 'https://tree.example/api', version: '1.2.3' };
-const document = openApiDocument(service);
+const document = createOpenApiDocument(service);
 const paths = document.paths as Record<string, Record<string, Operation>>;
 
 const table = Object.entries<Endpoint>(endpoints);
@@ -50,8 +50,8 @@ for (const { name, method, endpoint, operation } of operations) {
     const refused = Object.values(endpoint.refusals).map(({ status }) => status);
     const expected = [...new Set([endpoint.success.status, ...refused])].map(String).sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
-    for (const [code, { status, when }] of refusalsOf(endpoint)) {
-      const expectedText = `\`${shownCode(endpoint, code)}\`: ${when}`;
+    for (const [code, { status, when }] of listRefusals(endpoint)) {
+      const expectedText = `\`${formatCode(endpoint, code)}\`: ${when}`;
       assert.ok(operation.responses[status]!.description.includes(expectedText), `${name} ${code}`);
     }
   });

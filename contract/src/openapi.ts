@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document of the service, made from the endpoint table. */
 
 import { bodies, type BodyName } from './bodies.ts';
-import { endpoints, refusalsOf, shownCode, type Endpoint, type Method } from './endpoints.ts';
+import { endpoints, listRefusals, formatCode, type Endpoint, type Method } from './endpoints.ts';
 
-export function openApiDocument(service: { url: string; version: string }) {
+export function createOpenApiDocument(service: { url: string; version: string }) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
     paths[endpoint.path] = Object.fromEntries(
@@ -32,7 +32,7 @@ export function openApiDocument(service: { url: string; version: string }) {
 
 function operation(name: string, endpoint: Endpoint, method: Method) {
   return {
-    operationId: method === endpoint.methods.at(-1) ? name : `${name}By${capitalized(method)}`,
+    operationId: method === endpoint.methods.at(-1) ? name : `${name}By${capitalize(method)}`,
     summary: endpoint.summary,
     description: endpoint.description,
     security: security[endpoint.authHeader],
@@ -43,7 +43,7 @@ function operation(name: string, endpoint: Endpoint, method: Method) {
   };
 }
 
-function capitalized(method: Method): string {
+function capitalize(method: Method): string {
   return method[0] + method.slice(1).toLowerCase();
 }
 
@@ -101,9 +101,9 @@ function responses(endpoint: Endpoint) {
       }),
     },
   };
-  for (const [status, group] of Map.groupBy(refusalsOf(endpoint), ([, refusal]) => refusal.status)) {
+  for (const [status, group] of Map.groupBy(listRefusals(endpoint), ([, refusal]) => refusal.status)) {
     answers[status] = {
-      description: group.map(([code, { when }]) => `\`${shownCode(endpoint, code)}\`: ${when}`).join('; '),
+      description: group.map(([code, { when }]) => `\`${formatCode(endpoint, code)}\`: ${when}`).join('; '),
       ...(status === 401 && { headers: tellsExpiry ? { ...challenge, ...expiry } : challenge }),
       ...((status === 429 || status === 503) && { headers: retryAfter }),
       content: refusalFormat === 'problem' ? problemContent : graphContent,

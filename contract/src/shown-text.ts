@@ -7,7 +7,7 @@
 const obeyed = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
 
 /** In one line. */
-export function shown(text: string): string {
+export function escapeControls(text: string): string {
   return text.replace(obeyed, (letter) => `\\u{${letter.codePointAt(0)!.toString(16)}}`);
 }
 

@@ -2,29 +2,29 @@
 
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { Activity } from './activity.ts';
-import { createAccessBook } from './access/access-book.ts';
+import { Activity } from './observability/activity.ts';
+import { createAccessCache } from './access/access-cache.ts';
 import { createPasswords, type PasswordCost } from './accounts/passwords.ts';
-import type { ScheduledBackup, ScheduledBackupOptions } from './backup/scheduled-backup.ts';
+import type { ScheduledBackup, ScheduledBackupOptions } from './maintenance/backup/scheduled-backup.ts';
 import type { Clock } from './clock.ts';
-import { databaseOptionsOf, type Settings } from './config.ts';
+import { databaseOptionsFrom, type Settings } from './config/config.ts';
 import type { DatabaseOptions } from './database/database.ts';
 import { embeddedFile, openDatabase } from './database/open-database.ts';
 import { createReadiness } from './database/readiness.ts';
 import { retryFailedWrite } from './database/stored-settings.ts';
 import { writeFailureReasons } from './database/write-failure.ts';
-import { prepareInstallation, storedIssuer, type NewAdministrator } from './first-start.ts';
-import { sweepTrash } from './folders/trash.ts';
+import { prepareInstallation, storedIssuer, type NewAdministrator } from './startup/installation.ts';
+import { purgeTrash } from './folders/trash.ts';
 import { createGraph } from './graph/graph.ts';
-import { checkHealth } from './health.ts';
-import { baseUrl, listenOrExplain, requireFreePorts } from './http/address.ts';
+import { checkHealth } from './observability/health.ts';
+import { baseUrl, listenOrExplain, requireFreePorts } from './http/listen.ts';
 import { createApp } from './http/app.ts';
 import { pruneIdempotencyKeys } from './journal/idempotency.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
 import { checkCurrent, readHead } from './journal/journal.ts';
 import { pruneJournal } from './journal/prune-journal.ts';
-import { readTlsFiles } from './http/tls-files.ts';
-import type { MetricsPort } from './metrics/metrics-port.ts';
+import { readTlsFiles } from './http/listen.ts';
+import type { MetricsPort } from './observability/metrics-port.ts';
 import { createAccessTokens } from './sessions/access-token.ts';
 import { watchEndedSessions } from './sessions/ended-sessions.ts';
 import { createKeySeal } from './sessions/key-seal.ts';
@@ -32,17 +32,17 @@ import { createLoginThrottle } from './sessions/login-throttle.ts';
 import { createSessions } from './sessions/sessions.ts';
 import { openSigningKeys, rereadKeysEveryMs } from './sessions/signing-keys.ts';
 import { createKeySweep } from './sessions/sweep-keys.ts';
-import { sharedLook } from './shared-look.ts';
-import type { ShownSetting } from './shown-setting.ts';
-import { createTroubleLog } from './trouble-log.ts';
-import { loadMetrics, openTraces, showMetrics } from './watching.ts';
-import { within } from './within.ts';
-import type { ClusterWorker } from './workers/cluster-worker.ts';
+import { singleFlight } from './concurrency/single-flight.ts';
+import type { DisplayedSetting } from './config/setting.ts';
+import { createOutageLog } from './observability/outage-log.ts';
+import { loadMetrics, openTraces, showMetrics } from './startup/telemetry.ts';
+import { withTimeout } from './concurrency/timeout.ts';
+import type { ClusterWorker } from './startup/cluster-worker.ts';
 
 export interface ServerOptions {
   readonly settings: Settings;
   /** The same, for administrators to see. */
-  readonly shownSettings?: readonly ShownSetting[];
+  readonly shownSettings?: readonly DisplayedSetting[];
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
@@ -91,7 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const metrics = await loadMetrics(settings);
   const tracing = await openTraces(options);
   const opened = await openDatabase(settings.databaseUrl, clock, {
-    ...databaseOptionsOf(settings),
+    ...databaseOptionsFrom(settings),
     onStatement,
     onTimed: metrics?.timeDatabase,
     onAnnounced: worker?.publishCommit,
@@ -107,14 +107,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     options.signal?.throwIfAborted();
     const passwords = createPasswords({
       cost: options.passwordCost,
-      ...(worker && { places: worker.places, maxWaiting: share(hashesWaiting, worker) }),
+      ...(worker && { semaphore: worker.hashingSemaphore, maxWaiting: share(hashesWaiting, worker) }),
     });
     const seal = createKeySeal(settings.masterKey);
     const created = await prepareInstallation({ database, passwords, seal, now: clock.now(), settings });
     if (created) options.onNewAdministrator?.(created);
     const installation = await storedIssuer(database);
-    const noteTrouble = createTroubleLog(log, clock);
-    const onKeysError = (err: unknown) => noteTrouble('the signing keys cannot be read', err);
+    const logOutage = createOutageLog(log, clock);
+    const onKeysError = (err: unknown) => logOutage('the signing keys cannot be read', err);
     const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
     const accessTokens = createAccessTokens({
       issuer: settings.issuer ?? installation,
@@ -124,14 +124,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     feed = await openJournalFeed({
       database,
-      onError: (err) => noteTrouble('the journal cannot be read', err),
+      onError: (err) => logOutage('the journal cannot be read', err),
     });
     worker?.onCommitted(feed.look);
     const ended = await watchEndedSessions({
       database,
       feed,
       clock,
-      onError: (err) => noteTrouble('ended sessions cannot be read', err),
+      onError: (err) => logOutage('ended sessions cannot be read', err),
     });
     feed.onEntry(({ kind }) => {
       if (kind === 'ROTATE_KEY' || kind === 'RETIRE_KEY') keys.reread().catch(onKeysError);
@@ -168,7 +168,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const backups = await openBackups({ settings, installation, clock, log, isMaker: isSweeper });
     // The others do not know what became of the last one.
     const backupState = backups && isSweeper ? () => backups.state() : undefined;
-    const checkNow = sharedLook(() => checkHealth({ database, databaseFile, keys, isReady, backupState }));
+    const checkNow = singleFlight(() => checkHealth({ database, databaseFile, keys, isReady, backupState }));
     const activity = new Activity(clock);
     const graph = createGraph({
       database,
@@ -177,7 +177,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       throttle,
       feed,
       limits: settings,
-      accessBook: createAccessBook(database),
+      accessCache: createAccessCache(database),
       server: {
         version,
         startedAt: clock.now(),
@@ -197,7 +197,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           log.error({ err }, 'a query plan failed: graphql-js runs the query');
         }),
       onBug: (err) => log.error({ err }, 'a graph field failed'),
-      onTrouble: (err) => noteTrouble('a graph field could not be had', err),
+      onTrouble: (err) => logOutage('a graph field could not be had', err),
       tracing: tracing?.graph,
     });
     const app = await createApp({
@@ -212,16 +212,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       checkHealth: checkNow,
       onAnswered: metrics?.countRequest,
       activity,
-      noteTrouble,
+      logOutage,
       tracing: tracing?.requests,
       consoleFolder: settings.console ? options.consoleFolder : undefined,
       tls,
       settings,
-      elsewhere: worker?.connections,
+      remoteConnections: worker?.connections,
     });
     options.signal?.throwIfAborted();
     const followed = feed;
-    metrics?.watch({
+    metrics?.collectFrom({
       build: { version, database: system },
       isReady,
       checkHealth: checkNow,
@@ -240,7 +240,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const sweepKeys = createKeySweep({ database, clock, seal, keys, settings });
     const sweepStored = [
       sweepKeys,
-      () => sweepTrash(database, clock.now(), settings.trashDays),
+      () => purgeTrash(database, clock.now(), settings.trashDays),
       () => pruneJournal(database, clock.now(), settings),
       () => pruneIdempotencyKeys(database, clock.now()),
     ];
@@ -289,7 +289,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
           await database.close();
         };
         // Whatever the database does: a transaction that is not committed by then never was.
-        const isDone = await within(
+        const isDone = await withTimeout(
           restWithinMs,
           stopRest().then(() => true),
           false,
@@ -345,6 +345,6 @@ function repeat(work: () => Promise<void>, everyMs: number, onError: (error: unk
 /** Hardly anybody sets a folder for them in a first try, and to make copies another program is needed: loaded if so. */
 async function openBackups(options: ScheduledBackupOptions): Promise<ScheduledBackup | undefined> {
   if (options.settings.backupFolder === undefined) return undefined;
-  const { ScheduledBackup } = await import('./backup/scheduled-backup.ts');
+  const { ScheduledBackup } = await import('./maintenance/backup/scheduled-backup.ts');
   return ScheduledBackup.open(options);
 }

@@ -8,25 +8,25 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { findDamage } from '../../server/src/database/sqlite-check.ts';
+import { findDamage } from '../../server/src/database/sqlite/check.ts';
 import { embeddedFile } from '../../server/src/database/open-database.ts';
 import { withStored } from '../copy/stored-tables.ts';
-import { databaseFolder } from '../database-folder.ts';
-import { sqlite } from '../databases.ts';
-import { runEspalier } from '../espalier-command.ts';
+import { databaseFolder } from '../runner/database-folder.ts';
+import { sqlite } from '../support/databases.ts';
+import { runEspalier } from '../support/espalier-command.ts';
 import type { Entry } from '../many-nodes/chaos/journal-replay.ts';
 import { checkStored, readJournal, type StoredCluster } from '../many-nodes/chaos/stored-state.ts';
 import { Tally } from '../many-nodes/chaos/tally.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { Writers } from './writers.ts';
 
 describe('backups under load on SQLite', () => {
   let folder: string;
-  let tree: TreeBed;
+  let tree: TreeTestbed;
   let writers: Writers;
   before(async () => {
     folder = mkdtempSync(join(databaseFolder(), 'espalier-load-'));
-    tree = await TreeBed.start(sqlite, {
+    tree = await TreeTestbed.start(sqlite, {
       database: databaseIn('source'),
       settings: { BACKUP_FOLDER: join(folder, 'backups') },
     });
@@ -46,7 +46,7 @@ describe('backups under load on SQLite', () => {
   /** Makes a backup while everybody writes; answers with what was acknowledged when it began, at least. */
   const underLoad = async (make: () => Promise<void>) => {
     const begun = await writers.reach(20);
-    const pair = await tree.bed.logIn();
+    const pair = await tree.testbed.logIn();
     await make();
     await writers.reach(20);
     return { begun, pair };
@@ -62,19 +62,19 @@ describe('backups under load on SQLite', () => {
     await writers.begin(4);
     const command = join(folder, 'by-command.db');
     const byCommand = await underLoad(async () => {
-      const { code, errors } = await espalier(tree.bed.database, 'backup', command);
+      const { code, errors } = await espalier(tree.testbed.database, 'backup', command);
       assert.equal(code, 0, errors);
     });
-    const bySchedule = await underLoad(() => tree.bed.sweep());
+    const bySchedule = await underLoad(() => tree.testbed.purge());
     const [scheduled, ...more] = readdirSync(join(folder, 'backups'));
     assert.match(scheduled!, /^espalier-2026-03-01T12-00-00Z\.db$/);
     assert.deepEqual(more, []);
-    const inUse = await espalier(tree.bed.database, 'restore', command, '--replace');
+    const inUse = await espalier(tree.testbed.database, 'restore', command, '--replace');
     assert.match(inUse.errors, /^espalier: The database file .* is in use\. Stop every server on it/);
     assert.equal(inUse.code, 1);
     await writers.end();
 
-    const told = await readJournal(storedAt(tree.bed.database.url));
+    const told = await readJournal(storedAt(tree.testbed.database.url));
     for (const [name, backup, { begun, pair }] of [
       ['command', command, byCommand],
       ['schedule', join(folder, 'backups', scheduled!), bySchedule],
@@ -92,16 +92,16 @@ describe('backups under load on SQLite', () => {
   });
 
   test('beside the source, which is whole and as its own journal tells', async () => {
-    const { url } = tree.bed.database;
+    const { url } = tree.testbed.database;
     await compare(url, await readJournal(storedAt(url)));
   });
 
   const works = async (database: ReturnType<typeof databaseIn>, pair: LoginResponse) => {
-    const again = await TreeBed.start(sqlite, { database, clock: tree.bed.clock });
+    const again = await TreeTestbed.start(sqlite, { database, clock: tree.testbed.clock });
     try {
       await again.create('after the restore');
       assert.equal((await again.paths()).includes('after the restore'), true);
-      assert.equal((await again.bed.refresh(pair)).status, 200);
+      assert.equal((await again.testbed.refresh(pair)).status, 200);
     } finally {
       await again.stop();
     }

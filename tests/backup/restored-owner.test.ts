@@ -5,11 +5,11 @@ import { chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { makeBackup } from '../../server/src/backup/backup.ts';
-import { restoreBackup } from '../../server/src/backup/restore.ts';
-import { sqlite } from '../databases.ts';
-import { runEspalier } from '../espalier-command.ts';
-import { Testbed } from '../testbed.ts';
+import { makeBackup } from '../../server/src/maintenance/backup/backup.ts';
+import { restoreBackup } from '../../server/src/maintenance/backup/restore.ts';
+import { sqlite } from '../support/databases.ts';
+import { runEspalier } from '../support/espalier-command.ts';
+import { Testbed } from '../support/testbed.ts';
 
 const isRoot = process.geteuid!() === 0;
 /** In no list of users, with another number as group. */

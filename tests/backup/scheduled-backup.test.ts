@@ -7,13 +7,13 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { databaseFolder } from '../database-folder.ts';
-import { sqlite } from '../databases.ts';
-import { eventually } from '../eventually.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
-import { withWriteLimit } from '../write-limit.ts';
+import { databaseFolder } from '../runner/database-folder.ts';
+import { sqlite } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
+import { withWriteLimit } from '../support/write-limit.ts';
 
 interface Logged {
   readonly level: number;
@@ -25,16 +25,20 @@ interface Logged {
 }
 
 const [info, warning] = [30, 40];
-const program = fileURLToPath(new URL('../../server/src/backup/backup-program.ts', import.meta.url));
+const program = fileURLToPath(
+  new URL('../../server/src/maintenance/backup/backup-program.ts', import.meta.url),
+);
 
 describe('the scheduled backups of a server on SQLite', () => {
   let folder: string;
-  let tree: TreeBed;
+  let tree: TreeTestbed;
   before(async () => {
     folder = mkdtempSync(join(databaseFolder(), 'espalier-scheduled-'));
-    tree = await TreeBed.start(sqlite, { settings: { BACKUP_FOLDER: backups(), BACKUP_EVERY_HOURS: '1' } });
-    await plantFolders(
-      tree.bed.database.url,
+    tree = await TreeTestbed.start(sqlite, {
+      settings: { BACKUP_FOLDER: backups(), BACKUP_EVERY_HOURS: '1' },
+    });
+    await insertFolders(
+      tree.testbed.database.url,
       Array.from({ length: 1_000 }, (_, place) => `Folder ${place}`),
     );
   });
@@ -46,9 +50,9 @@ describe('the scheduled backups of a server on SQLite', () => {
   const backups = () => join(folder, 'backups');
   const there = () => readdirSync(backups()).sort();
   const logged = (level: number) =>
-    tree.bed.logLines.map((line) => JSON.parse(line) as Logged).filter((line) => line.level === level);
+    tree.testbed.logLines.map((line) => JSON.parse(line) as Logged).filter((line) => line.level === level);
   const health = async () => {
-    const { server } = await tree.ask<{ server: { health: { name: string }[] } }>(
+    const { server } = await tree.query<{ server: { health: { name: string }[] } }>(
       '{server{health{name isOk detail}}}',
     );
     return server.health.find(({ name }) => name === 'backup');
@@ -60,7 +64,7 @@ describe('the scheduled backups of a server on SQLite', () => {
       isOk: true,
       detail: 'The first backup is about to be made.',
     });
-    await tree.bed.sweep();
+    await tree.testbed.purge();
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
     const file = join(backups(), there()[0]!);
     const { mode, size } = statSync(file);
@@ -76,10 +80,10 @@ describe('the scheduled backups of a server on SQLite', () => {
   });
 
   test('that a full disk ends leave nothing, and are made when there is room again', async () => {
-    tree.bed.clock.advanceSeconds(3_600);
-    const { authToken } = await tree.bed.logIn();
+    tree.testbed.clock.advanceSeconds(3_600);
+    const { authToken } = await tree.testbed.logIn();
     tree.authToken = authToken;
-    await withWriteLimit(200_000, () => tree.bed.sweep());
+    await withWriteLimit(200_000, () => tree.testbed.purge());
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
     const told = logged(warning).find(({ msg }) => msg.startsWith('the scheduled backup failed'))!;
     assert.match(told.why!, /^The backup cannot be written to .*(full|disk I\/O error)\.$/);
@@ -87,13 +91,13 @@ describe('the scheduled backups of a server on SQLite', () => {
       JSON.stringify(await health()),
       /"isOk":false,.*The last good one is of 2026-03-01T12:00:00/,
     );
-    tree.bed.clock.advanceSeconds(15 * 60);
-    await tree.bed.sweep();
+    tree.testbed.clock.advanceSeconds(15 * 60);
+    await tree.testbed.purge();
     assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T13-15-00Z.db']);
   });
 
   test('are given up when the server is gone, and nothing of them is left', async () => {
-    const from = tree.bed.database.url.slice('sqlite:'.length);
+    const from = tree.testbed.database.url.slice('sqlite:'.length);
     const args = ['--conditions=espalier-source', program, from, join(folder, 'given-up.db')];
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     child.disconnect();
@@ -103,9 +107,9 @@ describe('the scheduled backups of a server on SQLite', () => {
   });
 
   test('tell their server that they go on, while they are copied and before they are checked', async () => {
-    const from = tree.bed.database.url.slice('sqlite:'.length);
-    await plantFolders(
-      tree.bed.database.url,
+    const from = tree.testbed.database.url.slice('sqlite:'.length);
+    await insertFolders(
+      tree.testbed.database.url,
       Array.from({ length: 6_000 }, (_, place) => `More ${place}`),
     );
     const args = ['--conditions=espalier-source', program, from, join(folder, 'told.db')];
@@ -121,7 +125,7 @@ describe('the scheduled backups of a server on SQLite', () => {
 
   test('are given up when the server is stopped, and nothing half is left', async () => {
     const other = await Testbed.start(sqlite, { settings: { BACKUP_FOLDER: join(folder, 'other') } });
-    const making = other.sweep();
+    const making = other.purge();
     const found = () => readdirSync(join(folder, 'other'));
     await eventually(() => found().length > 0, 'a backup was begun');
     await other.stop();
@@ -149,8 +153,8 @@ describe('the scheduled backups of a server on SQLite', () => {
         settings: { BACKUP_FOLDER: shared },
       });
     const [one, other] = [await start('one.db'), await start('other.db')];
-    await one.sweep();
-    await other.sweep();
+    await one.purge();
+    await other.purge();
     assert.equal(readdirSync(shared).length, 1);
     assert.ok(other.logLines.some((line) => /the scheduled backup failed.*/.test(line)));
     const backupOf = async (bed: Testbed) =>

@@ -1,7 +1,7 @@
 /** Writers that change a tree over HTTP all the time, each in its own folder, and keep the cursors of what was acknowledged. */
 
-import type { Variables } from '../graph-bed.ts';
-import type { TreeBed } from '../tree/tree-bed.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import type { TreeTestbed } from '../tree/tree-testbed.ts';
 
 interface Done {
   readonly cursor: string;
@@ -9,14 +9,14 @@ interface Done {
 }
 
 export class Writers {
-  readonly #tree: TreeBed;
+  readonly #tree: TreeTestbed;
   /** In the order of their answers. */
   readonly #acknowledged: string[] = [];
   #waiting: { readonly count: number; readonly tell: () => void } | undefined;
   #isOver = false;
   #running: Promise<void>[] = [];
 
-  constructor(tree: TreeBed) {
+  constructor(tree: TreeTestbed) {
     this.#tree = tree;
   }
 
@@ -60,7 +60,7 @@ export class Writers {
   }
 
   async #do(name: string, input: Variables, selection = 'cursor'): Promise<Done> {
-    const done = await this.#tree.run<Done>(name, input, selection);
+    const done = await this.#tree.mutate<Done>(name, input, selection);
     this.#acknowledged.push(done.cursor);
     if (this.#waiting && this.#acknowledged.length >= this.#waiting.count) this.#waiting.tell();
     return done;

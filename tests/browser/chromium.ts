@@ -1,7 +1,7 @@
 /** A real Chromium for tests: the one of the machine, without a window, with a profile that goes when it is closed. */
 
 import { chromium, type Browser, type BrowserContext } from 'playwright-core';
-import { programOf } from '../debian-packages.ts';
+import { requireProgram } from '../runner/debian-packages.ts';
 import { noteSecretsIn } from '../secrets/secret-record.ts';
 
 /**
@@ -32,7 +32,7 @@ const flags = [
 
 /** Close it: its profile is removed then. Pages of one context share storage, locks and channels, as tabs do. */
 export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: programOf('chromium'), args: flags });
+  return chromium.launch({ executablePath: requireProgram('chromium'), args: flags });
 }
 
 /** A fresh one, whose passwords and tokens no log may hold. */

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Browser, BrowserContext, Page, Response } from 'playwright-core';
-import { sqlite } from '../databases.ts';
-import { administrator } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { launchChromium, newContext } from './chromium.ts';
 import { filesIn, PageServer } from './page-server.ts';
 
@@ -22,11 +22,11 @@ describe('examples/browser/index.html on SQLite', () => {
     pages.stop();
   });
 
-  let tree: TreeBed;
+  let tree: TreeTestbed;
   let context: BrowserContext;
   let page: Page;
   beforeEach(async () => {
-    tree = await TreeBed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
+    tree = await TreeTestbed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
     // Of a small telephone.
     context = await newContext(browser, { viewport: { width: 380, height: 700 } });
     page = await context.newPage();
@@ -41,7 +41,7 @@ describe('examples/browser/index.html on SQLite', () => {
   });
 
   const logIn = async (password = administrator.password) => {
-    await page.getByLabel('Server').fill(tree.bed.url);
+    await page.getByLabel('Server').fill(tree.testbed.url);
     await page.getByLabel('User name').fill(administrator.username);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Log in' }).click();
@@ -84,12 +84,12 @@ describe('examples/browser/index.html on SQLite', () => {
     const prolonged = (await opened).waitForEvent('framereceived', ({ payload }) =>
       /"pong"/.test(String(payload)),
     );
-    tree.bed.clock.advanceSeconds(500);
+    tree.testbed.clock.advanceSeconds(500);
     await page.clock.fastForward(500_000);
     await Promise.all([refreshed, prolonged]);
     // The first token is over, and the socket is not.
-    tree.bed.clock.advanceSeconds(200);
-    ({ authToken: tree.authToken } = await tree.bed.logIn());
+    tree.testbed.clock.advanceSeconds(200);
+    ({ authToken: tree.authToken } = await tree.testbed.logIn());
     await tree.create('Garden');
     await folders().first().waitFor();
     assert.equal(await page.locator('#live').innerText(), 'Live');
@@ -101,7 +101,7 @@ describe('examples/browser/index.html on SQLite', () => {
     await tree.import(Array.from({ length: 51 }, (_, number) => `Folder ${number}`));
     await logIn();
     await page.getByRole('button', { name: 'Show more' }).waitFor();
-    tree.bed.clock.advanceSeconds(601);
+    tree.testbed.clock.advanceSeconds(601);
     const [refused, pair] = await Promise.all([
       answered('/graphql', 401),
       answered('/login/refresh', 200),
@@ -116,9 +116,9 @@ describe('examples/browser/index.html on SQLite', () => {
     await logIn();
     await page.getByText('Live').waitFor();
     // Long after the end of the token: the timers of the page have slept.
-    tree.bed.clock.advanceSeconds(700);
+    tree.testbed.clock.advanceSeconds(700);
     await page.getByText('Connecting…').waitFor();
-    ({ authToken: tree.authToken } = await tree.bed.logIn());
+    ({ authToken: tree.authToken } = await tree.testbed.logIn());
     await tree.create('Garden');
     await page.clock.runFor(1_100);
     await folders().first().waitFor();
@@ -136,7 +136,7 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.equal(await folders().count(), 0);
     assert.equal((await context.storageState()).origins.length, 0);
     const spent = (await pair) as { authToken: string; refreshToken: string };
-    assert.equal((await tree.bed.refresh(spent)).status, 401);
+    assert.equal((await tree.testbed.refresh(spent)).status, 401);
   });
 
   test('says what is wrong: the password, an ended session, a server that is not there', async () => {
@@ -146,7 +146,7 @@ describe('examples/browser/index.html on SQLite', () => {
 
     await logIn();
     await page.getByText('Live').waitFor();
-    await tree.run('revokeSessions', {});
+    await tree.mutate('revokeSessions', {});
     await alert.getByText('Your session is over').waitFor();
 
     await page.getByLabel('Server').fill('http://127.0.0.1:9');

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { sqlite } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
-import { administrator, Testbed } from '../testbed.ts';
+import { sqlite } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
 import { launchChromium, newContext } from './chromium.ts';
 import { clientPage } from './client-page.ts';
 import { PageServer } from './page-server.ts';
 
-const expiries = lengthOf({ short: 8, long: 20 });
+const expiries = selectLength({ short: 8, long: 20 });
 const lifetimeSeconds = 600;
 const callsAtOnce = 5;
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import type { Person } from '../people/people-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import type { Person } from '../people/people-testbed.ts';
 import { CommandBed } from './command-bed.ts';
 
 interface Grant {
@@ -21,13 +21,13 @@ describe(`commands about access on ${sqlite.name}`, () => {
     anna = await bed.people.createUser({ username: 'Anna' });
     await bed.logIn(anna, 'anna');
     const groupId = await bed.people.createGroup('Gardeners');
-    await bed.people.run('addToGroup', { groupId, userIds: [anna.id] });
-    const { folder } = await bed.people.run<{ folder: { id: string } }>(
+    await bed.people.mutate('addToGroup', { groupId, userIds: [anna.id] });
+    const { folder } = await bed.people.mutate<{ folder: { id: string } }>(
       'createFolder',
       { name: 'Places' },
       'folder{id}',
     );
-    await bed.people.run('createFolder', { parentId: folder.id, name: 'Floor 2' });
+    await bed.people.mutate('createFolder', { parentId: folder.id, name: 'Floor 2' });
   });
   after(() => bed.stop());
 

@@ -18,13 +18,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { makeBackup } from '../../server/src/backup/backup.ts';
+import { makeBackup } from '../../server/src/maintenance/backup/backup.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
-import { postgres, sqlite, type TestDatabase } from '../databases.ts';
-import { runEspalier, type CommandOptions } from '../espalier-command.ts';
-import { GraphBed } from '../graph-bed.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { postgres, sqlite, type TestDatabase } from '../support/databases.ts';
+import { runEspalier, type CommandOptions } from '../support/espalier-command.ts';
+import { GraphTestbed } from '../support/graph-testbed.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 import { withStored } from '../copy/stored-tables.ts';
 import { hasPseudoTerminal, runOnTerminal } from './pseudo-terminal.ts';
 
@@ -37,7 +37,7 @@ describe('espalier backup and restore', () => {
   let folder: string;
   let database: TestDatabase;
   let bed: Testbed | undefined;
-  let graph: GraphBed;
+  let graph: GraphTestbed;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-backup-'));
     database = { url: `sqlite:${join(folder, 'data', 'espalier.db')}`, remove: () => Promise.resolve() };
@@ -50,7 +50,7 @@ describe('espalier backup and restore', () => {
 
   const start = async () => {
     bed = await Testbed.start(sqlite, { database });
-    graph = new GraphBed(bed, (await bed.logIn()).authToken);
+    graph = new GraphTestbed(bed, (await bed.logIn()).authToken);
   };
   const stop = async () => {
     await bed?.stop();
@@ -73,10 +73,10 @@ describe('espalier backup and restore', () => {
     assert.equal(ended.code, 1);
   };
   const names = async () =>
-    (await graph.ask<Names>(namesQuery)).folder.folders.items.map(({ name }) => name).sort();
+    (await graph.query<Names>(namesQuery)).folder.folders.items.map(({ name }) => name).sort();
 
   test('a backup of a server that is written to is of one moment, and the restored one is that', async () => {
-    await plantFolders(
+    await insertFolders(
       database.url,
       Array.from({ length: 4_000 }, (_, place) => `Old ${place}`),
     );
@@ -85,7 +85,7 @@ describe('espalier backup and restore', () => {
     const writing = (async () => {
       while (!isOver) {
         const name = `New ${String(written.length).padStart(5, '0')}`;
-        await graph.run('createFolder', { name });
+        await graph.mutate('createFolder', { name });
         written.push(name);
       }
     })();
@@ -133,20 +133,20 @@ describe('espalier backup and restore', () => {
 
   test('after a restore the sessions of then are good, later ones are not, and cursors of what is lost get RESYNC', async () => {
     const early = await bed!.logIn();
-    await graph.run('createFolder', { name: 'before' });
-    const { cursor: known } = await graph.ask<{ cursor: string }>('{cursor}');
+    await graph.mutate('createFolder', { name: 'before' });
+    const { cursor: known } = await graph.query<{ cursor: string }>('{cursor}');
     await done(['backup', inFolder('one.db')]);
     await bed!.post('/logout', {}, early.authToken);
     const late = await bed!.logIn();
-    await graph.run('createFolder', { name: 'lost' });
-    const { cursor: lost } = await graph.ask<{ cursor: string }>('{cursor}');
+    await graph.mutate('createFolder', { name: 'lost' });
+    const { cursor: lost } = await graph.query<{ cursor: string }>('{cursor}');
     await stop();
     await done(['restore', inFolder('one.db'), '--replace']);
     await start();
     assert.equal((await bed!.refresh(early)).status, 200);
     assert.equal((await bed!.refresh(late)).status, 401);
     // As many as were lost, and more: its number is in use again.
-    for (const name of ['a', 'b', 'c']) await graph.run('createFolder', { name });
+    for (const name of ['a', 'b', 'c']) await graph.mutate('createFolder', { name });
     const changes = 'query($after: String){changes(after: $after){items{kind folder{name}}}}';
     const since = async (after: string) => (await bed!.query(changes, graph.authToken, { after })).text;
     assert.match(await since(known), /"a".*"b".*"c"/);
@@ -181,12 +181,12 @@ describe('espalier backup and restore', () => {
   });
 
   test('a full disk, a signal and a damaged database leave nothing behind', async () => {
-    await plantFolders(
+    await insertFolders(
       database.url,
       Array.from({ length: 3_000 }, (_, place) => `Folder ${place}`),
     );
     await refused(['backup', inFolder('one.db')], /cannot be written to .*(full|disk I\/O error)\.\n/, {
-      mostFileBytes: 300_000,
+      maxFileBytes: 300_000,
     });
     const stopping = new AbortController();
     const from = join(folder, 'data', 'espalier.db');
@@ -241,14 +241,14 @@ describe('espalier backup and restore', () => {
     }
     await refused(['restore', inFolder('one.db')], /There is a file .* Give --replace/);
     await refused(['restore', inFolder('one.db'), '--replace'], /cannot be copied/, {
-      mostFileBytes: 100_000,
+      maxFileBytes: 100_000,
     });
     assert.deepEqual(readFileSync(join(folder, 'data', 'espalier.db')), before);
     assert.deepEqual(readdirSync(inFolder('data')), ['espalier.db']);
   });
 
   test('a damaged database, a log that is left, and no database at all: the backup takes their place', async () => {
-    await graph.run('createFolder', { name: 'kept' });
+    await graph.mutate('createFolder', { name: 'kept' });
     await done(['backup', inFolder('one.db')]);
     await stop();
     const file = join(folder, 'data', 'espalier.db');

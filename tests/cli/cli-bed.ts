@@ -5,24 +5,30 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseKind } from '../databases.ts';
-import { program, runEspalier, runInHost, type CommandOptions, type Ended } from '../espalier-command.ts';
+import type { DatabaseKind } from '../support/databases.ts';
+import {
+  program,
+  runEspalier,
+  runInHost,
+  type CommandOptions,
+  type CommandResult,
+} from '../support/espalier-command.ts';
 import { keepLog } from '../secrets/secret-record.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
-import { administrator, type TestbedOptions } from '../testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
+import { administrator, type TestbedOptions } from '../support/testbed.ts';
 
 export class CliBed {
-  readonly tree: TreeBed;
+  readonly tree: TreeTestbed;
   /** Where logins are kept, and what else a test puts there. */
   readonly folder: string;
 
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliBed> {
-    const bed = new CliBed(await TreeBed.start(kind, options));
+    const bed = new CliBed(await TreeTestbed.start(kind, options));
     await bed.logIn();
     return bed;
   }
 
-  private constructor(tree: TreeBed) {
+  private constructor(tree: TreeTestbed) {
     this.tree = tree;
     this.folder = mkdtempSync(join(tmpdir(), 'espalier-cli-'));
   }
@@ -41,13 +47,13 @@ export class CliBed {
     return { XDG_CONFIG_HOME: this.folder, LC_ALL: 'C.UTF-8' };
   }
 
-  logIn(): Promise<Ended> {
-    const given = ['login', '--url', this.tree.bed.url, '-u', administrator.username, '--password-stdin'];
+  logIn(): Promise<CommandResult> {
+    const given = ['login', '--url', this.tree.testbed.url, '-u', administrator.username, '--password-stdin'];
     return this.run(given, { input: administrator.password });
   }
 
   /** In a process of its own if it needs one; otherwise in that of the others, which is much faster. */
-  run(args: readonly string[], options?: CommandOptions): Promise<Ended> {
+  run(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
     if (!options) return runInHost(args, this.environment);
     return runEspalier(args, { ...options, environment: { ...this.environment, ...options.environment } });
   }
@@ -125,7 +131,7 @@ export class RunningCommand {
     this.#process.stdout!.destroy();
   }
 
-  async ended(): Promise<Ended> {
+  async ended(): Promise<CommandResult> {
     const code = await this.#ended;
     return { code, output: this.#output, errors: this.#errors };
   }

@@ -4,26 +4,26 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseKind } from '../databases.ts';
-import { PeopleBed, type Person } from '../people/people-bed.ts';
-import { administrator, type TestbedOptions } from '../testbed.ts';
-import { runInHost, type Ended } from '../espalier-command.ts';
+import type { DatabaseKind } from '../support/databases.ts';
+import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
+import { administrator, type TestbedOptions } from '../support/testbed.ts';
+import { runInHost, type CommandResult } from '../support/espalier-command.ts';
 
 export class CommandBed {
-  readonly people: PeopleBed;
+  readonly people: PeopleTestbed;
   readonly folder: string;
   #files = 0;
 
   /** With the administrator logged in, under the name `default`. */
   static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CommandBed> {
-    const people = await PeopleBed.start(kind, options);
+    const people = await PeopleTestbed.start(kind, options);
     const folder = mkdtempSync(join(tmpdir(), 'espalier-commands-'));
     const bed = new CommandBed(people, folder);
     await bed.logIn({ id: '', ...administrator }, 'default');
     return bed;
   }
 
-  private constructor(people: PeopleBed, folder: string) {
+  private constructor(people: PeopleTestbed, folder: string) {
     this.people = people;
     this.folder = folder;
   }
@@ -37,7 +37,7 @@ export class CommandBed {
     rmSync(this.folder, { recursive: true });
   }
 
-  async run(...args: string[]): Promise<Ended> {
+  async run(...args: string[]): Promise<CommandResult> {
     return runInHost(args, this.environment);
   }
 
@@ -62,7 +62,7 @@ export class CommandBed {
 
   /** Under a name of their own, for `--profile`. */
   async logIn({ username, password }: Person, profile = username): Promise<void> {
-    const given = ['--url', this.people.bed.url, '--username', username, '--profile', profile];
+    const given = ['--url', this.people.testbed.url, '--username', username, '--profile', profile];
     await this.done('login', ...given, '--password-file', this.fileOf(password));
   }
 

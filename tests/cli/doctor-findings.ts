@@ -2,7 +2,7 @@
 
 import { examine } from '../../server/src/cli/doctor/examined.ts';
 import type { Finding } from '../../server/src/cli/doctor/finding.ts';
-import { readSettings } from '../../server/src/config.ts';
+import { readSettings } from '../../server/src/config/config.ts';
 
 export interface Looked {
   /** Without their prefix. */

@@ -11,9 +11,9 @@ import { examine } from '../../server/src/cli/doctor/examined.ts';
 import type { Findings } from '../../server/src/cli/doctor/finding.ts';
 import { checkServer } from '../../server/src/cli/doctor/server-check.ts';
 import { systemClock } from '../../server/src/clock.ts';
-import { readSettings } from '../../server/src/config.ts';
-import { sqlite } from '../databases.ts';
-import { Testbed } from '../testbed.ts';
+import { readSettings } from '../../server/src/config/config.ts';
+import { sqlite } from '../support/databases.ts';
+import { Testbed } from '../support/testbed.ts';
 
 interface Faults {
   readonly changeRequest?: (headers: Record<string, unknown>) => void;

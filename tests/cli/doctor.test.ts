@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
-import { runEspalier, runInHost } from '../espalier-command.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds, sqlite, type TestDatabase } from '../support/databases.ts';
+import { runEspalier, runInHost } from '../support/espalier-command.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 import { withStored } from '../copy/stored-tables.ts';
 
 interface Found {
@@ -144,7 +144,7 @@ describe('espalier doctor', () => {
   });
 
   test('finds damage in a file, wherever it is', async () => {
-    await plantFolders(
+    await insertFolders(
       database.url,
       Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`),
     );

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 import { CliBed } from './cli-bed.ts';
 
 interface Shown {
@@ -157,7 +157,7 @@ describe('the folder commands', () => {
       await set('--no-title', '--icon', '🌳', '--property', 'c=[3]', '--unset-property', 'a'),
       'Changed /set; its version is 2.\n',
     );
-    const { folder } = await bed.tree.ask<{ folder: object }>(
+    const { folder } = await bed.tree.query<{ folder: object }>(
       'query($id: ID){folder(id: $id){title icon properties}}',
       { id },
     );
@@ -202,7 +202,7 @@ describe('the folder commands', () => {
   test('nothing that others wrote moves the cursor of a terminal', async () => {
     // What a server may have stored before it refused such texts, or what it may be made to say.
     const title = 'A \u202etitle';
-    await bed.tree.run('createFolder', { name: 'hostile', title, description: 'x\ny' });
+    await bed.tree.mutate('createFolder', { name: 'hostile', title, description: 'x\ny' });
     for (const args of [
       ['show', '/hostile'],
       ['ls', '-l'],

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import type { ListedFolder } from '../tree/tree-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import type { ListedFolder } from '../tree/tree-testbed.ts';
 import { CliBed } from './cli-bed.ts';
 
 const sample: ListedFolder[] = [
@@ -25,7 +25,7 @@ describe('import and export', () => {
   before(async () => {
     bed = await CliBed.start(sqlite);
     await bed.tree.import(sample.map((each) => ({ ...each, path: `sample/${each.path}` })));
-    await bed.tree.run('updateFolder', {
+    await bed.tree.mutate('updateFolder', {
       id: await bed.tree.idOf('/sample/a'),
       description: 'Two lines,\r\nand "quotes"\n\ttoo',
       icon: '🌳',
@@ -35,7 +35,7 @@ describe('import and export', () => {
 
   const exported = async (path: string) => {
     const query = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
-    return (await bed.tree.ask<{ exportFolders: unknown[] }>(query, { id: await bed.tree.idOf(path) }))
+    return (await bed.tree.query<{ exportFolders: unknown[] }>(query, { id: await bed.tree.idOf(path) }))
       .exportFolders;
   };
   const file = (name: string, text: string) => {
@@ -81,7 +81,7 @@ describe('import and export', () => {
     assert.match(readFileSync(path, 'utf8'), /^\[\n\{"path":"a"/);
     assert.equal(statSync(path).mode & 0o777, 0o666 & ~process.umask());
     const full = join(bed.folder, 'full.json');
-    const ended = await bed.run(['folder', 'export', '/sample', '-o', full], { mostFileBytes: 0 });
+    const ended = await bed.run(['folder', 'export', '/sample', '-o', full], { maxFileBytes: 0 });
     assert.equal(ended.code, 1);
     assert.match(ended.errors, /^espalier: .*full.json cannot be written: .*\n$/);
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { databaseKinds, sqlite, type DatabaseKind } from '../databases.ts';
+import { databaseKinds, sqlite, type DatabaseKind } from '../support/databases.ts';
 import { CliBed } from './cli-bed.ts';
 import { LargeImport } from './large-import.ts';
 import { hasPseudoTerminal } from './pseudo-terminal.ts';

@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import type { Person } from '../people/people-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import type { Person } from '../people/people-testbed.ts';
 import { keepLog } from '../secrets/secret-record.ts';
 import { CommandBed } from './command-bed.ts';
 
@@ -24,8 +24,8 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
   before(async () => {
     bed = await CommandBed.start(sqlite);
     anna = await bed.people.createUser({ username: 'Anna' });
-    bed.people.bed.clock.advanceSeconds(120);
-    for (const name of ['a', 'b', 'c']) await bed.people.run('createFolder', { name });
+    bed.people.testbed.clock.advanceSeconds(120);
+    for (const name of ['a', 'b', 'c']) await bed.people.mutate('createFolder', { name });
     await bed.people.createGroup('Gardeners');
   });
   after(() => bed.stop());
@@ -63,7 +63,7 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
 
   test('what is gone is found by its id', async () => {
     const ben = await bed.people.createUser({ username: 'Ben' });
-    await bed.people.run('deleteUser', { id: ben.id });
+    await bed.people.mutate('deleteUser', { id: ben.id });
     assert.deepEqual(await kinds('--user', `id:${ben.id}`), ['DELETE_USER', 'CREATE_USER']);
     assert.equal(await bed.refused('journal', 'ls', '--user', 'ben'), '1: There is no user ben.');
   });
@@ -105,8 +105,8 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
       keepLog(line);
       folders.push((JSON.parse(line) as { folder: { path: string } }).folder.path);
       if (folders.length === 1)
-        for (const name of ['d', 'e', 'f']) await bed.people.run('createFolder', { name });
-      if (folders.length === 4) await bed.people.run('createFolder', { name: 'g' });
+        for (const name of ['d', 'e', 'f']) await bed.people.mutate('createFolder', { name });
+      if (folders.length === 4) await bed.people.mutate('createFolder', { name: 'g' });
       if (folders.length === 5) child.kill('SIGINT');
     }
     assert.deepEqual(folders, ['/c', '/d', '/e', '/f', '/g']);

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { runEspalier } from '../espalier-command.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { runEspalier } from '../support/espalier-command.ts';
+import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`espalier keys for programs on ${kind.name}`, () => {

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import { CliBed } from './cli-bed.ts';
 import { runOnTerminal, type Seen } from './pseudo-terminal.ts';
 
@@ -79,7 +79,7 @@ export class LargeImport {
   async #count(id?: string): Promise<number> {
     const query = 'query($id: ID){folder(id: $id){descendants(first: 1){totalCount}}}';
     type Answer = { folder: { descendants: { totalCount: number } } };
-    return (await this.#bed.tree.ask<Answer>(query, { id })).folder.descendants.totalCount;
+    return (await this.#bed.tree.query<Answer>(query, { id })).folder.descendants.totalCount;
   }
 }
 

@@ -18,10 +18,10 @@ import type { AddressInfo } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import { runEspalier } from '../espalier-command.ts';
-import { findFreePort } from '../free-port.ts';
-import { administrator } from '../testbed.ts';
+import { sqlite } from '../support/databases.ts';
+import { runEspalier } from '../support/espalier-command.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { administrator } from '../support/testbed.ts';
 import { CliBed } from './cli-bed.ts';
 
 /** Larger than any process has for a number. */
@@ -35,7 +35,7 @@ describe('a login that is kept', () => {
   /** As another user of the machine, or after a restart: nothing is shared but the server. */
   const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(bed.folder, name) });
   const logIn = (name: string, more: string[] = [], password = administrator.password) =>
-    bed.run(['login', '--url', bed.tree.bed.url, '-u', 'admin', '--password-stdin', ...more], {
+    bed.run(['login', '--url', bed.tree.testbed.url, '-u', 'admin', '--password-stdin', ...more], {
       input: password,
       environment: elsewhere(name),
     });
@@ -47,7 +47,7 @@ describe('a login that is kept', () => {
     assert.deepEqual(readdirSync(dirname(bed.profile)), ['default.json']);
     assert.match(await bed.output('whoami'), /^admin \(administrator\) at http:\/\/127/);
     const { user, url } = await bed.json<{ user: { username: string }; url: string }>('whoami');
-    assert.deepEqual([user.username, url], ['admin', bed.tree.bed.url]);
+    assert.deepEqual([user.username, url], ['admin', bed.tree.testbed.url]);
   });
 
   test('ends with logout, here and at the server', async () => {
@@ -57,9 +57,9 @@ describe('a login that is kept', () => {
     };
     const run = (...args: string[]) => bed.run(args, { environment: elsewhere('leaving') });
     const { code, output } = await run('logout');
-    assert.deepEqual([code, output], [0, `Logged out admin at ${bed.tree.bed.url}.\n`]);
+    assert.deepEqual([code, output], [0, `Logged out admin at ${bed.tree.testbed.url}.\n`]);
     assert.ok(!existsSync(profileIn('leaving')));
-    assert.equal((await bed.tree.bed.refresh(tokens)).status, 401);
+    assert.equal((await bed.tree.testbed.refresh(tokens)).status, 401);
     const [again, who] = await Promise.all([run('logout'), run('whoami')]);
     assert.deepEqual([again.code, again.output], [0, 'Nobody is logged in.\n']);
     assert.deepEqual([who.code, who.errors], [3, 'espalier: Nobody is logged in. Run espalier login.\n']);
@@ -118,12 +118,12 @@ describe('a login that is kept', () => {
 
   test('that does not fit on the disk is none: one line, no file, and the session has ended', async () => {
     const sessions = async () =>
-      (await bed.tree.ask<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
+      (await bed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
         .totalCount;
     const before = await sessions();
     const { code, errors } = await bed.run(
-      ['login', '--url', bed.tree.bed.url, '-u', 'admin', '--password-stdin'],
-      { input: administrator.password, environment: elsewhere('full'), mostFileBytes: 0 },
+      ['login', '--url', bed.tree.testbed.url, '-u', 'admin', '--password-stdin'],
+      { input: administrator.password, environment: elsewhere('full'), maxFileBytes: 0 },
     );
     assert.equal(code, 1);
     assert.match(errors, /^espalier: The login in .* cannot be kept: .*\n$/);
@@ -134,13 +134,13 @@ describe('a login that is kept', () => {
   test('commands at the same time exchange an expired token once, though a holder of the lock was killed', async () => {
     await logIn('shared');
     const refreshes = async () => {
-      const { sessions } = await bed.tree.ask<{
+      const { sessions } = await bed.tree.query<{
         sessions: { items: { refreshes: { replays: number }[] }[] };
       }>('{sessions{items{refreshes{replays}}}}');
       return sessions.items.flatMap((session) => session.refreshes);
     };
-    bed.tree.bed.clock.advanceSeconds(601);
-    ({ authToken: bed.tree.authToken } = await bed.tree.bed.logIn());
+    bed.tree.testbed.clock.advanceSeconds(601);
+    ({ authToken: bed.tree.authToken } = await bed.tree.testbed.logIn());
     const before = await refreshes();
     writeFileSync(`${profileIn('shared')}.lock`, `${noProcess} ${hostname()}\n`);
     const all = await Promise.all(
@@ -155,7 +155,7 @@ describe('a login that is kept', () => {
 
   test('that the server does not know any more is over: log in', async () => {
     await logIn('over');
-    bed.tree.bed.clock.advanceSeconds(61 * 86_400);
+    bed.tree.testbed.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await bed.run(['whoami'], { environment: elsewhere('over') });
     assert.equal(code, 3);
     assert.match(errors, /^espalier: .* Run espalier login.\n$/);

@@ -3,13 +3,13 @@
  * when it is interrupted halfway. `npm run measure:import -- --entries 100000`
  */
 
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { LargeImport } from './large-import.ts';
 import { hasPseudoTerminal } from './pseudo-terminal.ts';
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:import -- [--entries 100000]\n\nImports a directory on a terminal, to its end and interrupted halfway.',
   ['entries'],
 );

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { withStored } from '../copy/stored-tables.ts';
-import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
-import { runEspalier, type CommandOptions } from '../espalier-command.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds, sqlite, type TestDatabase } from '../support/databases.ts';
+import { runEspalier, type CommandOptions } from '../support/espalier-command.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 
 interface Migrated {
   readonly database: string;
@@ -83,7 +83,7 @@ describe('espalier copy', () => {
     to = `sqlite:${join(folder, 'to.db')}`;
     const database = { url: from, remove: () => Promise.resolve() };
     await (await Testbed.start(sqlite, { database })).stop();
-    await plantFolders(
+    await insertFolders(
       from,
       Array.from({ length: 4_000 }, (_, place) => `Folder ${place}`),
     );
@@ -94,7 +94,7 @@ describe('espalier copy', () => {
     runEspalier(['copy', from, to, ...args], options);
 
   test('that was interrupted says from where it goes on; a whole one is told as such, and left alone', async () => {
-    assert.equal((await run([], { mostFileBytes: 1_500_000 })).code, 1);
+    assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
     const { code, output, errors } = await run(['--json']);
     assert.equal(code, 0, errors);
     const { isSame, resumedFromRows, tables } = JSON.parse(output) as {
@@ -112,7 +112,7 @@ describe('espalier copy', () => {
       /^espalier: The destination is not empty: it holds this installation already, .* that is done: .*\n$/,
     );
     rmSync(join(folder, 'to.db'));
-    assert.equal((await run([], { mostFileBytes: 1_500_000 })).code, 1);
+    assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
     const told = await run([]);
     assert.match(
       told.output,

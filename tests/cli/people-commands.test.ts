@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import { administrator } from '../testbed.ts';
+import { sqlite } from '../support/databases.ts';
+import { administrator } from '../support/testbed.ts';
 import { CommandBed } from './command-bed.ts';
 
 interface User {
@@ -23,7 +23,7 @@ describe(`commands about people on ${sqlite.name}`, () => {
   after(() => bed.stop());
 
   const logInStatus = async (username: string, password: string) =>
-    (await bed.people.bed.post('/login', { username, password })).status;
+    (await bed.people.testbed.post('/login', { username, password })).status;
   const show = (name: string) => bed.json<User>('user', 'show', name);
 
   test('a user is added with a password from a file, or with one that is made and shown once', async () => {

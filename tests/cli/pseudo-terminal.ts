@@ -2,7 +2,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { program } from '../espalier-command.ts';
+import { program } from '../support/espalier-command.ts';
 
 export interface Seen {
   readonly code: number;

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { runEspalier, type CommandOptions } from '../espalier-command.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { runEspalier, type CommandOptions } from '../support/espalier-command.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { administrator, TestClock, Testbed } from '../testbed.ts';
+import { administrator, TestClock, Testbed } from '../support/testbed.ts';
 
 interface Entry {
   readonly kind: string;

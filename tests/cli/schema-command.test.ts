@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { buildClientSchema, lexicographicSortSchema, printSchema, type IntrospectionQuery } from 'graphql';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 import { CommandBed } from './command-bed.ts';
 
 const file = new URL('../../contract/schema.graphql', import.meta.url);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import type { Person } from '../people/people-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import type { Person } from '../people/people-testbed.ts';
 import { CommandBed } from './command-bed.ts';
 
 interface Session {
@@ -59,21 +59,21 @@ describe(`commands about sessions on ${sqlite.name}`, () => {
     const { code, output, errors } = await bed.run('session', 'revoke', 'nothing', other!.id);
     assert.deepEqual({ code, output }, { code: 1, output: 'Sessions that were ended: 1.\n' });
     assert.equal(errors, 'espalier: There is no session nothing, or it has ended already.\n');
-    assert.equal((await bed.people.bed.refresh(pair)).status, 401);
+    assert.equal((await bed.people.testbed.refresh(pair)).status, 401);
     assert.equal((await own()).length, 1);
   });
 
   test('a session is shown with its refreshes, and with a spent token that came back', async () => {
-    const { clock } = bed.people.bed;
+    const { clock } = bed.people.testbed;
     const pair = await bed.people.logIn(anna);
     const hers = await bed.json<Session[]>('session', 'ls', '--user', 'Anna');
     const [{ id }] = hers.filter(({ agent }) => !agent.startsWith('espalier/')) as [Session];
     assert.match(await bed.done('session', 'show', id), /\n\nNot refreshed within seven days\.\n$/);
     clock.advanceSeconds(30);
-    assert.equal((await bed.people.bed.refresh(pair)).status, 200);
+    assert.equal((await bed.people.testbed.refresh(pair)).status, 200);
     clock.advanceSeconds(20);
-    assert.equal((await bed.people.bed.refresh(pair)).status, 401);
-    await bed.people.bed.sweep();
+    assert.equal((await bed.people.testbed.refresh(pair)).status, 401);
+    await bed.people.testbed.purge();
     const text = await bed.done('session', 'show', id);
     assert.match(
       text,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 import { CliBed } from './cli-bed.ts';
 
 describe('espalier folder watch', () => {
@@ -19,7 +19,7 @@ describe('espalier folder watch', () => {
     await bed.tree.create('elsewhere');
     const inner = await bed.tree.create('a', id, { title: 'A \u202etitle' });
     await watch.prints(/CREATE .*\n/);
-    await bed.tree.run('updateFolder', { id: inner, name: 'b' });
+    await bed.tree.mutate('updateFolder', { id: inner, name: 'b' });
     await watch.prints(/UPDATE .*\n/);
     await bed.tree.import(['c', 'c/d'], inner);
     await watch.prints(/IMPORT .*\n/);
@@ -47,8 +47,8 @@ describe('espalier folder watch', () => {
     await bed.tree.create('one', id);
     await watch.prints(/\n/);
     // The server closes the socket: its token is over.
-    bed.tree.bed.clock.advanceSeconds(601);
-    ({ authToken: bed.tree.authToken } = await bed.tree.bed.logIn());
+    bed.tree.testbed.clock.advanceSeconds(601);
+    ({ authToken: bed.tree.authToken } = await bed.tree.testbed.logIn());
     await bed.tree.create('two', id);
     const output = await watch.prints(/\n.*\n/);
     const changes = output
@@ -131,7 +131,7 @@ describe('espalier query', () => {
   });
 
   test('a subscription is a line for each event, until Ctrl-C', async () => {
-    const { cursor } = await bed.tree.ask<{ cursor: string }>('{cursor}');
+    const { cursor } = await bed.tree.query<{ cursor: string }>('{cursor}');
     const text =
       'subscription($after: String) { folderChanges(after: $after) { kind folder { name title } } }';
     const command = bed.start('query', text, '--variables', JSON.stringify({ after: cursor }));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { tabStorage } from '@espalier/client';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 import { ClientBed, rejectsWith } from './client-bed.ts';
 import { followChanges } from './told-changes.ts';
 
@@ -20,7 +20,7 @@ describe('another user', { timeout: 60_000 }, () => {
     const tree = await client.watch();
     await client.login(client.person);
     const told = tree[Symbol.asyncIterator]().next();
-    await bed.run('createFolder', { name: 'for the same' });
+    await bed.mutate('createFolder', { name: 'for the same' });
     assert.equal((await told).done, false);
     const changes = client.subscribe(followChanges).next();
     const ends = [rejectsWith(tree.closed, 'LOGGED_OUT'), rejectsWith(changes, 'LOGGED_OUT')];

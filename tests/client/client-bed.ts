@@ -9,9 +9,9 @@ import {
   type ClientOptions,
   type ErrorCode,
 } from '@espalier/client';
-import type { DatabaseKind } from '../databases.ts';
-import { PeopleBed, type Person } from '../people/people-bed.ts';
-import { Testbed, type TestbedOptions } from '../testbed.ts';
+import type { DatabaseKind } from '../support/databases.ts';
+import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
+import { Testbed, type TestbedOptions } from '../support/testbed.ts';
 import { Wire } from './wire.ts';
 
 export function rejectsWith(work: Promise<unknown>, code: ErrorCode): Promise<void> {
@@ -24,7 +24,7 @@ export interface BedClient extends Client {
   readonly events: string[];
 }
 
-export class ClientBed extends PeopleBed {
+export class ClientBed extends PeopleTestbed {
   static override async start(kind: DatabaseKind, options?: TestbedOptions): Promise<ClientBed> {
     const bed = await Testbed.start(kind, options);
     return new ClientBed(bed, (await bed.logIn()).authToken);
@@ -32,7 +32,7 @@ export class ClientBed extends PeopleBed {
 
   client(test: TestContext, options: Partial<ClientOptions> = {}): BedClient {
     const wire = new Wire();
-    const { url, clock } = this.bed;
+    const { url, clock } = this.testbed;
     const client = createClient({ url, clock, fetch: wire.fetch, ...options });
     test.after(() => client.close());
     const events: string[] = [];
@@ -54,7 +54,7 @@ export class ClientBed extends PeopleBed {
 
   /** Whoever makes people here has logged in again by then. */
   async elapse(seconds: number): Promise<void> {
-    this.bed.clock.advanceSeconds(seconds);
-    ({ authToken: this.authToken } = await this.bed.logIn());
+    this.testbed.clock.advanceSeconds(seconds);
+    ({ authToken: this.authToken } = await this.testbed.logIn());
   }
 }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createClient, type CallOptions, type Folders, type RunDocument } from '@espalier/client';
 import { createFolders } from '../../client/src/folders.ts';
-import { databaseKinds } from '../databases.ts';
-import { administrator, Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
 
 async function namesOf(folders: AsyncIterable<{ readonly name: string }>): Promise<string[]> {
   const names: string[] = [];

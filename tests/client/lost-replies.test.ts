@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { ClientBed, rejectsWith } from './client-bed.ts';
 
 const createFolder =
@@ -30,7 +30,7 @@ for (const kind of databaseKinds) {
         const input = { name: `made while replies are ${what}` };
         const { folder } = (await client.mutate<Created>(createFolder, { input })).createFolder;
         assert.equal(client.wire.count('/graphql'), 3);
-        const found = await bed.ask<{ folder: { name: string; version: number } }>(
+        const found = await bed.query<{ folder: { name: string; version: number } }>(
           'query($id: ID!){folder(id: $id){name version}}',
           { id: folder.id },
         );
@@ -46,7 +46,7 @@ for (const kind of databaseKinds) {
         if (path !== '/graphql') return undefined;
         client.wire.onRequest = () => undefined;
         return send().then(() => {
-          bed.bed.clock.advanceSeconds(601);
+          bed.testbed.clock.advanceSeconds(601);
           throw new TypeError('fetch failed');
         });
       };

@@ -1,7 +1,7 @@
 /** What several people do to a tree at the same time, at random: to its folders, and to who sees them. */
 
 import fc from 'fast-check';
-import type { TreeBed } from '../tree/tree-bed.ts';
+import type { TreeTestbed } from '../tree/tree-testbed.ts';
 
 export interface RandomChange {
   readonly kind: string;
@@ -23,7 +23,7 @@ export interface People {
   readonly groupId: string;
 }
 
-export function createChanger(tree: TreeBed, { userIds, groupId }: People) {
+export function createChanger(tree: TreeTestbed, { userIds, groupId }: People) {
   let folderIds: readonly string[] = [];
   const trash: string[] = [];
   const at = <T>(all: readonly T[], place: number) => all[place % all.length]!;
@@ -51,7 +51,7 @@ export function createChanger(tree: TreeBed, { userIds, groupId }: People) {
     /** What is there now, for the next changes. */
     async look(): Promise<void> {
       const query = '{folder{descendants{items{id}}}}';
-      const { folder } = await tree.ask<{ folder: { descendants: { items: { id: string }[] } } }>(query);
+      const { folder } = await tree.query<{ folder: { descendants: { items: { id: string }[] } } }>(query);
       folderIds = folder.descendants.items.map(({ id }) => id);
     },
     /** Others may have been there first: whatever is refused is refused. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EspalierError, memoryStorage } from '@espalier/client';
-import { databaseKinds, sqlite } from '../databases.ts';
+import { databaseKinds, sqlite } from '../support/databases.ts';
 import { ClientBed, rejectsWith } from './client-bed.ts';
 
 const refreshPath = '/login/refresh';
@@ -39,7 +39,7 @@ for (const kind of databaseKinds) {
 
     test('a 401 that says expired is followed by a refresh, and the call is sent again', async (context) => {
       // A clock that stands still: it does not know that the token has ended.
-      const now = bed.bed.clock.now();
+      const now = bed.testbed.clock.now();
       const client = await bed.loggedIn(context, { clock: { now: () => now } });
       await bed.elapse(tokenSeconds + 1);
       await Promise.all(Array.from({ length: 5 }, () => client.query('{folder{name}}')));
@@ -49,7 +49,7 @@ for (const kind of databaseKinds) {
 
     test('a session that was ended on the server ends here, and says so once', async (context) => {
       const client = await bed.loggedIn(context);
-      await bed.run('revokeSessions', { userId: client.person.id });
+      await bed.mutate('revokeSessions', { userId: client.person.id });
       await Promise.all([1, 2, 3].map(() => rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT')));
       assert.equal(await client.isLoggedIn(), false);
       assert.deepEqual(client.events, ['login', 'ended']);
@@ -90,7 +90,7 @@ for (const kind of databaseKinds) {
         const [sent] = client.wire.noted;
         assert.equal(sent!.headers.has('authorization'), seconds === 0);
         assert.equal(client.wire.noted.length, 1);
-        assert.equal((await bed.bed.refresh(tokens)).status, 401);
+        assert.equal((await bed.testbed.refresh(tokens)).status, 401);
         assert.deepEqual(client.events, ['login', 'logout']);
         await client.logout();
         assert.equal(client.wire.noted.length, 1);

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { createClient, EspalierError, type Client } from '@espalier/client';
-import { sqlite } from '../databases.ts';
-import { administrator, Testbed } from '../testbed.ts';
+import { sqlite } from '../support/databases.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
 import { ClientBed } from './client-bed.ts';
 
 /** How a subscription ends: `complete`, or its error. */
@@ -45,7 +45,7 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
     const client = bed.client(context);
     await client.login(person);
     const { ended } = await follow(client);
-    await bed.run('updateUser', { id: person.id, isDisabled: true });
+    await bed.mutate('updateUser', { id: person.id, isDisabled: true });
     assert.ok(isLoggedOut(await ended));
     assert.deepEqual(client.events, ['login', 'ended']);
   });

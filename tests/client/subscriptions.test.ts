@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { EspalierError, type ClientOptions } from '@espalier/client';
 import { WebSocket as WsWebSocket, WebSocketServer } from 'ws';
-import { databaseKinds, sqlite } from '../databases.ts';
-import { findFreePort } from '../free-port.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds, sqlite } from '../support/databases.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { Testbed } from '../support/testbed.ts';
 import { ClientBed, rejectsWith, type BedClient } from './client-bed.ts';
 import { followChanges, ToldChanges } from './told-changes.ts';
 
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
       bed = await ClientBed.start(kind);
     });
     after(() => bed.stop());
-    const write = () => bed.run('createFolder', { name: `folder ${++folders}` });
+    const write = () => bed.mutate('createFolder', { name: `folder ${++folders}` });
     const writeTold = async (told: ToldChanges) => {
       const count = told.changes.length;
       await write();
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
       const client = await bed.loggedIn(context);
       const told = await ToldChanges.follow(bed, client);
       await writeTold(told);
-      await bed.run('revokeSessions', { userId: client.person.id });
+      await bed.mutate('revokeSessions', { userId: client.person.id });
       await told.until(() => told.ended !== undefined);
       assert.ok(told.ended instanceof EspalierError && told.ended.code === 'LOGGED_OUT');
       assert.deepEqual(client.events, ['login', 'ended']);
@@ -119,7 +119,7 @@ describe('subscriptions of the client while a server restarts', { timeout: 90_00
   test('a query waits for it, and a subscription goes on where the server has ended', async (context) => {
     const { bed, clients, client, again } = await start(context);
     const told = await ToldChanges.follow(clients, client);
-    await clients.run('createFolder', { name: 'one' });
+    await clients.mutate('createFolder', { name: 'one' });
     await told.until(() => told.changes.length === 1);
     await bed.stop();
     const query = client.query('{folder{name}}');
@@ -192,7 +192,7 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     const { sockets, webSocket } = trackedSockets();
     const client = await bed.loggedIn(context, { webSocket });
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
-    await bed.run('createFolder', { name: 'left' });
+    await bed.mutate('createFolder', { name: 'left' });
     for await (const { folderChanges } of client.subscribe(followChanges, { after: cursor })) {
       assert.ok(folderChanges);
       break;
@@ -207,7 +207,7 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     const { sockets, webSocket } = trackedSockets();
     const follow = async (client: BedClient) => {
       const { cursor } = await client.query<{ cursor: string }>('{cursor}');
-      await bed.run('createFolder', { name: `shared ${sockets.length}` });
+      await bed.mutate('createFolder', { name: `shared ${sockets.length}` });
       const told = client.socket.iterate({ query: followChanges, variables: { after: cursor } });
       assert.equal((await told.next()).done, false);
       return { next: told.next() };
@@ -251,7 +251,7 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
   test('what is told between two calls of next is kept in order', async (context) => {
     const client = await bed.loggedIn(context);
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
-    for (const name of ['one', 'two', 'three']) await bed.run('createFolder', { name });
+    for (const name of ['one', 'two', 'three']) await bed.mutate('createFolder', { name });
     const text = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
     const told = client.subscribe<{ folderChanges: { folder: { name: string } } }>(text, { after: cursor });
     const asked = await Promise.all([told.next(), told.next(), told.next()]);
@@ -266,6 +266,11 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
 
 async function storedPair(bed: ClientBed) {
   const { authToken, refreshToken } = await bed.logIn(await bed.createUser());
-  const tokens = { authToken, refreshToken, expiresAt: bed.bed.clock.now() + 600_000, lifetimeSeconds: 600 };
+  const tokens = {
+    authToken,
+    refreshToken,
+    expiresAt: bed.testbed.clock.now() + 600_000,
+    lifetimeSeconds: 600,
+  };
   return { read: () => tokens, write: () => undefined };
 }

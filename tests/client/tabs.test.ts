@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { tabStorage } from '@espalier/client';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 import { ClientBed, rejectsWith, type BedClient } from './client-bed.ts';
 import { ToldChanges } from './told-changes.ts';
 
@@ -47,7 +47,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     const told = await Promise.all(tabs.map((tab) => ToldChanges.follow(bed, tab)));
     const write = async (name: string) => {
       const counts = told.map(({ changes }) => changes.length);
-      await bed.run('createFolder', { name });
+      await bed.mutate('createFolder', { name });
       await Promise.all(told.map((each, index) => each.until(() => each.changes.length > counts[index]!)));
     };
     await write('before');
@@ -65,7 +65,7 @@ describe('tabs', { timeout: 60_000 }, () => {
     const { tabs, person } = await openTabs(context);
     const [one, other] = tabs;
     const event = nextEvent(other);
-    await bed.run('revokeSessions', { userId: person.id });
+    await bed.mutate('revokeSessions', { userId: person.id });
     await rejectsWith(one.query('{folder{name}}'), 'LOGGED_OUT');
     assert.equal(await event, 'ended');
   });

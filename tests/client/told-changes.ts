@@ -25,7 +25,7 @@ export class ToldChanges {
   #ended: unknown;
 
   static async follow(bed: ClientBed, client: Client): Promise<ToldChanges> {
-    const { cursor } = await bed.ask<{ cursor: string }>('{cursor}');
+    const { cursor } = await bed.query<{ cursor: string }>('{cursor}');
     const told = new ToldChanges(bed, cursor);
     told.#follow(client).then(
       () => told.#end('ended'),
@@ -55,7 +55,9 @@ export class ToldChanges {
   /** It was told of all that the journal holds since it began, in order, and of nothing twice. */
   async assertMissedNothing(): Promise<void> {
     const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
-    const { changes } = await this.#bed.ask<{ changes: { items: Change[] } }>(query, { after: this.#start });
+    const { changes } = await this.#bed.query<{ changes: { items: Change[] } }>(query, {
+      after: this.#start,
+    });
     await this.until(() => this.changes.length >= changes.items.length || this.#ended !== undefined);
     assert.deepEqual(this.changes, changes.items);
   }

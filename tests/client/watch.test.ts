@@ -13,8 +13,8 @@ import {
   type FolderDetails,
   type WatchedTree,
 } from '@espalier/client';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { createChanger, randomChanges, type People } from './random-changes.ts';
 
 const rounds = 2;
@@ -56,12 +56,12 @@ function connect(url: string, authToken: string) {
 
 for (const kind of databaseKinds) {
   describe(`watched trees on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let people: People;
     const watchers: Watcher[] = [];
 
     const watch = async (name: string, authToken: string, path?: string) => {
-      const { client, cut } = connect(tree.bed.url, authToken);
+      const { client, cut } = connect(tree.testbed.url, authToken);
       const under = path === undefined ? undefined : await tree.idOf(path);
       const watched = await client.watch({ under, pageSize: 4 });
       const watcher: Watcher = { name, client, cut, under, watched };
@@ -70,14 +70,22 @@ for (const kind of databaseKinds) {
     };
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       for (const top of ['a', 'b', 'c']) await tree.import([`${top}/x/1`, `${top}/x/2`, `${top}/y/1/deep`]);
-      const { group } = await tree.run<{ group: { id: string } }>('createGroup', { name: 'g' }, 'group{id}');
-      await tree.run('grantAccess', { folderId: await tree.idOf('/b/y'), groupId: group.id, level: 'READ' });
+      const { group } = await tree.mutate<{ group: { id: string } }>(
+        'createGroup',
+        { name: 'g' },
+        'group{id}',
+      );
+      await tree.mutate('grantAccess', {
+        folderId: await tree.idOf('/b/y'),
+        groupId: group.id,
+        level: 'READ',
+      });
       const reader = await tree.person({ [await tree.idOf('/')]: 'READ', [await tree.idOf('/a/x')]: 'NONE' });
       const deep = await tree.person({ [await tree.idOf('/c/y/1')]: 'WRITE' });
       people = { userIds: [reader.id, deep.id], groupId: group.id };
-      await tree.run('addToGroup', { groupId: group.id, userIds: people.userIds });
+      await tree.mutate('addToGroup', { groupId: group.id, userIds: people.userIds });
       await watch('administrator', tree.authToken);
       await watch('administrator', tree.authToken, '/a');
       await watch('reader', reader.authToken);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { watchTree, type WatchedTree } from '../../client/src/watched-tree.ts';
-import { lengthOf } from '../run-length.ts';
+import { selectLength } from '../support/run-length.ts';
 import { ModelServer, operations } from './model-server.ts';
 
 /** Whoever is told of a change sees a tree: everything in it hangs on the watched folder, once. */
@@ -41,7 +41,7 @@ async function hasCaughtUp(watched: WatchedTree, server: ModelServer): Promise<v
 }
 
 describe('a watched tree', () => {
-  const runs = lengthOf({ short: { gentle: 8, all: 3 }, long: { gentle: 25, all: 8 } });
+  const runs = selectLength({ short: { gentle: 8, all: 3 }, long: { gentle: 25, all: 8 } });
   for (const name of ['gentle', 'all'] as const) {
     test(`is a tree at every moment, and in the end the tree of the server, with ${name} operations`, async () => {
       const given = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });

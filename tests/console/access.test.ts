@@ -49,9 +49,9 @@ describe('access in a console on SQLite', () => {
     const id = await bed.demo.idOf('/Places/Harbour Campus');
     const page = await bed.signedIn('ada', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
-    await bed.tree.run('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'READ' });
+    await bed.tree.mutate('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'READ' });
     await page.getByRole('button', { name: 'Grant access…' }).waitFor({ state: 'detached' });
-    await bed.tree.run('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'MANAGE' });
+    await bed.tree.mutate('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'MANAGE' });
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
   });
 
@@ -78,8 +78,8 @@ describe('access in a console on SQLite', () => {
     const folderId = await bed.demo.idOf('/Suppliers');
     for (let number = 60; number > 0; number--) {
       const fields = { name: `Team ${number}` };
-      const { group } = await bed.tree.run<{ group: { id: string } }>('createGroup', fields, 'group{id}');
-      await bed.tree.run('grantAccess', { folderId, groupId: group.id, level: 'READ' });
+      const { group } = await bed.tree.mutate<{ group: { id: string } }>('createGroup', fields, 'group{id}');
+      await bed.tree.mutate('grantAccess', { folderId, groupId: group.id, level: 'READ' });
     }
     const page = await bed.signedIn('admin', `/folders/${folderId}?tab=access`);
     const table = page.getByRole('table', { name: 'Granted here' });
@@ -140,7 +140,7 @@ describe('access in a console on SQLite', () => {
     await dialog.getByLabel('Password').fill('espaliered pear tree');
     await dialog.getByRole('button', { name: 'Create user' }).click();
     await page.getByRole('link', { name: 'hedy' }).first().waitFor();
-    const { status } = await bed.tree.bed.post('/login', {
+    const { status } = await bed.tree.testbed.post('/login', {
       username: 'hedy',
       password: 'espaliered pear tree',
     });

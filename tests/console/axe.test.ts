@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { lengthOf } from '../run-length.ts';
+import { selectLength } from '../support/run-length.ts';
 import { ConsoleBed, type Who } from './console-bed.ts';
 import { show, views } from './views.ts';
 
@@ -29,7 +29,7 @@ const examples = [
   'palette-found',
   'message',
 ];
-const looked = lengthOf({
+const looked = selectLength({
   short: views.filter(({ name, isPictured }) => isPictured ?? examples.includes(name)),
   long: views,
 });

@@ -8,9 +8,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import { launchChromium, newContext } from '../browser/chromium.ts';
-import { sqlite } from '../databases.ts';
-import { administrator, type TestbedOptions } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import { administrator, type TestbedOptions } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { plantDemo, type DemoEstate, type PersonName } from './demo-estate.ts';
 import { consoleFolder } from './first-load.ts';
 
@@ -28,7 +28,7 @@ export interface TabOptions {
 const patienceMs = 20_000;
 
 export class ConsoleBed {
-  readonly tree: TreeBed;
+  readonly tree: TreeTestbed;
   readonly demo: DemoEstate;
   readonly #browser: Browser;
   readonly #contexts = new Set<BrowserContext>();
@@ -39,12 +39,12 @@ export class ConsoleBed {
     assert.ok(existsSync(join(consoleFolder, 'index.html')), 'Build the console: npm test does.');
     const [browser, tree] = await Promise.all([
       launchChromium(),
-      TreeBed.start(sqlite, { consoleFolder, ...options }),
+      TreeTestbed.start(sqlite, { consoleFolder, ...options }),
     ]);
     return new ConsoleBed(browser, tree, await plantDemo(tree));
   }
 
-  private constructor(browser: Browser, tree: TreeBed, demo: DemoEstate) {
+  private constructor(browser: Browser, tree: TreeTestbed, demo: DemoEstate) {
     this.#browser = browser;
     this.tree = tree;
     this.demo = demo;
@@ -56,7 +56,7 @@ export class ConsoleBed {
   }
 
   address(path = '/'): string {
-    return `${this.tree.bed.url}/console${path}`;
+    return `${this.tree.testbed.url}/console${path}`;
   }
 
   passwordOf(who: Who): string {
@@ -83,7 +83,7 @@ export class ConsoleBed {
   /** A tab on the form. */
   async newTab(options: TabOptions = {}, context?: BrowserContext): Promise<Page> {
     const page = await (context ?? (await this.newBrowser(options))).newPage();
-    if (options.hasServerTime) await page.clock.install({ time: this.tree.bed.clock.now() });
+    if (options.hasServerTime) await page.clock.install({ time: this.tree.testbed.clock.now() });
     return page;
   }
 
@@ -118,7 +118,7 @@ export class ConsoleBed {
     const moved = Promise.withResolvers<void>();
     const hold = (route: Route) => moved.promise.then(() => route.continue());
     await Promise.all(pages.map((page) => page.route('**/login/refresh', hold)));
-    this.tree.bed.clock.advanceSeconds(seconds);
+    this.tree.testbed.clock.advanceSeconds(seconds);
     await Promise.all(pages.map((page) => page.clock.fastForward(seconds * 1000)));
     moved.resolve();
     await Promise.all(pages.map((page) => page.unroute('**/login/refresh', hold)));

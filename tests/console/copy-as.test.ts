@@ -10,7 +10,7 @@ import * as peopleActions from '../../console/src/actions/people-actions.ts';
 import { readGiven } from '../../server/src/cli/command.ts';
 import { findCommand } from '../../server/src/cli/commands.ts';
 import { CliBed } from '../cli/cli-bed.ts';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 
 const apiUrl = 'https://example.com/espalier';
 const secret = 'a-Secret-that-nobody-may-see';

@@ -1,6 +1,6 @@
 /** A small estate with people in it, for tests of the console and for its pictures: the same at every start. */
 
-import type { GraphBed } from '../graph-bed.ts';
+import type { GraphTestbed } from '../support/graph-testbed.ts';
 
 export const peopleNames = ['ada', 'grace', 'linus', 'margaret', 'tim'] as const;
 export type PersonName = (typeof peopleNames)[number];
@@ -79,19 +79,19 @@ const grants = [
   ['/Archive', { group: 'Auditors' }, 'READ'],
 ] as const;
 
-export async function plantDemo(graph: GraphBed): Promise<DemoEstate> {
+export async function plantDemo(graph: GraphTestbed): Promise<DemoEstate> {
   // So that times differ in what is shown of them.
-  const laterOn = () => graph.bed.clock.advanceSeconds(7);
+  const laterOn = () => graph.testbed.clock.advanceSeconds(7);
   const idOf = async (path: string) => {
     const query = 'query($path: String){folder(path: $path){id}}';
-    return (await graph.ask<{ folder: { id: string } }>(query, { path })).folder.id;
+    return (await graph.query<{ folder: { id: string } }>(query, { path })).folder.id;
   };
-  await graph.run('importFolders', { tree });
+  await graph.mutate('importFolders', { tree });
   const password = 'ripe medlar on a wall';
   const userIds = {} as Record<PersonName, string>;
   for (const username of peopleNames) {
     laterOn();
-    const { user } = await graph.run<{ user: { id: string } }>(
+    const { user } = await graph.mutate<{ user: { id: string } }>(
       'createUser',
       { username, password },
       'user{id}',
@@ -101,20 +101,20 @@ export async function plantDemo(graph: GraphBed): Promise<DemoEstate> {
   const groupIds = {} as Record<'Caretakers' | 'Auditors', string>;
   for (const name of ['Caretakers', 'Auditors'] as const) {
     laterOn();
-    const { group } = await graph.run<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
+    const { group } = await graph.mutate<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
     groupIds[name] = group.id;
   }
-  await graph.run('addToGroup', {
+  await graph.mutate('addToGroup', {
     groupId: groupIds.Caretakers,
     userIds: [userIds.grace, userIds.linus],
   });
   for (const [path, who, level] of grants) {
     laterOn();
     const grantee = 'user' in who ? { userId: userIds[who.user] } : { groupId: groupIds[who.group] };
-    await graph.run('grantAccess', { folderId: await idOf(path), ...grantee, level });
+    await graph.mutate('grantAccess', { folderId: await idOf(path), ...grantee, level });
   }
-  await graph.run('deleteFolder', { id: await idOf('/Places/Boathouse'), recursive: true });
+  await graph.mutate('deleteFolder', { id: await idOf('/Places/Boathouse'), recursive: true });
   laterOn();
-  await graph.run('updateUser', { id: userIds.tim, isDisabled: true });
+  await graph.mutate('updateUser', { id: userIds.tim, isDisabled: true });
   return { password, userIds, groupIds, idOf };
 }

@@ -31,7 +31,7 @@ describe('work in a console on SQLite', () => {
   };
   /** The administrator's token has ended with the others. */
   const renewAdministrator = async () => {
-    bed.tree.authToken = (await bed.tree.bed.logIn()).authToken;
+    bed.tree.authToken = (await bed.tree.testbed.logIn()).authToken;
   };
 
   test('an auth token that ends in the middle of typing is exchanged, once, and nobody notices', async () => {
@@ -55,7 +55,7 @@ describe('work in a console on SQLite', () => {
     const page = await bed.signedIn('ada', await pageOf(folderPath));
     bed.expectFaults(/status of 401/);
     await field(page).fill('Typed before the end.');
-    await bed.tree.run('revokeSessions', { userId: bed.demo.userIds.ada });
+    await bed.tree.mutate('revokeSessions', { userId: bed.demo.userIds.ada });
     const form = page.getByRole('dialog', { name: 'Sign in again' });
     await form.waitFor();
     assert.equal(await form.getByLabel('User name').inputValue(), 'ada');
@@ -73,7 +73,7 @@ describe('work in a console on SQLite', () => {
     const page = await bed.signedIn('ada', await pageOf(folderPath));
     bed.expectFaults(/status of 401/);
     await field(page).fill('Nobody else’s business.');
-    await bed.tree.run('revokeSessions', { userId: bed.demo.userIds.ada });
+    await bed.tree.mutate('revokeSessions', { userId: bed.demo.userIds.ada });
     const form = page.getByRole('dialog', { name: 'Sign in again' });
     await form.getByLabel('User name').fill('admin');
     await form.getByLabel('Password').fill(bed.passwordOf('admin'));
@@ -122,7 +122,7 @@ describe('work in a console on SQLite', () => {
     const page = await bed.signedIn('ada', await pageOf(folderPath));
     await field(page).fill('Ada’s words.');
     const id = await bed.demo.idOf(folderPath);
-    await bed.tree.run('updateFolder', { id, description: 'The administrator’s words.' });
+    await bed.tree.mutate('updateFolder', { id, description: 'The administrator’s words.' });
     await page.getByText('The administrator’s words.').first().waitFor();
     assert.equal(await field(page).inputValue(), 'Ada’s words.');
     assert.equal(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled(), true);

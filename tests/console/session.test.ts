@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { Cable } from './cable.ts';
 import { ConsoleBed } from './console-bed.ts';
 import { firstLoadBudgetBytes, totalOf, watchLoads } from './first-load.ts';
@@ -74,7 +74,7 @@ describe('the session of a console on SQLite', () => {
   });
 
   test('offline it says so, and back online it catches up', async () => {
-    const cable = await Cable.lay(bed.tree.bed.url);
+    const cable = await Cable.lay(bed.tree.testbed.url);
     const page = await bed.newTab();
     await page.goto(`${cable.url}/console/`);
     await bed.signIn(page, 'admin');
@@ -92,7 +92,7 @@ describe('the session of a console on SQLite', () => {
   });
 
   test('a line that drops without the browser noticing is taken up again', async () => {
-    const cable = await Cable.lay(bed.tree.bed.url);
+    const cable = await Cable.lay(bed.tree.testbed.url);
     const page = await bed.newTab();
     await page.goto(`${cable.url}/console/`);
     await bed.signIn(page, 'admin');

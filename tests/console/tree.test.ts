@@ -133,7 +133,7 @@ describe('the tree of a console on SQLite', () => {
     await marked;
 
     const madeId = await bed.demo.idOf('/Projects/Winter garden');
-    await bed.tree.run('updateFolder', { id: madeId, name: 'Orangery' });
+    await bed.tree.mutate('updateFolder', { id: madeId, name: 'Orangery' });
     await other.isShown('Orangery');
     await tree.isShown('Orangery');
     await tree.isGone('Winter garden');

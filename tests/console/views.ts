@@ -46,9 +46,9 @@ export const views: readonly View[] = [
     name: 'folders-marked',
     path: '/folders/{/Projects/Library move/Crates}',
     async open(page, { demo, tree }) {
-      const { authToken } = await tree.bed.logIn({ username: 'ada', password: demo.password });
+      const { authToken } = await tree.testbed.logIn({ username: 'ada', password: demo.password });
       const id = await demo.idOf('/Projects/Library move/Shelf plan');
-      await tree.run('updateFolder', { id, title: `Shelves by ${Math.random()}` }, 'cursor', authToken);
+      await tree.mutate('updateFolder', { id, title: `Shelves by ${Math.random()}` }, 'cursor', authToken);
       await page.getByRole('treeitem').getByText('by ada, just now').waitFor();
     },
   },

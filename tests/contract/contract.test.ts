@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { Testbed } from '../support/testbed.ts';
 import { contractRows } from './contract-rows.ts';
 import { graphScenarios } from './graph-scenarios.ts';
 import { loginScenarios } from './login-scenarios.ts';

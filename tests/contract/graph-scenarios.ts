@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Answer } from '../testbed.ts';
+import type { TestResponse } from '../support/testbed.ts';
 import { graphQuery, rootNameQuery } from './graph-queries.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -11,7 +11,7 @@ interface GraphBody {
 const json = { 'content-type': 'application/json' };
 const body = JSON.stringify({ query: '{folder{name}}' });
 
-function isUnauthorized(answer: Answer): void {
+function isUnauthorized(answer: TestResponse): void {
   assert.equal(answer.status, 401);
   assert.match(answer.headers.get('www-authenticate')!, /^Bearer realm="espalier"/);
   assert.equal(answer.json<GraphBody>().errors![0]!.extensions.code, 'INVALID_AUTH_TOKEN');

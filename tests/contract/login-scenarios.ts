@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
-import { administrator, problemOf } from '../testbed.ts';
+import { administrator, problemOf } from '../support/testbed.ts';
 import { malformedBodies, nested } from './malformed-bodies.ts';
 import type { Scenario } from './scenario.ts';
 

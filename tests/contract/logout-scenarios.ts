@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { LoginResponse } from '@espalier/contract';
-import { problemOf, type Answer, type Testbed } from '../testbed.ts';
+import { problemOf, type TestResponse, type Testbed } from '../support/testbed.ts';
 import { malformedBodies } from './malformed-bodies.ts';
 import type { Scenario } from './scenario.ts';
 
 const bearer = (authToken: string) => ({ authorization: `Bearer ${authToken}` });
 const json = { 'content-type': 'application/json' };
 
-function isDone(answer: Answer): void {
+function isDone(answer: TestResponse): void {
   assert.equal(answer.status, 204);
   assert.equal(answer.text, '');
   assert.equal(answer.headers.get('content-type'), null);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { LoginResponse } from '@espalier/contract';
-import { problemOf } from '../testbed.ts';
+import { problemOf } from '../support/testbed.ts';
 import { malformedBodies } from './malformed-bodies.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -203,7 +203,7 @@ export const refreshScenarios: Scenario[] = [
       const old = await bed.logIn();
       const pair = (await bed.refresh(old)).json<LoginResponse>();
       bed.clock.advanceSeconds(7 * days + 1);
-      await bed.sweep();
+      await bed.purge();
       assert.equal((await bed.refresh(old)).status, 401);
       assert.equal((await bed.refresh(pair)).status, 200);
     },

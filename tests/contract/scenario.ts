@@ -1,6 +1,6 @@
 /** One promise, tested: what it proves of the contract, and how. */
 
-import type { Testbed } from '../testbed.ts';
+import type { Testbed } from '../support/testbed.ts';
 import type { ContractRow } from './contract-rows.ts';
 
 export interface Scenario {

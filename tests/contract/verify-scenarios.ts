@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { problemOf } from '../testbed.ts';
+import { problemOf } from '../support/testbed.ts';
 import { malformedBodies } from './malformed-bodies.ts';
 import type { Scenario } from './scenario.ts';
 

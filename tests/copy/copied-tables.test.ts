@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { copiedTables, tablesLeftBehind } from '../../server/src/copy/tables.ts';
-import { databaseKinds } from '../databases.ts';
-import { withDatabase } from '../stored-rows.ts';
+import { copiedTables, tablesLeftBehind } from '../../server/src/maintenance/copy/tables.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 import { readSchema, type Tables } from './stored-tables.ts';
 
 for (const kind of databaseKinds) {

@@ -1,12 +1,12 @@
 /** `espalier copy` as an operator runs it. And what it does, in this process. */
 
 import { systemClock } from '../../server/src/clock.ts';
-import { copyInstallation, type ComparedTable } from '../../server/src/copy/copy.ts';
+import { copyInstallation, type ComparedTable } from '../../server/src/maintenance/copy/copy.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { openAsItIs } from '../../server/src/database/open-database.ts';
-import { runEspalier, type CommandOptions, type Ended } from '../espalier-command.ts';
+import { runEspalier, type CommandOptions, type CommandResult } from '../support/espalier-command.ts';
 
-export function runCopy(args: readonly string[], options?: CommandOptions): Promise<Ended> {
+export function runCopy(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
   return runEspalier(['copy', ...args], options);
 }
 

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds, type DatabaseKind, type TestDatabase } from '../databases.ts';
-import { Testbed } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
-import type { Ended } from '../espalier-command.ts';
+import { databaseKinds, type DatabaseKind, type TestDatabase } from '../support/databases.ts';
+import { Testbed } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
+import type { CommandResult } from '../support/espalier-command.ts';
 import { copyInto, runCopy } from './copy-command.ts';
 import { makeInstallation, settings, type Installation, type TokenPair } from './full-installation.ts';
 import { readEverything, withStored, type Rows } from './stored-tables.ts';
@@ -25,7 +25,7 @@ for (const from of databaseKinds) {
       let source: Installation;
       let destination: TestDatabase;
       let everything: Rows;
-      let ended: Ended;
+      let ended: CommandResult;
       before(async () => {
         source = sources.get(from)!;
         destination = await to.create();
@@ -101,10 +101,10 @@ for (const from of databaseKinds) {
 async function seenOn(kind: DatabaseKind, database: TestDatabase, { clock, pair }: Installation) {
   const bed = await Testbed.start(kind, { database, clock, settings });
   try {
-    const tree = new TreeBed(bed, pair.authToken);
+    const tree = new TreeTestbed(bed, pair.authToken);
     const found: string[][] = [];
     for (const text of ['größe', '𝔊 👩', 'Half', 'la']) found.push(await tree.search(text));
-    return { cursor: await tree.ask('{cursor}'), tree: await tree.snapshot(), found };
+    return { cursor: await tree.query('{cursor}'), tree: await tree.snapshot(), found };
   } finally {
     await bed.stop();
   }

@@ -4,7 +4,7 @@
  */
 
 import { systemClock } from '../../server/src/clock.ts';
-import { copyInstallation } from '../../server/src/copy/copy.ts';
+import { copyInstallation } from '../../server/src/maintenance/copy/copy.ts';
 import { openAsItIs } from '../../server/src/database/open-database.ts';
 
 const [fromUrl = '', toUrl = '', lastStatement = '', text = ''] = process.argv.slice(2);

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { LoginResponse } from '@espalier/contract';
-import type { DatabaseKind, TestDatabase } from '../databases.ts';
-import { PeopleBed } from '../people/people-bed.ts';
-import { TestClock } from '../testbed.ts';
+import type { DatabaseKind, TestDatabase } from '../support/databases.ts';
+import { PeopleTestbed } from '../people/people-testbed.ts';
+import { TestClock } from '../support/testbed.ts';
 import { stageImport } from '../tree/stored-imports.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 export type TokenPair = Pick<LoginResponse, 'authToken' | 'refreshToken'>;
 
@@ -26,13 +26,13 @@ export const settings = { REFRESH_RETRY_SECONDS: '600' };
 export async function makeInstallation(kind: DatabaseKind): Promise<Installation> {
   const database = await kind.create();
   const clock = new TestClock();
-  const people = await PeopleBed.start(kind, { database, clock, settings });
-  const tree = new TreeBed(people.bed, people.authToken);
+  const people = await PeopleTestbed.start(kind, { database, clock, settings });
+  const tree = new TreeTestbed(people.testbed, people.authToken);
   try {
     await fillWithPeople(people, await growTree(tree, clock));
-    const pair = await people.bed.logIn();
-    const spentPair = await people.bed.logIn();
-    const answer = await people.bed.refresh(spentPair);
+    const pair = await people.testbed.logIn();
+    const spentPair = await people.testbed.logIn();
+    const answer = await people.testbed.refresh(spentPair);
     assert.equal(answer.status, 200);
     return { database, clock, pair, spentPair, successor: answer.json<TokenPair>() };
   } finally {
@@ -41,7 +41,7 @@ export async function makeInstallation(kind: DatabaseKind): Promise<Installation
 }
 
 /** Answers with the id of a folder in it. */
-async function growTree(tree: TreeBed, clock: TestClock): Promise<string> {
+async function growTree(tree: TreeTestbed, clock: TestClock): Promise<string> {
   const first = await tree.create('Größe 10', undefined, {
     title: 'e\u0301t\u00e9 𝔊 👩‍👩‍👧',
     icon: '📁',
@@ -56,25 +56,25 @@ async function growTree(tree: TreeBed, clock: TestClock): Promise<string> {
   await tree.move(first, await tree.create('Last', later));
   await tree.delete(await tree.create('Gone', first));
   const query = 'mutation{createFolder(input: {name: "Once"}){cursor}}';
-  await tree.bed.postRaw('/graphql', JSON.stringify({ query }), {
+  await tree.testbed.postRaw('/graphql', JSON.stringify({ query }), {
     'content-type': 'application/json',
     authorization: `Bearer ${tree.authToken}`,
     'idempotency-key': randomUUID(),
   });
-  await stageImport(tree.bed.database.url, { parentId: later, names: ['Half', 'way'], now: clock.now() });
+  await stageImport(tree.testbed.database.url, { parentId: later, names: ['Half', 'way'], now: clock.now() });
   return first;
 }
 
-async function fillWithPeople(people: PeopleBed, folderId: string): Promise<void> {
+async function fillWithPeople(people: PeopleTestbed, folderId: string): Promise<void> {
   const person = await people.createUser({ username: 'Ærøskøbing \u{1F642}' });
   const disabled = await people.createUser();
   const deleted = await people.createUser();
   const groupId = await people.createGroup('Leser*innen');
-  await people.run('addToGroup', { groupId, userIds: [person.id] });
-  await people.run('grantAccess', { folderId, groupId, level: 'READ' });
-  await people.run('grantAccess', { folderId, userId: person.id, level: 'NONE' });
+  await people.mutate('addToGroup', { groupId, userIds: [person.id] });
+  await people.mutate('grantAccess', { folderId, groupId, level: 'READ' });
+  await people.mutate('grantAccess', { folderId, userId: person.id, level: 'NONE' });
   await people.logIn(disabled);
   await people.logIn(deleted);
-  await people.run('updateUser', { id: disabled.id, isDisabled: true });
-  await people.run('deleteUser', { id: deleted.id });
+  await people.mutate('updateUser', { id: disabled.id, isDisabled: true });
+  await people.mutate('deleteUser', { id: deleted.id });
 }

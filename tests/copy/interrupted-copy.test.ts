@@ -8,11 +8,11 @@ import { fileURLToPath } from 'node:url';
 import type { Database } from '../../server/src/database/database.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { StartError } from '../../server/src/start-error.ts';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { StartError } from '../../server/src/config/start-error.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { copyInto } from './copy-command.ts';
 import { makeInstallation, settings, type Installation } from './full-installation.ts';
 import { readEverything, withStored } from './stored-tables.ts';
@@ -32,7 +32,7 @@ for (const kind of databaseKinds) {
     before(async () => {
       source = await makeInstallation(from);
       const names = Array.from({ length: plantedCount }, (_, place) => `Planted ${place}`);
-      await plantFolders(source.database.url, names);
+      await insertFolders(source.database.url, names);
     });
     beforeEach(async () => (destination = await kind.create()));
     afterEach(() => destination.remove());
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       assert.ok(kills > 5, String(kills));
       assert.deepEqual(await readEverything(destination.url), everything);
       const bed = await serve();
-      const tree = new TreeBed(bed, source.pair.authToken);
+      const tree = new TreeTestbed(bed, source.pair.authToken);
       assert.deepEqual(await tree.search('Planted 2499'), ['Planted 2499']);
       assert.deepEqual(await tree.search('größe'), ['größe 9', 'Größe 10']);
       await bed.stop();

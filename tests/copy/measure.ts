@@ -4,10 +4,10 @@
  */
 
 import { withPostgres } from '../postgres/provided-postgres.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { goThereAndBack } from './there-and-back.ts';
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:copy -- [--folders 100000]\n\nHow long espalier copy takes, to PostgreSQL and back.',
   ['folders'],
 );

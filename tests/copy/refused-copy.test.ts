@@ -8,10 +8,16 @@ import { after, before, beforeEach, afterEach, describe, test } from 'node:test'
 import { readGiven } from '../../server/src/cli/command.ts';
 import { copy as copyCommand } from '../../server/src/cli/copy.ts';
 import { migrations } from '../../server/src/database/migrations.ts';
-import { StartError } from '../../server/src/start-error.ts';
-import { databaseKinds, postgres, sqlite, type DatabaseKind, type TestDatabase } from '../databases.ts';
-import { plantFolders, withDatabase } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { StartError } from '../../server/src/config/start-error.ts';
+import {
+  databaseKinds,
+  postgres,
+  sqlite,
+  type DatabaseKind,
+  type TestDatabase,
+} from '../support/databases.ts';
+import { insertFolders, withDatabase } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 import { copyInto, runCopy } from './copy-command.ts';
 import { readEverything, withStored } from './stored-tables.ts';
 
@@ -140,7 +146,7 @@ describe('espalier copy', () => {
     folder = mkdtempSync(join(tmpdir(), 'espalier-copy-'));
     source = urlOf('source.db');
     await startOnce(sqlite, { url: source, remove: nothing });
-    await plantFolders(
+    await insertFolders(
       source,
       Array.from({ length: 3_000 }, (_, place) => `Folder ${place}`),
     );
@@ -187,7 +193,7 @@ describe('espalier copy', () => {
   });
 
   test('stops with one line and exit code 1 when the disk is full, and goes on when there is room', async () => {
-    const { code, output, errors } = await runCopy([source, to], { mostFileBytes: 1_000_000 });
+    const { code, output, errors } = await runCopy([source, to], { maxFileBytes: 1_000_000 });
     assert.equal(code, 1);
     assert.equal(output, '');
     assert.match(

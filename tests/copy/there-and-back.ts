@@ -5,11 +5,11 @@
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
-import { postgres, sqlite, type DatabaseKind, type TestDatabase } from '../databases.ts';
-import { GraphBed } from '../graph-bed.ts';
+import { postgres, sqlite, type DatabaseKind, type TestDatabase } from '../support/databases.ts';
+import { GraphTestbed } from '../support/graph-testbed.ts';
 import { plantEstate, type Ask } from '../large-tree/estate.ts';
 import { rareWord, plantedTimes, shapeEstate } from '../large-tree/tree-shape.ts';
-import { Testbed, TestClock } from '../testbed.ts';
+import { Testbed, TestClock } from '../support/testbed.ts';
 import { runCopy } from './copy-command.ts';
 
 export interface Leg {
@@ -68,8 +68,8 @@ async function visit(kind: DatabaseKind, { database, clock, folders, pair }: Vis
     const answer = pair ? await bed.refresh(pair) : undefined;
     if (answer) assert.equal(answer.status, 200, `the refresh on ${kind.name}`);
     const next = answer?.json<LoginResponse>() ?? (await bed.logIn());
-    const graph = new GraphBed(bed, next.authToken);
-    const ask: Ask = (query, variables) => graph.ask(query, variables);
+    const graph = new GraphTestbed(bed, next.authToken);
+    const ask: Ask = (query, variables) => graph.query(query, variables);
     if (!pair) await plantEstate(ask, shapeEstate(folders));
     const searched = `{search(text: "${rareWord}"){totalCount}}`;
     assert.deepEqual(await ask(searched), { search: { totalCount: plantedTimes } });

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join, matchesGlob } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { generate } from 'selfsigned';
-import { sqlite } from '../databases.ts';
-import { Testbed } from '../testbed.ts';
+import { sqlite } from '../support/databases.ts';
+import { Testbed } from '../support/testbed.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { environmentName, settingsTable } from '../../server/src/config.ts';
-import { commandLineSettings } from '../../server/src/settings/command-line-settings.ts';
-import type { Setting } from '../../server/src/settings/setting.ts';
+import { environmentName, settingsTable } from '../../server/src/config/config.ts';
+import { commandLineSettings } from '../../server/src/config/start-settings.ts';
+import type { Setting } from '../../server/src/config/setting.ts';
 
 const root = join(import.meta.dirname, '../..');
 const all: Setting<unknown>[] = [...Object.values(settingsTable), ...Object.values(commandLineSettings)];

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { postgres } from '../databases.ts';
+import { postgres } from '../support/databases.ts';
 import { EventClient } from '../live/event-client.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator } from '../many-nodes/node-process.ts';
@@ -75,7 +75,7 @@ describe(`two nodes behind nginx on ${postgres.name}`, () => {
       await create(url, `stream ${place}`);
       assert.deepEqual(await stream.next(), { event: 'next', data: told(`stream ${place}`) });
     }
-    stream.leave();
+    stream.disconnect();
   });
 
   test('both are restarted under load, no request fails, and a watched tree has no gap', async (t) => {

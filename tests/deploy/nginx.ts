@@ -10,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
-import { programOf } from '../debian-packages.ts';
-import { eventually } from '../eventually.ts';
-import { findFreePort } from '../free-port.ts';
+import { requireProgram } from '../runner/debian-packages.ts';
+import { eventually } from '../support/eventually.ts';
+import { findFreePort } from '../support/free-port.ts';
 
 /** A line of its log. */
 export interface Passed {
@@ -54,7 +54,7 @@ export class Nginx {
   private constructor(folder: string, port: number) {
     this.url = `https://localhost:${port}`;
     this.#folder = folder;
-    this.#process = spawn(programOf('nginx'), argumentsFor(folder), { stdio: 'ignore' });
+    this.#process = spawn(requireProgram('nginx'), argumentsFor(folder), { stdio: 'ignore' });
     this.#ended = once(this.#process, 'exit');
   }
 
@@ -125,7 +125,7 @@ function configuration(folder: string, port: number, [one, two]: readonly [numbe
 
 /** As an operator is told to. */
 function checkConfiguration(folder: string): void {
-  const { status, stderr } = spawnSync(programOf('nginx'), ['-t', ...argumentsFor(folder)], {
+  const { status, stderr } = spawnSync(requireProgram('nginx'), ['-t', ...argumentsFor(folder)], {
     encoding: 'utf8',
   });
   if (status !== 0 || /\[(warn|error|alert|emerg)\]/.test(stderr)) throw new Error(`nginx -t: ${stderr}`);

@@ -1,8 +1,8 @@
 /** Two nodes on one PostgreSQL with nginx in front, each of which can be restarted at its address. */
 
-import { eventually } from '../eventually.ts';
-import { postgres, type TestDatabase } from '../databases.ts';
-import { findFreePort } from '../free-port.ts';
+import { eventually } from '../support/eventually.ts';
+import { postgres, type TestDatabase } from '../support/databases.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { NodeProcess, startNodes, stopNodes } from '../many-nodes/node-process.ts';
 import { Nginx } from './nginx.ts';
 

@@ -1,7 +1,7 @@
 /** Both nodes are restarted one after the other while people work, and nobody may notice more than a closed socket. */
 
 import { createClient, type TreeChange } from '@espalier/client';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { Tally } from '../many-nodes/chaos/tally.ts';
 import { administrator } from '../many-nodes/node-process.ts';
 import type { NodesBehindNginx } from './nodes-behind-nginx.ts';

@@ -5,11 +5,11 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { withPostgres } from '../postgres/provided-postgres.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { NodesBehindNginx } from './nodes-behind-nginx.ts';
 import { restartUnderLoad } from './restarts.ts';
 
-const { rounds = '10' } = scriptOptions(
+const { rounds = '10' } = parseScriptOptions(
   'npm run rolling-restart -- [--rounds 10]\n\nRestarts two nodes behind nginx in turn under load, and checks that no request failed.',
   ['rounds'],
 );

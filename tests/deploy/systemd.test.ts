@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { programOf } from '../debian-packages.ts';
+import { requireProgram } from '../runner/debian-packages.ts';
 
 const unit = readFileSync(join(import.meta.dirname, '../../deploy/espalier.service'), 'utf8');
 const valueOf = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1];
@@ -20,7 +20,7 @@ describe('deploy/espalier.service', () => {
       const program = /^ExecStart=\S+/m;
       assert.match(unit, program);
       writeFileSync(file, unit.replace(program, `ExecStart=${process.execPath}`));
-      const { status, stdout, stderr } = spawnSync(programOf('systemd'), ['verify', '--man=no', file], {
+      const { status, stdout, stderr } = spawnSync(requireProgram('systemd'), ['verify', '--man=no', file], {
         encoding: 'utf8',
       });
       assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' });

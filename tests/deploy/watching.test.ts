@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { catalogue, type Described } from '../../server/src/metrics/catalogue.ts';
-import { Metrics } from '../../server/src/metrics/metrics.ts';
+import { catalogue, type MetricDescription } from '../../server/src/observability/metric-catalogue.ts';
+import { Metrics } from '../../server/src/observability/metrics.ts';
 
 const deploy = join(import.meta.dirname, '../../deploy');
 const read = (file: string) => readFileSync(join(deploy, file), 'utf8');
@@ -29,8 +29,8 @@ interface Rules {
 const ofPrometheus = { names: ['up'], labels: ['instance', 'job', 'le'] };
 
 describe('what deploy/ has for those who watch', () => {
-  const described = new Map<string, Described>(
-    Object.values<Described>(catalogue).flatMap((each) =>
+  const described = new Map<string, MetricDescription>(
+    Object.values<MetricDescription>(catalogue).flatMap((each) =>
       (each.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map((ending) => [
         each.name + ending,
         each,
@@ -67,8 +67,8 @@ describe('what deploy/ has for those who watch', () => {
 
   test('every metric of the catalogue is on the dashboard', () => {
     const text = read('grafana-dashboard.json');
-    const shown = Object.values<Described>(catalogue).filter(({ name }) => text.includes(name));
-    const missing = Object.values<Described>(catalogue).filter((each) => !shown.includes(each));
+    const shown = Object.values<MetricDescription>(catalogue).filter(({ name }) => text.includes(name));
+    const missing = Object.values<MetricDescription>(catalogue).filter((each) => !shown.includes(each));
     assert.deepEqual(
       missing.map(({ name }) => name),
       ['espalier_build_info', 'espalier_backup_failures_total'],

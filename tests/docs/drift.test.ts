@@ -17,8 +17,8 @@ import { frameReference } from '../../docs/frame-reference.ts';
 import { generatedPages } from '../../docs/generated-pages.ts';
 import { metricsReference } from '../../docs/metrics-reference.ts';
 import { conversations } from '../../docs/socket-conversations.ts';
-import { settingGroups } from '../../server/src/config.ts';
-import { catalogue } from '../../server/src/metrics/catalogue.ts';
+import { settingGroups } from '../../server/src/config/config.ts';
+import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
 import { root } from './follow-page.ts';
 
 const page = (path: string) => readFileSync(join(root, path), 'utf8');

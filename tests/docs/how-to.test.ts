@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CliBed } from '../cli/cli-bed.ts';
-import { sqlite } from '../databases.ts';
-import { runInHost } from '../espalier-command.ts';
-import { Testbed } from '../testbed.ts';
+import { sqlite } from '../support/databases.ts';
+import { runInHost } from '../support/espalier-command.ts';
+import { Testbed } from '../support/testbed.ts';
 import { root } from './follow-page.ts';
 import { readPage } from './page-steps.ts';
 

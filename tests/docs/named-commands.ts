@@ -1,7 +1,7 @@
 /** The commands of the program that a page names, in blocks and within its text, and whether they are written as it takes them. */
 
 import { toFlag, type Command, type ListedCommand } from '../../server/src/cli/command.ts';
-import { flagsOf } from '../../server/src/config.ts';
+import { flagsOf } from '../../server/src/config/config.ts';
 import type { Block } from './page-steps.ts';
 
 /** Each from `espalier` to where it ends: at a pipe, a comment or the end of a line. */

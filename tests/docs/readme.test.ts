@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findFreePort } from '../free-port.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { followPage, root } from './follow-page.ts';
 
 const testCommand = 'npm install && npm test';

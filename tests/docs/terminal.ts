@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../support/eventually.ts';
 
 export interface TerminalPlace {
   /** Where it begins. */

@@ -1,7 +1,7 @@
 /** The promise of the tutorial: every command, pasted as it stands, leads to what the page shows. */
 
 import { test } from 'node:test';
-import { findFreePort } from '../free-port.ts';
+import { findFreePort } from '../support/free-port.ts';
 import { followPage } from './follow-page.ts';
 
 // `npm run tutorial` does all of it, with `npm install` and on port 8080; here, that would take half a minute of both cores.

@@ -4,20 +4,20 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { filesIn, PageServer } from '../browser/page-server.ts';
-import { sqlite } from '../databases.ts';
-import { administrator } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { Relay } from './relay.ts';
 import { examples, runExample } from './run-example.ts';
 
 const script = join(examples, 'curl/espalier.sh');
 
 describe('examples/curl/espalier.sh on SQLite', () => {
-  let tree: TreeBed;
+  let tree: TreeTestbed;
   let relay: Relay;
   const start = async (settings: Record<string, string> = {}) => {
-    tree = await TreeBed.start(sqlite, { settings });
-    relay = await Relay.start(tree.bed.url);
+    tree = await TreeTestbed.start(sqlite, { settings });
+    relay = await Relay.start(tree.testbed.url);
   };
   afterEach(async () => {
     relay.stop();
@@ -50,7 +50,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
     test('refreshes when an answer says that the token has expired, and asks again', async () => {
       await tree.create('Garden');
       relay.before = (path, { length }) => {
-        if (path === '/graphql' && length === 1) tree.bed.clock.advanceSeconds(601);
+        if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
       };
       const { code, output } = await run();
       assert.equal(output, 'Garden\n');
@@ -88,7 +88,7 @@ describe('examples/curl/espalier.sh on SQLite', () => {
 
     test('logs out also when something fails', async () => {
       relay.before = (path) => {
-        if (path === '/graphql') tree.bed.clock.advanceSeconds(86_400 * 61);
+        if (path === '/graphql') tree.testbed.clock.advanceSeconds(86_400 * 61);
       };
       const { code, errors } = await run();
       assert.match(errors, /espalier\.sh: \/login\/refresh answered 401: .*\n$/);

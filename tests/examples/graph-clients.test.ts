@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import { administrator } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { Relay } from './relay.ts';
 import { nodeCommand, RunningExample } from './run-example.ts';
 
@@ -12,11 +12,11 @@ const { username, password } = administrator;
 
 for (const library of ['apollo', 'urql']) {
   describe(`examples/${library}/folders.ts on SQLite`, { timeout: 60_000 }, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let relay: Relay;
     beforeEach(async () => {
-      tree = await TreeBed.start(sqlite);
-      relay = await Relay.start(tree.bed.url);
+      tree = await TreeTestbed.start(sqlite);
+      relay = await Relay.start(tree.testbed.url);
     });
     afterEach(async () => {
       relay.stop();
@@ -30,7 +30,7 @@ for (const library of ['apollo', 'urql']) {
     test('queries, mutates and follows changes, also when its token has expired', async () => {
       await tree.create('Orchard');
       relay.before = (path, { length }) => {
-        if (path === '/graphql' && length === 1) tree.bed.clock.advanceSeconds(601);
+        if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
       };
       const running = start();
       try {
@@ -43,14 +43,14 @@ for (const library of ['apollo', 'urql']) {
           '/login/refresh 200',
           '/graphql 200',
         ]);
-        ({ authToken: tree.authToken } = await tree.bed.logIn());
+        ({ authToken: tree.authToken } = await tree.testbed.logIn());
         const meadow = await tree.create('Meadow');
         await running.says('CREATE /Meadow\n');
         await running.says('\nGarden, Meadow, Orchard\n');
 
         // The socket is closed because its token has ended, and comes back.
         await tree.advanceDays(1);
-        await tree.run('updateFolder', { id: meadow, name: 'Pond' });
+        await tree.mutate('updateFolder', { id: meadow, name: 'Pond' });
         await running.says('UPDATE /Pond\n');
         await running.says('\nGarden, Orchard, Pond\n');
 
@@ -72,13 +72,13 @@ for (const library of ['apollo', 'urql']) {
       const taken = await start().ended;
       assert.match(taken.errors, /^folders\.ts: .*The name "Garden" is not free in that folder.*\n$/);
       assert.equal(taken.code, 1);
-      await tree.run('deleteFolder', { id: garden });
+      await tree.mutate('deleteFolder', { id: garden });
 
       const user = { username: 'visitor', password, isAdministrator: true };
-      const { id } = (await tree.run<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
+      const { id } = (await tree.mutate<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
       const running = start('visitor');
       await running.says('CREATE /Garden\n');
-      await tree.run('updateUser', { id, isDisabled: true });
+      await tree.mutate('updateUser', { id, isDisabled: true });
       const { code, errors } = await running.ended;
       assert.match(errors, /^folders\.ts: .*The session is over\.\n$/);
       assert.equal(code, 1);

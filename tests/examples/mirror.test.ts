@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { filesIn, PageServer } from '../browser/page-server.ts';
-import { databaseKinds, sqlite, type TestDatabase } from '../databases.ts';
-import { findFreePort } from '../free-port.ts';
-import { administrator } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds, sqlite, type TestDatabase } from '../support/databases.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { examples, nodeCommand, RunningExample, runExample } from './run-example.ts';
 
 const patienceMs = 60_000;
@@ -23,7 +23,7 @@ interface Node {
 }
 
 /** What the server has, as the file should have it. */
-async function expectedOf(tree: TreeBed, id: string): Promise<unknown> {
+async function expectedOf(tree: TreeTestbed, id: string): Promise<unknown> {
   const fields = 'id name title icon description properties version updatedAt';
   const found = await tree.find<object & { descendants: { edges: { depth: number; node: object }[] } }>(
     id,
@@ -40,7 +40,7 @@ async function expectedOf(tree: TreeBed, id: string): Promise<unknown> {
 }
 
 /** Until the file has what the server has; it is read while it is written, and always whole. */
-async function settle(tree: TreeBed, id: string, file: string): Promise<void> {
+async function settle(tree: TreeTestbed, id: string, file: string): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const expected = await expectedOf(tree, id);
@@ -54,11 +54,11 @@ for (const kind of databaseKinds) {
   describe(`examples/typescript/mirror.ts on ${kind.name}`, { timeout: 120_000 }, () => {
     let database: TestDatabase;
     let settings: Record<string, string>;
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     beforeEach(async () => {
       database = await kind.createForServer();
       settings = { PORT: String(await findFreePort()) };
-      tree = await TreeBed.start(kind, { database, settings });
+      tree = await TreeTestbed.start(kind, { database, settings });
     });
     afterEach(async () => {
       await tree.stop();
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       await tree.import(['Places/Floor 10', 'Places/Floor 2/Kitchen', 'Elsewhere/Garden/Bed']);
       const id = await tree.idOf('/Places');
       const file = join(folder, `${kind.name}.json`);
-      const command = nodeCommand('typescript/mirror.ts', tree.bed.url, username, '/Places', file);
+      const command = nodeCommand('typescript/mirror.ts', tree.testbed.url, username, '/Places', file);
       const running = new RunningExample(command, { ESPALIER_PASSWORD: password });
       try {
         await running.says(`Mirrors /Places into ${file}, 4 folders now.`);
@@ -77,12 +77,12 @@ for (const kind of databaseKinds) {
 
         const garden = await tree.idOf('/Elsewhere/Garden');
         await tree.move(garden, id);
-        await tree.run('updateFolder', { id: garden, name: 'Orchard', properties: { trees: [1, 2] } });
+        await tree.mutate('updateFolder', { id: garden, name: 'Orchard', properties: { trees: [1, 2] } });
         await tree.move(await tree.idOf('/Places/Floor 2/Kitchen'), garden);
         await tree.import(['a/b/c', 'a/d'], garden);
         await tree.delete(await tree.idOf('/Places/Orchard/Bed'));
         await tree.move(await tree.idOf('/Places/Floor 10'), await tree.idOf('/Elsewhere'));
-        await tree.run('updateFolder', { id, name: 'Sites', title: 'Where we are' });
+        await tree.mutate('updateFolder', { id, name: 'Sites', title: 'Where we are' });
         await settle(tree, id, file);
 
         const names = Array.from({ length: 30 }, (_, number) => `Room ${number}`);
@@ -94,10 +94,10 @@ for (const kind of databaseKinds) {
         await tree.create('After the token', id);
         await settle(tree, id, file);
 
-        const { clock } = tree.bed;
+        const { clock } = tree.testbed;
         await tree.stop();
         await running.says('The connection is lost.');
-        tree = await TreeBed.start(kind, { database, settings, clock });
+        tree = await TreeTestbed.start(kind, { database, settings, clock });
         await tree.create('After the restart', id);
         await tree.delete(garden);
         await settle(tree, id, file);
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
         await tree.delete(id);
         await settle(tree, id, file);
         assert.equal(readFileSync(file, 'utf8'), 'null\n');
-        await tree.run('restoreFolder', { id });
+        await tree.mutate('restoreFolder', { id });
         await settle(tree, id, file);
 
         await tree.create('The last', id);
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
         const [, size] = /\nStopped\. \S+ has (\d+) folders\.\n$/.exec(output)!;
         assert.equal(readFileSync(file, 'utf8').match(/"id"/g)!.length, Number(size));
         assert.ok(!existsSync(`${file}.new`));
-        assert.ok(tree.bed.logLines.some((line) => line.includes('"route":"/logout"')));
+        assert.ok(tree.testbed.logLines.some((line) => line.includes('"route":"/logout"')));
       } finally {
         await running.stop('SIGKILL');
       }
@@ -124,11 +124,11 @@ for (const kind of databaseKinds) {
 }
 
 describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { timeout: 60_000 }, () => {
-  let tree: TreeBed;
+  let tree: TreeTestbed;
   beforeEach(async () => {
-    tree = await TreeBed.start(sqlite);
+    tree = await TreeTestbed.start(sqlite);
   });
-  const command = (file: string, { url = tree.bed.url, user = username, path = '/' } = {}) =>
+  const command = (file: string, { url = tree.testbed.url, user = username, path = '/' } = {}) =>
     nodeCommand('typescript/mirror.ts', url, user, path, file);
   const begin = async (...given: Parameters<typeof command>) => {
     const running = new RunningExample(command(...given), { ESPALIER_PASSWORD: password });
@@ -156,7 +156,7 @@ describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { t
         'ENOENT: no such file or directory',
         1,
       ],
-      [runExample(nodeCommand('typescript/mirror.ts', tree.bed.url), {}), 'Usage: mirror.ts <url>', 2],
+      [runExample(nodeCommand('typescript/mirror.ts', tree.testbed.url), {}), 'Usage: mirror.ts <url>', 2],
     ] as const) {
       const { code, output, errors } = await ending;
       assert.ok(errors.startsWith(`mirror.ts: ${expected}`), errors);
@@ -169,10 +169,10 @@ describe('examples/typescript/mirror.ts on SQLite, when something is wrong', { t
   test('ends when it is logged out, with what it had', async (context) => {
     context.after(() => tree.stop());
     const user = { username: 'visitor', password, isAdministrator: true };
-    const { id } = (await tree.run<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
+    const { id } = (await tree.mutate<{ user: { id: string } }>('createUser', user, 'user{id}')).user;
     const file = join(folder, 'visitor.json');
     const running = await begin(file, { user: 'visitor' });
-    await tree.run('updateUser', { id, isDisabled: true });
+    await tree.mutate('updateUser', { id, isDisabled: true });
     const { code, errors } = await running.ended;
     assert.equal(errors, 'mirror.ts: Logged out: the server has ended the session.\n');
     assert.equal(code, 1);

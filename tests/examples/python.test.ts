@@ -4,21 +4,21 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { filesIn, PageServer } from '../browser/page-server.ts';
-import { sqlite } from '../databases.ts';
-import { programOf } from '../debian-packages.ts';
-import { administrator } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { sqlite } from '../support/databases.ts';
+import { requireProgram } from '../runner/debian-packages.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { Relay } from './relay.ts';
 import { examples, runExample } from './run-example.ts';
 
 const folder = join(examples, 'python');
 
 describe('examples/python/espalier_client.py on SQLite', () => {
-  let tree: TreeBed;
+  let tree: TreeTestbed;
   let relay: Relay;
   beforeEach(async () => {
-    tree = await TreeBed.start(sqlite);
-    relay = await Relay.start(tree.bed.url);
+    tree = await TreeTestbed.start(sqlite);
+    relay = await Relay.start(tree.testbed.url);
   });
   afterEach(async () => {
     relay.stop();
@@ -26,7 +26,7 @@ describe('examples/python/espalier_client.py on SQLite', () => {
   });
 
   const python = (args: readonly string[], password = administrator.password) =>
-    runExample([programOf('python3'), ...args], {
+    runExample([requireProgram('python3'), ...args], {
       ESPALIER_PASSWORD: password,
       PYTHONPATH: folder,
       PYTHONDONTWRITEBYTECODE: '1',
@@ -63,7 +63,7 @@ ${lines}`,
 
   test('refreshes when an answer says that the token has expired, and asks again', async () => {
     relay.before = (path, { length }) => {
-      if (path === '/graphql' && length === 1) tree.bed.clock.advanceSeconds(601);
+      if (path === '/graphql' && length === 1) tree.testbed.clock.advanceSeconds(601);
     };
     assert.equal((await run()).code, 0);
     assert.deepEqual(relay.answered, [

@@ -5,17 +5,17 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { eventually } from '../eventually.ts';
-import { administrator } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 for (const kind of databaseKinds) {
   test(`examples/javascript/watch.mjs follows the changes beyond the end of its token on ${kind.name}`, async () => {
-    const tree = await TreeBed.start(kind);
+    const tree = await TreeTestbed.start(kind);
     const script = new URL('../../examples/javascript/watch.mjs', import.meta.url).pathname;
     const { username, password } = administrator;
-    const child = spawn(process.execPath, [script, tree.bed.url, username], {
+    const child = spawn(process.execPath, [script, tree.testbed.url, username], {
       env: { ESPALIER_PASSWORD: password },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -26,13 +26,14 @@ for (const kind of databaseKinds) {
       await tree.create('Garden');
       assert.equal(await nextLine(), 'CREATE /Garden admin');
       // The warning comes, the example refreshes and shows its new token, and goes on.
-      tree.bed.clock.advanceSeconds(545);
-      const hasRefreshed = () => tree.bed.logLines.some((line) => line.includes('"route":"/login/refresh"'));
+      tree.testbed.clock.advanceSeconds(545);
+      const hasRefreshed = () =>
+        tree.testbed.logLines.some((line) => line.includes('"route":"/login/refresh"'));
       await eventually(hasRefreshed, 'a refresh', 5_000);
-      ({ authToken: tree.authToken } = await tree.bed.logIn());
-      tree.bed.clock.advanceSeconds(300);
+      ({ authToken: tree.authToken } = await tree.testbed.logIn());
+      tree.testbed.clock.advanceSeconds(300);
       const id = await tree.idOf('/Garden');
-      await tree.run('updateFolder', { id, name: 'Orchard' });
+      await tree.mutate('updateFolder', { id, name: 'Orchard' });
       assert.equal(await nextLine(), 'UPDATE /Orchard admin');
     } finally {
       child.kill();

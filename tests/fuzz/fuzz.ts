@@ -3,13 +3,13 @@
  * `npm run fuzz -- tree tokens --seed N --steps N --minutes M`. With a seed, one run of each.
  */
 
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { requestsSubject } from '../hostile-input/requests-subject.ts';
 import { mirrorSubject } from '../live/mirror-subject.ts';
 import { treeSubject } from '../model/tree-subject.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { rightsSubject } from '../rights/rights-subject.ts';
-import { scriptWords } from '../script-options.ts';
+import { parseScriptArguments } from '../support/script-options.ts';
 import { tokensSubject } from '../token-model/tokens-subject.ts';
 
 const subjects = [treeSubject, rightsSubject, mirrorSubject, tokensSubject, requestsSubject];
@@ -45,7 +45,7 @@ async function runAll(): Promise<boolean> {
 }
 
 function readOptions() {
-  const { values, words } = scriptWords(
+  const { values, words } = parseScriptArguments(
     `npm run fuzz -- [${subjects.map(({ name }) => name).join('|')} …] [--minutes M] [--seed N] [--steps N]\n\nTries the server at random against models, until it finds something, the minutes are over, or you stop it. With a seed, that one run.`,
     ['seed', 'steps', 'minutes'],
   );

@@ -1,6 +1,6 @@
 /** Something that is tried at random: a seed makes a run on a database, and a run that fails is made as small as possible. */
 
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import type { Failure, Shrinking } from './shrink.ts';
 
 export interface Fuzzed<Operation> {

@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { againBy } from '../fuzz/subject.ts';
-import { lengthOf } from '../run-length.ts';
+import { selectLength } from '../support/run-length.ts';
 import { findings } from './findings.ts';
 import type { HostileRequest } from './hostile-request.ts';
 import { describeFailure, requestsOf, runRequests } from './requests-run.ts';
 
-const count = lengthOf({ short: 480, long: 960 });
+const count = selectLength({ short: 480, long: 960 });
 
 for (const kind of databaseKinds) {
   const isHarmless = async (requests: readonly HostileRequest[], again = '') => {

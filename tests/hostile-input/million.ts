@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Child } from '../../bench/child.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';
@@ -25,7 +25,7 @@ const baselineShare = 0.05;
 const fewestBefore = 30_000;
 const mostGrowth = 0.2;
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run fuzz:million -- [--seed 1] [--requests 1000000]\n\nDamaged requests of every kind to one server: no 5xx, no crash, no growth of memory.',
   ['seed', 'requests'],
 );

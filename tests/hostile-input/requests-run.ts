@@ -1,8 +1,8 @@
 /** A run: a new server, and hostile requests, many at a time; from time to time everything must work as it should. */
 
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
-import { administrator, Testbed } from '../testbed.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
 import { hostileRequests } from './hostile-requests.ts';

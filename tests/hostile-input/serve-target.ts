@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { answerParent } from '../../bench/parent.ts';
 import { readSettings, startServer, type RunningServer } from 'espalier';
 import { systemClock } from '../../server/src/clock.ts';
-import type { Credentials } from '../api-client.ts';
+import type { Credentials } from '../support/api-client.ts';
 
 export interface TargetInput {
   /** For the database; removed at the end. */

@@ -5,8 +5,8 @@
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
-import { ApiClient, type Credentials } from '../api-client.ts';
-import { mutation } from '../graph-bed.ts';
+import { ApiClient, type Credentials } from '../support/api-client.ts';
+import { mutation } from '../support/graph-testbed.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import type { Materials } from './hostile-request.ts';
 
@@ -36,7 +36,8 @@ export class Target {
   /** What hostile requests need to be taken for real: good tokens, ids of what there is. */
   async materials(): Promise<Materials> {
     const authToken = await this.#client.logIn(this.#warden);
-    const ask = <Data>(query: string, variables = {}) => this.#client.ask<Data>(query, variables, authToken);
+    const ask = <Data>(query: string, variables = {}) =>
+      this.#client.query<Data>(query, variables, authToken);
     await this.#clear(ask);
     const folders = await this.#plant(ask);
     const ids = await Promise.all(attackers.map((attacker) => this.#prepare(ask, attacker)));
@@ -86,7 +87,7 @@ export class Target {
     const authToken = await this.#client.logIn(this.#warden);
     const query =
       '{folder{id descendants{totalCount edges{depth node{id parent{id} folders{totalCount}}}}} exportFolders{path}}';
-    const { folder, exportFolders } = await this.#client.ask<WholeTree>(query, {}, authToken);
+    const { folder, exportFolders } = await this.#client.query<WholeTree>(query, {}, authToken);
     const { edges, totalCount } = folder.descendants;
     const depths = new Map([[folder.id, 0]]);
     const children = new Map<string, number>();
@@ -103,11 +104,11 @@ export class Target {
     const name = `canary ${++this.#count}`;
     const socket = await SocketClient.connect(this.url, authToken);
     try {
-      const { cursor } = await this.#client.ask<{ cursor: string }>('{cursor}', {}, authToken);
+      const { cursor } = await this.#client.query<{ cursor: string }>('{cursor}', {}, authToken);
       const query = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
       socket.start('1', query, { after: cursor });
       const create = mutation('createFolder', 'folder{id name}');
-      const { createFolder } = await this.#client.ask<Created>(create, { input: { name } }, authToken);
+      const { createFolder } = await this.#client.query<Created>(create, { input: { name } }, authToken);
       // Attackers may change the tree meanwhile.
       for (;;) {
         const { type, payload } = await socket.next();
@@ -117,7 +118,7 @@ export class Target {
         if (folderChanges.kind === 'CREATE' && folderChanges.folder?.name === name) break;
       }
       const remove = mutation('deleteFolder', 'folderCount');
-      const deleted = await this.#client.ask<Deleted>(
+      const deleted = await this.#client.query<Deleted>(
         remove,
         { input: { id: createFolder.folder.id } },
         authToken,

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
 import { fromJournalCursor, toJournalCursor } from '../../server/src/journal/journal-cursor.ts';
-import { Testbed } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { Testbed } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 interface Change {
   kind: string;
@@ -30,22 +30,22 @@ const changesPage = `query($after: String, $under: ID, $first: Int){changes(afte
 
 for (const kind of databaseKinds) {
   describe(`changes on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
     });
     after(() => tree.stop());
 
     const cursorNow = async (authToken?: string) =>
-      (await tree.ask<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
+      (await tree.query<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
     const changes = async (variables: Variables, authToken?: string) =>
-      (await tree.ask<{ changes: Page }>(changesPage, variables, authToken)).changes;
+      (await tree.query<{ changes: Page }>(changesPage, variables, authToken)).changes;
     const brief = ({ items }: Page) => items.map((change) => [change.kind, change.folderId]);
 
     test('a mutation answers with its own cursor, and nothing follows it', async () => {
       const input = { name: 'Own cursor' };
-      const { cursor } = await tree.run<{ cursor: string }>('createFolder', input, 'cursor');
+      const { cursor } = await tree.mutate<{ cursor: string }>('createFolder', input, 'cursor');
       assert.equal(await cursorNow(), cursor);
       assert.deepEqual(await changes({ after: cursor }), { items: [], cursor, hasMore: false });
     });
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
       const start = await cursorNow();
       const parentId = await tree.create('Cursors');
       const run = async (name: string, input: Variables) =>
-        (await tree.run<{ cursor: string }>(name, input, 'cursor')).cursor;
+        (await tree.mutate<{ cursor: string }>(name, input, 'cursor')).cursor;
       const { id: userId } = await tree.person({});
       const id = await tree.create('Inside', parentId);
       const other = await tree.create('Other', parentId);
@@ -75,7 +75,7 @@ for (const kind of databaseKinds) {
     });
 
     test('several mutations in one request each have their own', async () => {
-      const data = await tree.ask<Record<'a' | 'b', { cursor: string }>>(
+      const data = await tree.query<Record<'a' | 'b', { cursor: string }>>(
         'mutation{a: createFolder(input: {name: "twin a"}){cursor} b: createFolder(input: {name: "twin b"}){cursor}}',
       );
       const { items } = await changes({ after: data.a.cursor });
@@ -89,11 +89,11 @@ for (const kind of databaseKinds) {
       const start = await cursorNow();
       const [one, two] = [await tree.create('Tell one'), await tree.create('Tell two')];
       const id = await tree.create('Teller', one);
-      await tree.run('updateFolder', { id, title: 'Told' });
+      await tree.mutate('updateFolder', { id, title: 'Told' });
       await tree.move(id, two);
       await tree.import(['x/y', 'z'], id);
       await tree.delete(id);
-      await tree.run('restoreFolder', { id });
+      await tree.mutate('restoreFolder', { id });
       const { items, cursor, hasMore } = await changes({ after: start });
       assert.deepEqual(
         items.map((change) => [change.kind, change.folderId, change.folder?.name]),
@@ -154,7 +154,7 @@ for (const kind of databaseKinds) {
       assert.ok(personId);
       const start = await cursorNow(authToken);
       const hidden = await tree.create('Hidden', closed);
-      await tree.run('updateFolder', { id: hidden, title: 'Still hidden' });
+      await tree.mutate('updateFolder', { id: hidden, title: 'Still hidden' });
       await tree.import(['a/b'], closed);
       const seen = await tree.create('Seen', open);
       await tree.move(hidden, open);
@@ -178,7 +178,7 @@ for (const kind of databaseKinds) {
       const one = await tree.person({ [folderId]: 'READ' });
       const other = await tree.person({ [folderId]: 'READ' });
       const start = await cursorNow(one.authToken);
-      await tree.run('grantAccess', { folderId, userId: one.id, level: 'WRITE' });
+      await tree.mutate('grantAccess', { folderId, userId: one.id, level: 'WRITE' });
       const page = await changes({ after: start }, one.authToken);
       assert.deepEqual(brief(page), [['RESYNC', null]]);
       assert.deepEqual(brief(await changes({ after: page.cursor }, one.authToken)), []);
@@ -187,25 +187,25 @@ for (const kind of databaseKinds) {
 
     for (const [name, change] of Object.entries({
       'a group of theirs is granted more': async (ids: Ids) =>
-        tree.run('grantAccess', { folderId: ids.top, groupId: ids.groupId, level: 'WRITE' }),
+        tree.mutate('grantAccess', { folderId: ids.top, groupId: ids.groupId, level: 'WRITE' }),
       'they leave a group': (ids: Ids) =>
-        tree.run('removeFromGroup', { groupId: ids.groupId, userIds: [ids.userId] }),
-      'a group of theirs is deleted': (ids: Ids) => tree.run('deleteGroup', { id: ids.groupId }),
+        tree.mutate('removeFromGroup', { groupId: ids.groupId, userIds: [ids.userId] }),
+      'a group of theirs is deleted': (ids: Ids) => tree.mutate('deleteGroup', { id: ids.groupId }),
       'they become an administrator': (ids: Ids) =>
-        tree.run('updateUser', { id: ids.userId, isAdministrator: true }),
+        tree.mutate('updateUser', { id: ids.userId, isAdministrator: true }),
       'a folder above their grant is moved': (ids: Ids) => tree.move(ids.above, ids.elsewhere),
       'a folder above their grant is deleted': (ids: Ids) => tree.delete(ids.above),
       'the folder of their grant is deleted and purged': async (ids: Ids) => {
         await tree.delete(ids.granted);
         await tree.advanceDays(31);
-        await tree.bed.sweep();
+        await tree.testbed.purge();
       },
     })) {
       test(`say to read anew after ${name}`, async () => {
         const ids = await plantGrants(name);
         const start = await cursorNow(ids.authToken);
         await change(ids);
-        const { authToken } = await tree.bed.logIn(ids.credentials);
+        const { authToken } = await tree.testbed.logIn(ids.credentials);
         assert.deepEqual(brief(await changes({ after: start }, authToken)), [['RESYNC', null]]);
       });
     }
@@ -230,12 +230,12 @@ for (const kind of databaseKinds) {
       ];
       const elsewhere = await tree.create(`Elsewhere ${name}`);
       const credentials = { username: name.slice(-40), password: 'a walnut and a cabin' };
-      const { user } = await tree.run<{ user: { id: string } }>('createUser', credentials, 'user{id}');
-      const { group } = await tree.run<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
-      await tree.run('addToGroup', { groupId: group.id, userIds: [user.id] });
-      await tree.run('grantAccess', { folderId: granted, userId: user.id, level: 'READ' });
-      await tree.run('grantAccess', { folderId: elsewhere, groupId: group.id, level: 'READ' });
-      const { authToken } = await tree.bed.logIn(credentials);
+      const { user } = await tree.mutate<{ user: { id: string } }>('createUser', credentials, 'user{id}');
+      const { group } = await tree.mutate<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
+      await tree.mutate('addToGroup', { groupId: group.id, userIds: [user.id] });
+      await tree.mutate('grantAccess', { folderId: granted, userId: user.id, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId: elsewhere, groupId: group.id, level: 'READ' });
+      const { authToken } = await tree.testbed.logIn(credentials);
       return { top, above, granted, elsewhere, userId: user.id, groupId: group.id, credentials, authToken };
     }
 
@@ -263,15 +263,15 @@ for (const kind of databaseKinds) {
     });
 
     test('without a cursor they begin with the oldest that is kept; what is no longer kept says to read anew', async () => {
-      const keeper = await TreeBed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
+      const keeper = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '1' } });
       try {
         const ask = async (after?: string) =>
-          (await keeper.ask<{ changes: Page }>(changesPage, { after })).changes;
-        const { cursor } = await keeper.ask<{ cursor: string }>('{cursor}');
+          (await keeper.query<{ changes: Page }>(changesPage, { after })).changes;
+        const { cursor } = await keeper.query<{ cursor: string }>('{cursor}');
         await keeper.create('Forgotten');
         await keeper.advanceDays(1);
         const id = await keeper.create('Kept');
-        await keeper.bed.sweep();
+        await keeper.testbed.purge();
         assert.deepEqual(brief(await ask()), [['CREATE', id]]);
         assert.deepEqual(brief(await ask(cursor)), [['RESYNC', null]]);
       } finally {

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { administrator, Testbed } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 interface Entry {
   number: number;
@@ -38,13 +38,13 @@ interface Page {
 
 for (const kind of databaseKinds) {
   describe(`the journal on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let rootId: string;
     let ownId: string;
 
     before(async () => {
-      tree = await TreeBed.start(kind, { settings: { JOURNAL_ENTRIES: '1000', TRASH_DAYS: '0' } });
-      const { folder, viewer } = await tree.ask<{
+      tree = await TreeTestbed.start(kind, { settings: { JOURNAL_ENTRIES: '1000', TRASH_DAYS: '0' } });
+      const { folder, viewer } = await tree.query<{
         folder: { id: string };
         viewer: { user: { id: string } };
       }>('{folder{id} viewer{user{id}}}');
@@ -54,7 +54,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const page = async (variables: Variables = {}) =>
-      (await tree.ask<{ journal: Page }>(journalPage, variables)).journal;
+      (await tree.query<{ journal: Page }>(journalPage, variables)).journal;
     const latest = async (count: number) => (await page({ first: count })).items.toReversed();
     /** The entries that some work makes, without what depends on the run. */
     const entriesOf = async (work: () => Promise<unknown>) => {
@@ -83,11 +83,11 @@ for (const kind of databaseKinds) {
       assert.deepEqual(created[1]!.ancestorIds, [rootId, hall]);
       assert.deepEqual(created[1]!.after, { name: 'Desk' });
       assert.equal(created[1]!.by?.username, administrator.username);
-      assert.equal(created[1]!.at, new Date(tree.bed.clock.now()).toISOString());
+      assert.equal(created[1]!.at, new Date(tree.testbed.clock.now()).toISOString());
 
       const description = 'long '.repeat(200);
       const [updated] = await entriesOf(() =>
-        tree.run('updateFolder', { id: desk, name: 'Table', title: 'The table', description }),
+        tree.mutate('updateFolder', { id: desk, name: 'Table', title: 'The table', description }),
       );
       assert.equal(updated!.kind, 'UPDATE_FOLDER');
       assert.deepEqual(updated!.before, { name: 'Desk', title: null, description: null });
@@ -109,16 +109,16 @@ for (const kind of databaseKinds) {
     });
 
     test('has one entry for a deletion of any size, for the restoring, and for the purging', async () => {
-      const keeper = await TreeBed.start(kind);
+      const keeper = await TreeTestbed.start(kind);
       try {
         const id = await keeper.create('Shed');
         await keeper.import(['A/B', 'C'], id);
         await keeper.delete(id);
-        await keeper.run('restoreFolder', { id, name: 'Barn' });
+        await keeper.mutate('restoreFolder', { id, name: 'Barn' });
         await keeper.delete(id);
         await keeper.advanceDays(31);
-        await keeper.bed.sweep();
-        const { journal } = await keeper.ask<{ journal: Page }>(journalPage, { filter: { folderId: id } });
+        await keeper.testbed.purge();
+        const { journal } = await keeper.query<{ journal: Page }>(journalPage, { filter: { folderId: id } });
         assert.deepEqual(kindsOf(journal.items.toReversed()), [
           'CREATE_FOLDER',
           'IMPORT_FOLDERS',
@@ -142,10 +142,10 @@ for (const kind of databaseKinds) {
       const folderId = await tree.create('Cellar');
       const { id: userId } = await tree.person({});
       const entries = await entriesOf(async () => {
-        await tree.run('grantAccess', { folderId, userId, level: 'READ' });
-        await tree.run('grantAccess', { folderId, userId, level: 'READ' });
-        await tree.run('grantAccess', { folderId, userId, level: 'MANAGE' });
-        await tree.run('revokeAccess', { folderId, userId });
+        await tree.mutate('grantAccess', { folderId, userId, level: 'READ' });
+        await tree.mutate('grantAccess', { folderId, userId, level: 'READ' });
+        await tree.mutate('grantAccess', { folderId, userId, level: 'MANAGE' });
+        await tree.mutate('revokeAccess', { folderId, userId });
       });
       assert.deepEqual(
         entries.map((entry) => [entry.kind, entry.folderId, entry.userId, entry.before, entry.after]),
@@ -159,28 +159,28 @@ for (const kind of databaseKinds) {
 
     test('has each change of users, groups and who is in them', async () => {
       const entries = await entriesOf(async () => {
-        const one = await tree.run<{ user: { id: string } }>(
+        const one = await tree.mutate<{ user: { id: string } }>(
           'createUser',
           { username: 'Otto', password: 'a walnut in a cabin' },
           'user{id}',
         );
         const { id } = one.user;
-        await tree.run('updateUser', { id, username: 'Otto' });
-        await tree.run('updateUser', { id, username: 'Otto B', isAdministrator: true });
-        await tree.run('resetPassword', { userId: id, password: 'a cabin in a walnut' });
-        const { group } = await tree.run<{ group: { id: string } }>(
+        await tree.mutate('updateUser', { id, username: 'Otto' });
+        await tree.mutate('updateUser', { id, username: 'Otto B', isAdministrator: true });
+        await tree.mutate('resetPassword', { userId: id, password: 'a cabin in a walnut' });
+        const { group } = await tree.mutate<{ group: { id: string } }>(
           'createGroup',
           { name: 'Staff' },
           'group{id}',
         );
         const groupId = group.id;
-        await tree.run('addToGroup', { groupId, userIds: [id, ownId, id] });
-        await tree.run('addToGroup', { groupId, userIds: [id] });
-        await tree.run('removeFromGroup', { groupId, userIds: [id] });
-        await tree.run('updateGroup', { id: groupId, name: 'Crew' });
-        await tree.run('deleteGroup', { id: groupId });
-        await tree.run('updateUser', { id, isDisabled: true });
-        await tree.run('deleteUser', { id });
+        await tree.mutate('addToGroup', { groupId, userIds: [id, ownId, id] });
+        await tree.mutate('addToGroup', { groupId, userIds: [id] });
+        await tree.mutate('removeFromGroup', { groupId, userIds: [id] });
+        await tree.mutate('updateGroup', { id: groupId, name: 'Crew' });
+        await tree.mutate('deleteGroup', { id: groupId });
+        await tree.mutate('updateUser', { id, isDisabled: true });
+        await tree.mutate('deleteUser', { id });
       });
       assert.deepEqual(
         entries.map((entry) => [entry.kind, entry.before, entry.after]),
@@ -208,15 +208,15 @@ for (const kind of databaseKinds) {
 
     test('has each end of a session with its reason', async () => {
       const credentials = { username: 'Ida', password: 'a walnut and a cabin' };
-      const { user: person } = await tree.run<{ user: { id: string } }>(
+      const { user: person } = await tree.mutate<{ user: { id: string } }>(
         'createUser',
         credentials,
         'user{id}',
       );
-      await tree.bed.logIn(credentials);
+      await tree.testbed.logIn(credentials);
       const entries = await entriesOf(async () => {
-        await tree.bed.post('/logout', {}, (await tree.bed.logIn(credentials)).authToken);
-        await tree.run('revokeSessions', { userId: person.id });
+        await tree.testbed.post('/logout', {}, (await tree.testbed.logIn(credentials)).authToken);
+        await tree.mutate('revokeSessions', { userId: person.id });
       });
       assert.deepEqual(
         entries.map((entry) => [entry.kind, entry.byId, entry.userId, entry.after]),
@@ -233,9 +233,9 @@ for (const kind of databaseKinds) {
       const entries = await entriesOf(async () => {
         await tree.refused('createFolder', { name: 'Still' });
         await tree.refused('moveFolder', { id: rootId, parentId: id });
-        await tree.run('updateFolder', { id, name: 'Still' });
-        await tree.run('moveFolder', { id, parentId: rootId });
-        await tree.run('moveFolder', { id, parentId: rootId, dryRun: true });
+        await tree.mutate('updateFolder', { id, name: 'Still' });
+        await tree.mutate('moveFolder', { id, parentId: rootId });
+        await tree.mutate('moveFolder', { id, parentId: rootId, dryRun: true });
       });
       assert.deepEqual(entries, []);
       const numbers = (await page({ first: 1000 })).items.map(({ number }) => number);
@@ -251,7 +251,7 @@ for (const kind of databaseKinds) {
       const names = Array.from({ length: 60 }, (_, place) => `n${place}`);
       const answers = await Promise.all(
         names.map((name) =>
-          tree.run<{ folder: { id: string }; cursor: string }>(
+          tree.mutate<{ folder: { id: string }; cursor: string }>(
             'createFolder',
             { name, parentId: parent },
             'folder{id} cursor',
@@ -273,14 +273,14 @@ for (const kind of databaseKinds) {
     test('is found by person, kind, folder and time, in pages', async () => {
       const folderId = await tree.create('Found');
       const person = await tree.person({ [folderId]: 'WRITE' });
-      tree.bed.clock.advanceSeconds(60);
-      const noon = new Date(tree.bed.clock.now()).toISOString();
+      tree.testbed.clock.advanceSeconds(60);
+      const noon = new Date(tree.testbed.clock.now()).toISOString();
       for (const title of ['one', 'two', 'three']) {
-        await tree.run('updateFolder', { id: folderId, title }, '__typename', person.authToken);
+        await tree.mutate('updateFolder', { id: folderId, title }, '__typename', person.authToken);
       }
-      tree.bed.clock.advanceSeconds(60);
-      const later = new Date(tree.bed.clock.now()).toISOString();
-      await tree.run('updateFolder', { id: folderId, title: 'four' });
+      tree.testbed.clock.advanceSeconds(60);
+      const later = new Date(tree.testbed.clock.now()).toISOString();
+      await tree.mutate('updateFolder', { id: folderId, title: 'four' });
 
       const titles = async (filter: Variables) =>
         (await page({ filter })).items.map(({ after: value }) => (value as { title?: string }).title);
@@ -328,9 +328,9 @@ for (const kind of databaseKinds) {
           (_, place) =>
             `m${place}: createFolder(input: {name: "${round} ${place}", parentId: "${parent}"}){__typename}`,
         );
-        await tree.ask(`mutation{${mutations.join(' ')}}`);
+        await tree.query(`mutation{${mutations.join(' ')}}`);
       }
-      await tree.bed.sweep();
+      await tree.testbed.purge();
       const { items, totalCount } = await page({ first: 1000 });
       assert.equal(totalCount, 1000);
       assert.equal(items[0]!.number, before1000 + 13 * 80);
@@ -339,23 +339,23 @@ for (const kind of databaseKinds) {
   });
 
   test(`the journal forgets what is older than its days on ${kind.name}`, async () => {
-    const tree = await TreeBed.start(kind, { settings: { JOURNAL_DAYS: '2' } });
+    const tree = await TreeTestbed.start(kind, { settings: { JOURNAL_DAYS: '2' } });
     try {
       await tree.create('Old');
       await tree.advanceDays(1);
       const id = await tree.create('Young');
       await tree.advanceDays(1.5);
-      await tree.bed.sweep();
-      const { journal } = await tree.ask<{ journal: Page }>(journalPage);
+      await tree.testbed.purge();
+      const { journal } = await tree.query<{ journal: Page }>(journalPage);
       assert.deepEqual(
         journal.items.map((entry) => entry.folderId),
         [id],
       );
       await tree.advanceDays(1);
-      await tree.bed.sweep();
-      assert.equal((await tree.ask<{ journal: Page }>(journalPage)).journal.totalCount, 0);
+      await tree.testbed.purge();
+      assert.equal((await tree.query<{ journal: Page }>(journalPage)).journal.totalCount, 0);
       await tree.create('New');
-      const [entry] = (await tree.ask<{ journal: Page }>(journalPage)).journal.items;
+      const [entry] = (await tree.query<{ journal: Page }>(journalPage)).journal.items;
       assert.equal(entry!.number, 4);
     } finally {
       await tree.stop();
@@ -363,12 +363,12 @@ for (const kind of databaseKinds) {
   });
 
   test(`a second process on the same database goes on with the same numbers on ${kind.name}`, async () => {
-    const first = await TreeBed.start(kind);
-    const bed = await Testbed.start(kind, { database: first.bed.database, clock: first.bed.clock });
+    const first = await TreeTestbed.start(kind);
+    const bed = await Testbed.start(kind, { database: first.testbed.database, clock: first.testbed.clock });
     try {
-      const second = new TreeBed(bed, first.authToken);
+      const second = new TreeTestbed(bed, first.authToken);
       for (let place = 0; place < 10; place++) await (place % 2 ? first : second).create(`f${place}`);
-      const { items } = (await second.ask<{ journal: Page }>(journalPage)).journal;
+      const { items } = (await second.query<{ journal: Page }>(journalPage)).journal;
       assert.deepEqual(
         items.map(({ number }) => number),
         [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1],

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sql } from '../../server/src/database/statement.ts';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { GraphBed } from '../graph-bed.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { GraphTestbed } from '../support/graph-testbed.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { withDatabase } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 
 const forget = sql<{ count: number }>`
   delete from journal where number > (select number from journal_counter) - ${'count'}`;
@@ -19,31 +19,31 @@ const goBack = sql<{ count: number }>`
 for (const kind of databaseKinds) {
   describe(`a journal that lost its last entries on ${kind.name}`, () => {
     let stored: TestDatabase;
-    let here: GraphBed;
-    let there: GraphBed;
+    let here: GraphTestbed;
+    let there: GraphTestbed;
     before(async () => {
       stored = await kind.create();
       const start = async () => {
         const bed = await Testbed.start(kind, { database: stored });
-        return new GraphBed(bed, (await bed.logIn()).authToken);
+        return new GraphTestbed(bed, (await bed.logIn()).authToken);
       };
       [here, there] = [await start(), await start()];
     });
     after(async () => {
-      for (const { bed } of [here, there]) await bed.stop();
+      for (const { testbed } of [here, there]) await testbed.stop();
       await stored.remove();
     });
 
     test('is begun anew: nothing is passed over, and who follows is told to read anew', async () => {
       const eve = { username: 'eve', password: 'walnut cabin orchard' };
-      const { user } = await here.run<{ user: { id: string } }>('createUser', eve, 'user{id}');
-      const { authToken } = await here.bed.logIn(eve);
-      for (const name of ['a', 'b', 'c', 'd', 'e']) await here.run('createFolder', { name });
-      const { cursor } = await here.ask<{ cursor: string }>('{cursor}');
-      const socket = await SocketClient.connect(here.bed.url, here.authToken);
+      const { user } = await here.mutate<{ user: { id: string } }>('createUser', eve, 'user{id}');
+      const { authToken } = await here.testbed.logIn(eve);
+      for (const name of ['a', 'b', 'c', 'd', 'e']) await here.mutate('createFolder', { name });
+      const { cursor } = await here.query<{ cursor: string }>('{cursor}');
+      const socket = await SocketClient.connect(here.testbed.url, here.authToken);
       const watch = 'subscription($after: String){folderChanges(after: $after){kind folder{name}}}';
       socket.start('1', watch, { after: cursor });
-      await here.run('createFolder', { name: 'told' });
+      await here.mutate('createFolder', { name: 'told' });
       assert.match(JSON.stringify((await socket.next()).payload), /told/);
 
       await withDatabase(stored.url, (database) =>
@@ -52,10 +52,10 @@ for (const kind of databaseKinds) {
           await transaction.run(goBack, { count: 4 });
         }),
       );
-      await there.run('updateUser', { id: user.id, isDisabled: true });
-      while ((await here.bed.query('{folder{name}}', authToken)).status !== 401);
+      await there.mutate('updateUser', { id: user.id, isDisabled: true });
+      while ((await here.testbed.query('{folder{name}}', authToken)).status !== 401);
       assert.match(JSON.stringify((await socket.next()).payload), /RESYNC/);
-      await there.run('createFolder', { name: 'after that' });
+      await there.mutate('createFolder', { name: 'after that' });
       for (;;) {
         const told = JSON.stringify((await socket.next()).payload);
         if (/after that/.test(told)) break;

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
-import { databaseKinds } from '../databases.ts';
-import { problemOf, Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { problemOf, Testbed } from '../support/testbed.ts';
 
 const client = 'billing:a password of thirty-two characters, at least';
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { KeySet, LoginResponse } from '@espalier/contract';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { readPrivateKeys } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { readPrivateKeys } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 import { keyOf } from './key-of.ts';
 
 const daySeconds = 86_400;
@@ -25,7 +25,7 @@ for (const kind of databaseKinds) {
     };
     const pass = async (days: number) => {
       bed.clock.advanceSeconds(days * daySeconds);
-      await bed.sweep();
+      await bed.purge();
     };
     const shownKeys = async () =>
       (await bed.send('GET', '/.well-known/jwks.json')).json<KeySet>().keys.map(({ kid }) => kid);
@@ -47,7 +47,7 @@ for (const kind of databaseKinds) {
       bed.clock.advanceSeconds(1);
       assert.equal((await bed.query('{folder{name}}', pair.authToken)).status, 200);
       assert.equal(keyOf(await refreshed(pair)), next);
-      await bed.sweep();
+      await bed.purge();
       assert.equal((await shownKeys()).length, 2);
     });
 
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
       const other = await Testbed.start(kind, { database, clock: bed.clock });
       try {
         const before = await shownKeys();
-        await Promise.all([bed.sweep(), other.sweep()]);
+        await Promise.all([bed.purge(), other.purge()]);
         assert.equal((await shownKeys()).length, before.length + 1);
       } finally {
         await other.stop();

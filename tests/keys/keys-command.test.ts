@@ -9,11 +9,11 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeySet } from '@espalier/contract';
 import { sql } from '../../server/src/database/statement.ts';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { runInHost } from '../espalier-command.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { runInHost } from '../support/espalier-command.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { withDatabase } from '../stored-rows.ts';
-import { administrator, Testbed, TestClock } from '../testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import { administrator, Testbed, TestClock } from '../support/testbed.ts';
 import { keyOf } from './key-of.ts';
 
 interface Listed {
@@ -153,7 +153,7 @@ for (const kind of databaseKinds) {
         await run('rotate', '--master-key-file', second);
         await until(async () => (await shownKeys()).length === 2);
         // What a timer does every few seconds.
-        await other.sweep();
+        await other.purge();
         clock.advanceSeconds(500);
         const next = await other.logIn();
         assert.notEqual(keyOf(next), keyOf(pair));

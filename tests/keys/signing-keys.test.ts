@@ -9,9 +9,9 @@ import { rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { publishingMs } from '../../server/src/sessions/signing-keys.ts';
 import { keyOf } from './key-of.ts';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { readPrivateKeys, withDatabase } from '../stored-rows.ts';
-import { Testbed, TestClock } from '../testbed.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { readPrivateKeys, withDatabase } from '../support/stored-rows.ts';
+import { Testbed, TestClock } from '../support/testbed.ts';
 
 /** How far the clock there is ahead of the clock here. */
 const aheadSeconds = 20;
@@ -25,10 +25,10 @@ for (const kind of databaseKinds) {
 
     before(async () => {
       database = await kind.create();
-      here = await Testbed.start(kind, { database, sweepsByItself: true });
+      here = await Testbed.start(kind, { database, purgesByTimer: true });
       const clock = new TestClock();
       clock.advanceSeconds(aheadSeconds);
-      there = await Testbed.start(kind, { database, clock, sweepsByItself: true });
+      there = await Testbed.start(kind, { database, clock, purgesByTimer: true });
     });
     after(async () => {
       await there.stop();
@@ -44,7 +44,7 @@ for (const kind of databaseKinds) {
       );
     const pass = (seconds: number) => [here, there].forEach(({ clock }) => clock.advanceSeconds(seconds));
     /** What timers do. */
-    const sweep = () => Promise.all([here.sweep(), there.sweep()]);
+    const sweep = () => Promise.all([here.purge(), there.purge()]);
     const isAccepted = async (bed: Testbed, { authToken }: LoginResponse) =>
       (await bed.query('{folder{name}}', authToken)).status === 200 &&
       (await bed.post('/login/verify', { authToken })).status === 204;
@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
     test('a node that has missed a key learns of it by the first token that it signed', async () => {
       const { id: next } = await rotate();
       pass(publishingSeconds);
-      await here.sweep();
+      await here.purge();
       const pair = await here.logIn();
       assert.equal(keyOf(pair), next);
       const start = performance.now();

@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { ApiClient, type Credentials } from '../api-client.ts';
+import { ApiClient, type Credentials } from '../support/api-client.ts';
 import type { Ask } from './estate.ts';
 
 export class EstateServer {
@@ -42,7 +42,7 @@ export class EstateServer {
   }
 
   readonly ask: Ask = (query, variables = {}, authToken = this.#authToken) =>
-    this.#client.ask(query, variables, authToken);
+    this.#client.query(query, variables, authToken);
 }
 
 async function nextMessage<T>(child: ChildProcess): Promise<T> {

@@ -5,15 +5,15 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds, type DatabaseKind } from '../databases.ts';
+import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
 import { findEstate, letterOrders, plantEstate, type Ask, type Estate } from './estate.ts';
 import { noteStatistics, planOf } from './plans.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
 import { shapeEstate } from './tree-shape.ts';
-import { PeopleBed } from '../people/people-bed.ts';
+import { PeopleTestbed } from '../people/people-testbed.ts';
 
 interface Planted {
-  readonly people: PeopleBed;
+  readonly people: PeopleTestbed;
   readonly estate: Estate;
   /** The administrator's auth token, and that of somebody with one grant. */
   readonly authTokens: readonly string[];
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     before(async () => {
       small = await plant(kind, 1_000);
       large = await plant(kind, 20_000);
-      await noteStatistics(kind, large.people.bed.database.url);
+      await noteStatistics(kind, large.people.testbed.database.url);
     });
     after(async () => {
       await small.people.stop();
@@ -48,7 +48,7 @@ for (const kind of databaseKinds) {
           assert.deepEqual(shapeOf(answer), shapeOf(expected.answer));
           assert.deepEqual(statements, expected.statements);
           for (const statement of new Set(statements)) {
-            const { scans } = await planOf(kind, large.people.bed.database.url, statement);
+            const { scans } = await planOf(kind, large.people.testbed.database.url, statement);
             assert.deepEqual(scans, [], statement);
           }
         });
@@ -59,7 +59,7 @@ for (const kind of databaseKinds) {
       test(`are chosen for a page by ${order} from the index of that order, without sorting them`, async () => {
         const { statements } = await run(large, scenarios[place]!, 0);
         const choosing = statements.find((text) => /parent_id = (each\.value|\?)/.test(text))!;
-        const { choice } = await planOf(kind, large.people.bed.database.url, choosing);
+        const { choice } = await planOf(kind, large.people.testbed.database.url, choosing);
         assert.deepEqual(choice, [indexOfOrder[order]]);
       });
     }
@@ -68,19 +68,19 @@ for (const kind of databaseKinds) {
 
 async function plant(kind: DatabaseKind, size: number): Promise<Planted> {
   const statements: string[] = [];
-  const people = await PeopleBed.start(kind, { onStatement: (text) => statements.push(text) });
-  const ask: Ask = (query, variables) => people.ask(query, variables);
+  const people = await PeopleTestbed.start(kind, { onStatement: (text) => statements.push(text) });
+  const ask: Ask = (query, variables) => people.query(query, variables);
   const shape = shapeEstate(size);
   const id = await plantEstate(ask, shape);
   const estate = await findEstate(ask, id, shape);
   const person = await people.createUser();
-  await people.run('grantAccess', { folderId: id, userId: person.id, level: 'WRITE' }, 'folder{id}');
+  await people.mutate('grantAccess', { folderId: id, userId: person.id, level: 'WRITE' }, 'folder{id}');
   const { authToken } = await people.logIn(person);
   return { people, estate, authTokens: [people.authToken, authToken], statements };
 }
 
 async function run({ people, estate, authTokens, statements }: Planted, scenario: Scenario, viewer: number) {
-  const ask: Ask = (query, variables) => people.ask(query, variables, authTokens[viewer]);
+  const ask: Ask = (query, variables) => people.query(query, variables, authTokens[viewer]);
   statements.length = 0;
   const answer = await scenario.request(ask, estate, viewer);
   return { answer, statements: [...statements] };

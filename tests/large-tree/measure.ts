@@ -4,8 +4,8 @@
  */
 
 import { statSync } from 'node:fs';
-import { sqlite } from '../databases.ts';
-import { scriptOptions } from '../script-options.ts';
+import { sqlite } from '../support/databases.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { EstateServer } from './estate-server.ts';
 import { findEstate, importBatch, plantEstate, type Ask, type Estate } from './estate.ts';
 import { scenarios, type Scenario } from './scenarios.ts';
@@ -24,7 +24,7 @@ const mostRatio = 1.5;
 const requestsPerTurn = { query: 60, change: 20 };
 const warmUpTurns = 3;
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:tree -- [--folders 1000000] [--rounds 15]\n\nWhat requests cost on a large tree, and on one of a thousand folders.',
   ['folders', 'rounds'],
 );

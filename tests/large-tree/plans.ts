@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
-import { postgres, sqlite, type DatabaseKind } from '../databases.ts';
+import { postgres, sqlite, type DatabaseKind } from '../support/databases.ts';
 
 export interface Plan {
   /** What is read from end to end, although it may be long. */

@@ -1,21 +1,24 @@
-/** Operations whose client is gone, or has stopped them, before their turn came: none of their work is begun. */
+/**
+ * Operations whose client disconnects or cancels them while they wait in the queue. The server never starts
+ * them.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { GraphLimits } from '../../server/src/graph/graph.ts';
 import { Refusal } from '../../server/src/refusal.ts';
-import { databaseKinds } from '../databases.ts';
-import { MirrorBed, viewerOf } from './mirror-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { MirrorTestbed, createViewer } from './mirror-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`abandoned operations on ${kind.name}`, () => {
-    let bed: MirrorBed;
+    let testbed: MirrorTestbed;
     let userId: string;
     const statements: string[] = [];
     let onStatement: (text: string) => void = () => undefined;
 
     before(async () => {
-      bed = await MirrorBed.start(
+      testbed = await MirrorTestbed.start(
         kind,
         {},
         {
@@ -25,26 +28,26 @@ for (const kind of databaseKinds) {
           },
         },
       );
-      userId = await bed.administratorId();
-      await bed.run(userId, 'mutation{createFolder(input: {name: "there"}){folder{id}}}');
+      userId = await testbed.administratorId();
+      await testbed.run(userId, 'mutation{createFolder(input: {name: "there"}){folder{id}}}');
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
     beforeEach(() => {
       onStatement = () => undefined;
       statements.length = 0;
     });
 
     const folderNames = async () => {
-      const { data } = await bed.run<{ folder: { folders: { items: { name: string }[] } } }>(
+      const { data } = await testbed.run<{ folder: { folders: { items: { name: string }[] } } }>(
         userId,
         '{folder{folders{items{name}}}}',
       );
       return data!.folder.folders.items.map(({ name }) => name);
     };
     const open = async (query: string, limits: GraphLimits) =>
-      bed.graph.open({ query }, viewerOf(userId), limits);
-    /** Without work that waits, an operation is begun at once. */
-    const fillQueue = () => bed.graph.readInTurn(viewerOf(userId), () => undefined);
+      testbed.graph.open({ query }, createViewer(userId), limits);
+    /** An operation starts at once unless other work is queued. */
+    const fillQueue = () => testbed.graph.readInTurn(createViewer(userId), () => undefined);
     const isAbandoned = (error: unknown) => error instanceof Refusal && error.code === 'UNAVAILABLE';
 
     for (const [what, query, text] of [
@@ -53,17 +56,17 @@ for (const kind of databaseKinds) {
       ['long read', '{search(text: "there"){items{name}}}', /trigrams|like/],
       ['subscription', 'subscription{folderChanges{kind}}', /from folders/],
     ] as const) {
-      test(`a ${what} that waits is not begun when its signal is aborted`, async () => {
-        const stopping = new AbortController();
-        let begun = 0;
-        const limits = { signal: stopping.signal, mayBegin: () => void begun++ };
+      test(`does not start a queued ${what} after its signal is aborted`, async () => {
+        const controller = new AbortController();
+        let started = 0;
+        const limits = { signal: controller.signal, mayBegin: () => void started++ };
         const turn = fillQueue();
         const abandoned = Array.from({ length: 20 }, () => open(query, limits));
-        stopping.abort();
+        controller.abort();
         const settled = await Promise.allSettled(abandoned);
         assert.ok(settled.every((each) => each.status === 'rejected' && isAbandoned(each.reason)));
         await turn;
-        assert.equal(begun, 0);
+        assert.equal(started, 0);
         assert.deepEqual(
           statements.filter((statement) => text.test(statement)),
           [],
@@ -72,25 +75,25 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('a mutation whose transaction has begun completes it, and begins no other', async () => {
-      const stopping = new AbortController();
+    test('finishes the current transaction of an aborted mutation, and starts no other', async () => {
+      const controller = new AbortController();
       const query =
         'mutation{a: createFolder(input: {name: "first"}){folder{id}} b: createFolder(input: {name: "second"}){folder{id}}}';
       onStatement = (text) => {
-        if (/insert into folders/.test(text)) stopping.abort();
+        if (/insert into folders/.test(text)) controller.abort();
       };
-      const result = await open(query, { signal: stopping.signal });
+      const result = await open(query, { signal: controller.signal });
       assert.match((result as { text: string }).text, /UNAVAILABLE/);
       assert.equal(statements.filter((statement) => /insert into folders/.test(statement)).length, 1);
       assert.deepEqual(await folderNames(), ['first', 'there']);
     });
 
-    test('a response of a subscription is not computed when it is stopped while it waits', async () => {
-      const stopping = new AbortController();
+    test('does not compute a subscription response that is cancelled while it waits', async () => {
+      const controller = new AbortController();
       const gate = Promise.withResolvers<void>();
       let responses = 0;
       const stream = await open('subscription{folderChanges{kind folder{name}}}', {
-        signal: stopping.signal,
+        signal: controller.signal,
         whenRoom: async (respond) => {
           responses++;
           await gate.promise;
@@ -99,10 +102,10 @@ for (const kind of databaseKinds) {
       });
       assert.ok('next' in stream);
       const next = stream.next();
-      await bed.run(userId, 'mutation{createFolder(input: {name: "told"}){folder{id}}}');
+      await testbed.run(userId, 'mutation{createFolder(input: {name: "changed"}){folder{id}}}');
       while (responses === 0) await new Promise(setImmediate);
       statements.length = 0;
-      stopping.abort();
+      controller.abort();
       gate.resolve();
       await assert.rejects(async () => next, isAbandoned);
       assert.deepEqual(

@@ -5,8 +5,8 @@ export interface StreamedEvent {
   readonly data: unknown;
 }
 
-/** Nothing takes so long; but a machine may be busy with something else. */
-const patienceMs = 60_000;
+/** Generous, because the test machine may be busy. */
+const timeoutMs = 60_000;
 
 export class EventClient {
   readonly response: Response;
@@ -14,9 +14,9 @@ export class EventClient {
   readonly #abort: AbortController;
   readonly #decoder = new TextDecoder();
   #text = '';
-  /** Comments are counted, not told. */
+  /** The number of heartbeat comments received. */
   comments = 0;
-  /** Where to go on, if the server has said so at the end. */
+  /** The cursor to resume from, if the server sent one at the end of the stream. */
   cursor: string | undefined;
 
   static async open(url: string, body: unknown, headers: Record<string, string> = {}): Promise<EventClient> {
@@ -36,7 +36,7 @@ export class EventClient {
     this.#abort = abort;
   }
 
-  /** Undefined when the stream has ended. */
+  /** Returns undefined after the end of the stream. */
   async next(): Promise<StreamedEvent | undefined> {
     for (;;) {
       const end = this.#text.indexOf('\n\n');
@@ -54,22 +54,22 @@ export class EventClient {
     }
   }
 
-  async rest(): Promise<StreamedEvent[]> {
+  async readRest(): Promise<StreamedEvent[]> {
     const events: StreamedEvent[] = [];
     for (let event = await this.next(); event; event = await this.next()) events.push(event);
     return events;
   }
 
-  leave(): void {
+  disconnect(): void {
     this.#abort.abort();
   }
 
   #read() {
     let timer: NodeJS.Timeout;
-    const patience = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('No event came.')), patienceMs);
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('No event came.')), timeoutMs);
     });
-    return Promise.race([this.#reader.read(), patience]).finally(() => clearTimeout(timer));
+    return Promise.race([this.#reader.read(), timeout]).finally(() => clearTimeout(timer));
   }
 }
 

@@ -1,11 +1,14 @@
-/** Event streams whose reader is slow, goes away, or is there when something ends: with a staged graph. */
+/**
+ * Event streams with a slow reader, with a client that disconnects, and during the stop of the service. The
+ * graph is a stub.
+ */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Refusal } from '../../server/src/refusal.ts';
 import { EventClient } from './event-client.ts';
-import { eventually } from '../eventually.ts';
-import { StagedApp, StagedStream } from './staged-app.ts';
+import { eventually } from '../support/eventually.ts';
+import { StubApp, StubStream } from './stub-app.ts';
 
 const complete = { event: 'complete', data: '' };
 const cannotBeWritten = () => {
@@ -13,73 +16,73 @@ const cannotBeWritten = () => {
 };
 const large = 'x'.repeat(256 * 1024);
 
-async function start(): Promise<{ app: StagedApp; stream: StagedStream; open: () => Promise<EventClient> }> {
-  const app = await StagedApp.start();
-  const stream = new StagedStream();
+async function start(): Promise<{ app: StubApp; stream: StubStream; open: () => Promise<EventClient> }> {
+  const app = await StubApp.start();
+  const stream = new StubStream();
   app.open = () => stream;
   const authorization = `Bearer ${app.token('ann')}`;
   return { app, stream, open: () => EventClient.open(app.url, { query: 'x' }, { authorization }) };
 }
 
 describe('an event stream', () => {
-  test('begins at once, before there is anything to tell', async () => {
+  test('starts before the first event is available', async () => {
     const { app, stream, open } = await start();
     const client = await open();
     assert.equal(client.response.status, 200);
-    stream.give(1);
+    stream.push(1);
     assert.deepEqual(await client.next(), { event: 'next', data: { data: 1 } });
     stream.end();
-    assert.deepEqual(await client.rest(), [complete]);
+    assert.deepEqual(await client.readRest(), [complete]);
     await app.stop();
   });
 
-  test('is kept alive by comments, among which nothing is lost', async () => {
+  test('sends heartbeat comments without losing events', async () => {
     const { app, stream, open } = await start();
     const client = await open();
-    const events = client.rest();
+    const events = client.readRest();
     await eventually(() => client.comments >= 5, 'comments come');
-    stream.give(1, 2, 3);
+    stream.push(1, 2, 3);
     stream.end();
     assert.equal((await events).length, 4);
-    assert.equal(stream.asked, 4, 'a comment does not ask for another answer');
+    assert.equal(stream.nextCalls, 4, 'a comment does not request another response');
     await app.stop();
   });
 
-  test('asks for the next answer only when the last was taken, and loses nothing', async () => {
+  test('requests the next response only after the client has read the last one, and loses nothing', async () => {
     const { app, stream, open } = await start();
     const count = 200;
-    for (let number = 0; number < count; number++) stream.give({ number, large });
+    for (let number = 0; number < count; number++) stream.push({ number, large });
     const client = await open();
     let [last, same] = [0, 0];
     await eventually(() => {
-      same = stream.asked === last ? same + 1 : 0;
-      last = stream.asked;
+      same = stream.nextCalls === last ? same + 1 : 0;
+      last = stream.nextCalls;
       return same === 40;
     }, 'it stops asking');
-    assert.ok(last < count / 2, `${last} answers were made for nobody`);
+    assert.ok(last < count / 2, `${last} responses were computed and not read`);
     for (let number = 0; number < count; number++) {
       const { data } = (await client.next())!.data as { data: { number: number } };
       assert.equal(data.number, number);
     }
-    client.leave();
+    client.disconnect();
     await app.stop();
   });
 
-  test('ends its subscription when the client goes away', async () => {
+  test('ends its subscription when the client disconnects', async () => {
     const { app, stream, open } = await start();
     const client = await open();
-    await eventually(() => stream.asked === 1, 'it runs');
-    client.leave();
-    await eventually(() => stream.isOver, 'the stream ends');
+    await eventually(() => stream.nextCalls === 1, 'it runs');
+    client.disconnect();
+    await eventually(() => stream.hasEnded, 'the stream ends');
     await app.stop();
   });
 
-  test('ends its subscription when the client went away before it began', async () => {
+  test('ends its subscription when the client disconnects before the subscription starts', async () => {
     const { app, stream } = await start();
-    const { promise, resolve } = Promise.withResolvers<StagedStream>();
-    let isAsked = false;
+    const { promise, resolve } = Promise.withResolvers<StubStream>();
+    let isOpened = false;
     app.open = () => {
-      isAsked = true;
+      isOpened = true;
       return promise;
     };
     const abort = new AbortController();
@@ -90,50 +93,50 @@ describe('an event stream', () => {
     };
     const body = '{"query":"x"}';
     const request = fetch(`${app.url}/graphql`, { method: 'POST', headers, body, signal: abort.signal });
-    await eventually(() => isAsked, 'it is asked for');
+    await eventually(() => isOpened, 'it is opened');
     abort.abort();
     await assert.rejects(request);
     resolve(stream);
-    await eventually(() => stream.isOver, 'the stream ends');
+    await eventually(() => stream.hasEnded, 'the stream ends');
     await app.stop();
   });
 
-  test('that fails in the middle tells the code of a refusal, and of a bug nothing but that', async () => {
-    for (const [error, shown] of [
+  test('reports a refusal in mid-stream with its code, and a bug only as INTERNAL', async () => {
+    for (const [error, expected] of [
       [new Refusal('NOT_FOUND', 'Gone.'), { message: 'Gone.', code: 'NOT_FOUND' }],
       [new Error('secret'), { message: 'The service failed.', code: 'INTERNAL' }],
       [undefined, { message: 'The service failed.', code: 'INTERNAL' }],
     ] as const) {
       const { app, stream, open } = await start();
       const client = await open();
-      stream.give(1);
+      stream.push(1);
       await client.next();
       if (error) stream.fail(error);
-      else stream.give({ toJSON: cannotBeWritten });
-      const { message, code } = shown;
+      else stream.push({ toJSON: cannotBeWritten });
+      const { message, code } = expected;
       const data = { errors: [{ message, extensions: { code } }] };
-      assert.deepEqual(await client.rest(), [{ event: 'next', data }, complete]);
+      assert.deepEqual(await client.readRest(), [{ event: 'next', data }, complete]);
       assert.equal(app.logLines.join('').includes('secret'), code === 'INTERNAL');
       await app.stop();
     }
   });
 
-  test('ends without being complete when the service stops, so that clients come back', async () => {
+  test('ends without a complete event when the service stops, so that clients reconnect', async () => {
     const { app, stream, open } = await start();
     const client = await open();
-    stream.give(1);
+    stream.push(1);
     await client.next();
     await app.stop();
-    assert.deepEqual(await client.rest(), []);
-    assert.ok(stream.isOver);
+    assert.deepEqual(await client.readRest(), []);
+    assert.ok(stream.hasEnded);
   });
 
-  test('does not keep the service from stopping when its client does not read', async () => {
+  test('does not delay the stop of the service when its client does not read', async () => {
     const { app, stream, open } = await start();
-    for (let number = 0; number < 200; number++) stream.give(large);
+    for (let number = 0; number < 200; number++) stream.push(large);
     const client = await open();
-    await eventually(() => stream.asked > 3, 'it runs');
+    await eventually(() => stream.nextCalls > 3, 'it runs');
     await app.stop();
-    client.leave();
+    client.disconnect();
   });
 });

@@ -1,9 +1,9 @@
-/** The subscription `folderChanges`: what a viewer is told, case by case. `mirror.test.ts` tries all of them at random. */
+/** The subscription `folderChanges`, case by case. `mirror.test.ts` tests random combinations. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { SocketClient, type Frame } from './socket-client.ts';
 
 interface Change {
@@ -20,7 +20,7 @@ interface Change {
 const subscription = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
   kind folderId cursor folder{name accessLevel} oldParent{id} newParent{id} folderCount at}}`;
 
-/** Somebody who listens. What was to come and did not would leave the end mark alone. */
+/** A subscriber that reads up to a marker folder, so that it detects a missing event without waiting. */
 class Listener {
   readonly #client: SocketClient;
   readonly #mark: () => Promise<string>;
@@ -38,7 +38,7 @@ class Listener {
     return data!.folderChanges;
   }
 
-  /** All that has happened until now. */
+  /** Creates a marker folder and returns all changes before it. */
   async all(): Promise<Change[]> {
     const markId = await this.#mark();
     const changes: Change[] = [];
@@ -60,13 +60,13 @@ class Listener {
 
 for (const kind of databaseKinds) {
   describe(`folderChanges on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let rootId: string;
     let marks: string;
     const opened: SocketClient[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind, { settings: { MAX_BACKLOG: '100' } });
+      tree = await TreeTestbed.start(kind, { settings: { MAX_BACKLOG: '100' } });
       rootId = await tree.idOf('/');
       marks = await tree.create('Marks');
     });
@@ -76,29 +76,29 @@ for (const kind of databaseKinds) {
     });
 
     const connect = async (authToken = tree.authToken) => {
-      const client = await SocketClient.connect(tree.bed.url, authToken);
+      const client = await SocketClient.connect(tree.testbed.url, authToken);
       opened.push(client);
       return client;
     };
-    const cursorNow = async (authToken?: string) =>
-      (await tree.ask<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
+    const readCursor = async (authToken?: string) =>
+      (await tree.query<{ cursor: string }>('{cursor}', {}, authToken)).cursor;
     let markCount = 0;
 
-    /** Listens from now on. Marks are made below `markParent`, which the listener must see. */
+    /** Subscribes from now on. Marker folders are created below `markParent`, which the listener must see. */
     const listen = async (
       variables: { under?: string; after?: string } = {},
       { authToken = tree.authToken, markParent = marks }: { authToken?: string; markParent?: string } = {},
     ) => {
       const client = await connect(authToken);
-      const from = variables.after ?? (await cursorNow(authToken));
+      const from = variables.after ?? (await readCursor(authToken));
       client.start('1', subscription, { ...variables, after: from });
       return new Listener(client, () => tree.create(`mark ${++markCount}`, markParent));
     };
 
-    /** Somebody with these grants who also sees the marks. */
+    /** Creates a user with these grants who also sees the marker folders. */
     const person = async (levels: Record<string, string>) => tree.person({ [marks]: 'READ', ...levels });
 
-    test('tell each change once, with the folder as it is now', async () => {
+    test('reports each change once, with the current state of the folder', async () => {
       const listener = await listen();
       const id = await tree.create('Tree house');
       assert.deepEqual(
@@ -106,11 +106,11 @@ for (const kind of databaseKinds) {
         ['CREATE', id, { name: 'Tree house', accessLevel: 'MANAGE' }],
       );
       const other = await tree.create('Garden');
-      await tree.run('updateFolder', { id, title: 'High' });
+      await tree.mutate('updateFolder', { id, title: 'High' });
       await tree.move(id, other);
       await tree.import(['a/b', 'c'], id);
       await tree.delete(id);
-      await tree.run('restoreFolder', { id });
+      await tree.mutate('restoreFolder', { id });
       const changes = await listener.all();
       assert.deepEqual(
         changes.map((change) => [change.kind, change.folderId]),
@@ -127,19 +127,19 @@ for (const kind of databaseKinds) {
       assert.equal(changes[3]!.folderCount, 3);
     });
 
-    test('begin now without a cursor, and right after one with it', async () => {
-      const start = await cursorNow();
+    test('starts now without a cursor, and right after the cursor with one', async () => {
+      const start = await readCursor();
       const id = await tree.create('Before');
       const client = await connect();
       client.start('now', subscription);
       client.start('then', subscription, { after: start });
       const frame = await client.next();
       assert.equal(frame.id, 'then');
-      assert.equal(changeIn(frame).folderId, id);
+      assert.equal(readChange(frame).folderId, id);
       const next = await tree.create('After');
       const ids = [await client.next(), await client.next()].map((each) => [
         each.id,
-        changeIn(each).folderId,
+        readChange(each).folderId,
       ]);
       assert.deepEqual(ids.toSorted(), [
         ['now', next],
@@ -147,7 +147,7 @@ for (const kind of databaseKinds) {
       ]);
     });
 
-    test('a grant uncovers the topmost folder, with the passages to it; taking it away hides it again', async () => {
+    test('reveals the topmost folder and the passages to it after a grant, and hides them after its revocation', async () => {
       const [top, middle, deep] = (await tree.createChain(['Vault', 'Box', 'Ring'])) as [
         string,
         string,
@@ -155,59 +155,59 @@ for (const kind of databaseKinds) {
       ];
       const { id: userId, authToken } = await person({});
       const listener = await listen({}, { authToken });
-      await tree.run('grantAccess', { folderId: deep, userId, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId: deep, userId, level: 'READ' });
       const [uncovered, ...more] = await listener.all();
       assert.deepEqual(more, []);
       assert.deepEqual([uncovered!.kind, uncovered!.folderId], ['CREATE', top]);
       assert.deepEqual(uncovered!.folder, { name: 'Vault', accessLevel: 'NONE' });
-      await tree.run('grantAccess', { folderId: middle, userId, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId: middle, userId, level: 'READ' });
       assert.deepEqual(await listener.brief(), [['CREATE', middle]]);
-      await tree.run('grantAccess', { folderId: middle, userId, level: 'WRITE' });
+      await tree.mutate('grantAccess', { folderId: middle, userId, level: 'WRITE' });
       assert.deepEqual(await listener.brief(), [['UPDATE', middle]]);
-      await tree.run('revokeAccess', { folderId: middle, userId });
+      await tree.mutate('revokeAccess', { folderId: middle, userId });
       assert.deepEqual(await listener.brief(), [['CREATE', middle]]);
-      await tree.run('revokeAccess', { folderId: deep, userId });
+      await tree.mutate('revokeAccess', { folderId: deep, userId });
       assert.deepEqual(await listener.brief(), [['DELETE', top]]);
     });
 
-    test('a NONE inside what is read hides it, and groups and roles count like grants', async () => {
+    test('hides a folder with a NONE grant, and treats groups and the administrator role like grants', async () => {
       const [top, inner] = (await tree.createChain(['Office', 'Safe'])) as [string, string];
       const { id: userId, authToken } = await person({ [top]: 'READ' });
       const listener = await listen({}, { authToken });
-      await tree.run('grantAccess', { folderId: inner, userId, level: 'NONE' });
+      await tree.mutate('grantAccess', { folderId: inner, userId, level: 'NONE' });
       assert.deepEqual(await listener.brief(), [['DELETE', inner]]);
-      const { group } = await tree.run<{ group: { id: string } }>(
+      const { group } = await tree.mutate<{ group: { id: string } }>(
         'createGroup',
         { name: 'Guards' },
         'group{id}',
       );
-      await tree.run('grantAccess', { folderId: inner, groupId: group.id, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId: inner, groupId: group.id, level: 'READ' });
       assert.deepEqual(await listener.brief(), []);
-      await tree.run('addToGroup', { groupId: group.id, userIds: [userId] });
+      await tree.mutate('addToGroup', { groupId: group.id, userIds: [userId] });
       assert.deepEqual(await listener.brief(), [['CREATE', inner]]);
-      await tree.run('deleteGroup', { id: group.id });
+      await tree.mutate('deleteGroup', { id: group.id });
       assert.deepEqual(await listener.brief(), [['DELETE', inner]]);
-      await tree.run('updateUser', { id: userId, isAdministrator: true });
+      await tree.mutate('updateUser', { id: userId, isAdministrator: true });
       assert.deepEqual(await listener.brief(), [['CREATE', rootId]]);
-      await tree.run('updateUser', { id: userId, isAdministrator: false });
+      await tree.mutate('updateUser', { id: userId, isAdministrator: false });
       assert.deepEqual(await listener.brief(), [['CREATE', rootId]]);
     });
 
-    test('a move into or out of what the viewer sees is a create or a delete', async () => {
+    test('reports a move into or out of the visible folders as a create or a delete', async () => {
       const [open, closed] = [await tree.create('Open'), await tree.create('Closed')];
       const { authToken } = await person({ [open]: 'READ' });
       const id = await tree.create('Parcel', closed);
       const listener = await listen({}, { authToken });
       await tree.move(id, open);
       await tree.move(id, closed);
-      await tree.run('updateFolder', { id, title: 'Unseen' });
+      await tree.mutate('updateFolder', { id, title: 'Unseen' });
       assert.deepEqual(await listener.brief(), [
         ['CREATE', id],
         ['DELETE', id],
       ]);
     });
 
-    test('a folder with the viewer’s only grant inside that is deleted takes its passages along, and brings them back', async () => {
+    test('removes the passages with a deleted folder that holds the only grant of the viewer, and restores them', async () => {
       const [top, middle, deep] = (await tree.createChain(['Hut', 'Room', 'Shelf'])) as [
         string,
         string,
@@ -219,12 +219,12 @@ for (const kind of databaseKinds) {
       const gone = await listener.brief();
       assert.ok(gone.some(([name, id]) => name === 'DELETE' && id === top));
       assert.ok(gone.every(([name]) => name === 'DELETE'));
-      await tree.run('restoreFolder', { id: middle });
+      await tree.mutate('restoreFolder', { id: middle });
       const back = await listener.brief();
       assert.deepEqual(back[0], ['CREATE', top]);
     });
 
-    test('under a folder: only what is inside; it goes and comes with those above it', async () => {
+    test('reports only changes inside the watched folder, and its removal and return with its ancestors', async () => {
       const [top, middle, watched] = (await tree.createChain(['Isle', 'Bay', 'Pier'])) as [
         string,
         string,
@@ -241,33 +241,33 @@ for (const kind of databaseKinds) {
         ['DELETE', boat],
       ]);
       await tree.delete(top);
-      await tree.run('restoreFolder', { id: top });
-      await tree.run('updateFolder', { id: watched, title: 'The pier' });
+      await tree.mutate('restoreFolder', { id: top });
+      await tree.mutate('updateFolder', { id: watched, title: 'The pier' });
       const changes = await listener.brief();
       assert.deepEqual(changes.at(-1), ['UPDATE', watched]);
-      const { type } = await refusedStart({ under: '00000000-0000-7000-8000-000000000000' });
+      const { type } = await startRefused({ under: '00000000-0000-7000-8000-000000000000' });
       assert.equal(type, 'error');
     });
 
-    test('of the watched folder tell that it may be used otherwise because of a move above, and not when that was', async () => {
+    test('reports a changed access level of the watched folder after a move of an ancestor, without a time', async () => {
       const [above, watched] = (await tree.createChain(['Pond', 'Raft'])) as [string, string];
       const lake = await tree.create('Lake');
       const { authToken } = await person({ [rootId]: 'READ', [lake]: 'WRITE' });
       const listener = await listen({ under: watched }, { authToken, markParent: watched });
       await tree.move(above, lake);
-      await tree.run('updateFolder', { id: watched, title: 'The raft' });
-      const told = await listener.all();
+      await tree.mutate('updateFolder', { id: watched, title: 'The raft' });
+      const changes = await listener.all();
       assert.deepEqual(
-        told.map(({ kind: name, folderId, at }) => [name, folderId, at !== null]),
+        changes.map(({ kind: name, folderId, at }) => [name, folderId, at !== null]),
         [
           ['UPDATE', watched, false],
           ['UPDATE', watched, true],
         ],
       );
-      assert.equal(told[0]!.folder!.accessLevel, 'WRITE');
+      assert.equal(changes[0]!.folder!.accessLevel, 'WRITE');
     });
 
-    test('what the viewer does not see cannot be watched; what is no cursor is refused', async () => {
+    test('rejects a folder that the viewer does not see, and an invalid cursor', async () => {
       const closed = await tree.create('Sealed');
       const { authToken } = await person({});
       for (const [variables, code] of [
@@ -275,50 +275,50 @@ for (const kind of databaseKinds) {
         [{ after: 'nonsense' }, 'BAD_INPUT'],
         [{ after: '' }, 'BAD_INPUT'],
       ] as const) {
-        const { type, payload } = await refusedStart(variables, authToken);
+        const { type, payload } = await startRefused(variables, authToken);
         assert.equal(type, 'error');
         const [error] = payload as unknown as { extensions: { code: string } }[];
         assert.equal(error!.extensions.code, code);
       }
     });
 
-    const refusedStart = async (variables: Record<string, string>, authToken?: string): Promise<Frame> => {
+    const startRefused = async (variables: Record<string, string>, authToken?: string): Promise<Frame> => {
       const client = await connect(authToken);
       client.start('1', subscription, variables);
       return client.next();
     };
 
-    test('whose access was changed while they were away is told to read anew, and then goes on', async () => {
+    test('sends RESYNC to a viewer whose access changed while disconnected, and then continues', async () => {
       const id = await tree.create('Away');
       const { id: userId, authToken } = await person({ [id]: 'READ' });
-      const start = await cursorNow(authToken);
-      await tree.run('grantAccess', { folderId: id, userId, level: 'NONE' });
+      const start = await readCursor(authToken);
+      await tree.mutate('grantAccess', { folderId: id, userId, level: 'NONE' });
       const listener = await listen({ after: start }, { authToken });
       const { kind: first, cursor } = await listener.next();
       assert.equal(first, 'RESYNC');
-      assert.equal(cursor, await cursorNow(authToken));
-      await tree.run('grantAccess', { folderId: id, userId, level: 'READ' });
+      assert.equal(cursor, await readCursor(authToken));
+      await tree.mutate('grantAccess', { folderId: id, userId, level: 'READ' });
       assert.deepEqual(await listener.brief(), [['CREATE', id]]);
     });
 
-    test('who is too far behind is told to read anew, with the cursor from which it goes on', async () => {
-      const start = await cursorNow();
+    test('sends RESYNC, with the cursor to continue from, to a client that is too far behind', async () => {
+      const start = await readCursor();
       const parentId = await tree.create('Flood');
       for (let round = 0; round < 3; round++) {
         const mutations = Array.from(
           { length: 50 },
-          (_, place) =>
-            `m${place}: createFolder(input: {name: "${round} ${place}", parentId: "${parentId}"}){__typename}`,
+          (_, index) =>
+            `m${index}: createFolder(input: {name: "${round} ${index}", parentId: "${parentId}"}){__typename}`,
         );
-        await tree.ask(`mutation{${mutations.join(' ')}}`);
+        await tree.query(`mutation{${mutations.join(' ')}}`);
       }
       const listener = await listen({ after: start });
       const { kind: first, cursor } = await listener.next();
-      assert.deepEqual([first, cursor], ['RESYNC', await cursorNow()]);
+      assert.deepEqual([first, cursor], ['RESYNC', await readCursor()]);
       assert.deepEqual(await listener.brief(), []);
     });
 
-    test('a query on the same socket is answered in between', async () => {
+    test('answers a query on the same socket in between', async () => {
       const client = await connect();
       client.start('watch', subscription);
       client.start('ask', '{folder{name}}');
@@ -334,20 +334,20 @@ for (const kind of databaseKinds) {
         { name: 'By socket' },
       );
       const frames = [await client.next(), await client.next(), await client.next()];
-      const told = frames.find((frame) => frame.id === 'watch')!;
-      assert.equal(changeIn(told).folder?.name, 'By socket');
+      const changes = frames.find((frame) => frame.id === 'watch')!;
+      assert.equal(readChange(changes).folder?.name, 'By socket');
       const done = frames.find((frame) => frame.id === 'do' && frame.type === 'next')!;
       const { createFolder } = done.payload!['data'] as { createFolder: { cursor: string } };
-      assert.equal(createFolder.cursor, changeIn(told).cursor);
+      assert.equal(createFolder.cursor, readChange(changes).cursor);
     });
 
-    test('each change is answered within the budgets of a query', async () => {
+    test('rejects a subscription whose response exceeds the cost limit of a query', async () => {
       await tree.import(
-        Array.from({ length: 30 }, (_, place) => `Wide/${place}`),
+        Array.from({ length: 30 }, (_, index) => `Wide/${index}`),
         rootId,
       );
       const client = await connect();
-      const fields = Array.from({ length: 600 }, (_, place) => `f${place}: folderId`).join(' ');
+      const fields = Array.from({ length: 600 }, (_, index) => `f${index}: folderId`).join(' ');
       client.start('1', `subscription{folderChanges{${fields}}}`);
       const { type, payload } = await client.next();
       assert.equal(type, 'error');
@@ -357,6 +357,6 @@ for (const kind of databaseKinds) {
   });
 }
 
-function changeIn({ payload }: Frame): Change {
+function readChange({ payload }: Frame): Change {
   return (payload as unknown as { data: { folderChanges: Change } }).data.folderChanges;
 }

@@ -1,10 +1,10 @@
-/** The subscription `journal`: everything that is done, told to administrators as it is done. */
+/** The subscription `journal`, which sends every journal entry to administrators as it is written. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { eventually } from '../eventually.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { SocketClient, type Frame } from './socket-client.ts';
 
 interface Entry {
@@ -16,7 +16,7 @@ interface Entry {
   readonly user: { readonly username: string } | null;
 }
 
-interface Open {
+interface ActivityData {
   readonly server: { readonly activity: { readonly subscriptions: number } };
 }
 
@@ -26,27 +26,27 @@ const maxBacklog = 100;
 
 for (const kind of databaseKinds) {
   describe(`the subscription journal on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     const opened: SocketClient[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind, { settings: { MAX_BACKLOG: String(maxBacklog) } });
+      tree = await TreeTestbed.start(kind, { settings: { MAX_BACKLOG: String(maxBacklog) } });
     });
     after(async () => {
       await Promise.all(opened.map((client) => client.close()));
       await tree.stop();
     });
 
-    const cursorNow = async () => (await tree.ask<{ cursor: string }>('{cursor}')).cursor;
-    /** With a cursor of before: whatever happens from now on is told, however late it is heard. */
+    const readCursor = async () => (await tree.query<{ cursor: string }>('{cursor}')).cursor;
+    /** Uses a cursor from before the connection, so that no later entry is missed. */
     const listen = async (variables: Record<string, unknown> = {}, authToken = tree.authToken) => {
-      const after = variables['after'] ?? (await cursorNow());
-      const client = await SocketClient.connect(tree.bed.url, authToken);
+      const after = variables['after'] ?? (await readCursor());
+      const client = await SocketClient.connect(tree.testbed.url, authToken);
       opened.push(client);
       client.start('1', subscription, { ...variables, after });
       return client;
     };
-    const entryOf = ({ type, payload }: Frame): Entry => {
+    const readEntry = ({ type, payload }: Frame): Entry => {
       const { data, errors } = payload as { data?: { journal: Entry }; errors?: unknown };
       assert.equal(type, 'next', JSON.stringify(payload));
       assert.equal(errors, undefined, JSON.stringify(errors));
@@ -54,24 +54,24 @@ for (const kind of databaseKinds) {
     };
     const take = async (client: SocketClient, count: number) => {
       const entries: Entry[] = [];
-      while (entries.length < count) entries.push(entryOf(await client.next()));
+      while (entries.length < count) entries.push(readEntry(await client.next()));
       return entries;
     };
-    const codeOf = ({ type, payload }: Frame) => {
+    const readCode = ({ type, payload }: Frame) => {
       assert.equal(type, 'error', JSON.stringify(payload));
       return (payload as unknown as { extensions: { code: string } }[])[0]!.extensions.code;
     };
-    const newAdministrator = async () => {
+    const createAdministrator = async () => {
       const person = await tree.person({});
-      await tree.run('updateUser', { id: person.id, isAdministrator: true });
+      await tree.mutate('updateUser', { id: person.id, isAdministrator: true });
       return person;
     };
 
-    test('tells everything in order, with who did it and to what', async () => {
+    test('sends all entries in order, with their author and target', async () => {
       const client = await listen();
       const id = await tree.create('House');
       const ann = await tree.person({ [id]: 'READ' });
-      await tree.run('updateFolder', { id, title: 'The house' });
+      await tree.mutate('updateFolder', { id, title: 'The house' });
       const entries = await take(client, 4);
       assert.deepEqual(
         entries.map((entry) => [entry.kind, entry.by?.username, entry.folder?.name, entry.user?.username]),
@@ -91,17 +91,17 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await take(late, 2), entries.slice(2), 'from a cursor on, nothing is missed');
     });
 
-    test('tells only what fits the filter', async () => {
+    test('sends only entries that match the filter', async () => {
       const parentId = await tree.create('Garden');
       const client = await listen({
         filter: { folderId: parentId, kinds: ['UPDATE_FOLDER', 'DELETE_FOLDER'] },
       });
       await tree.create('Tree', parentId);
-      await tree.run('updateFolder', { id: parentId, title: 'The garden' });
-      const ann = await newAdministrator();
+      await tree.mutate('updateFolder', { id: parentId, title: 'The garden' });
+      const ann = await createAdministrator();
       const byAnn = await listen({ filter: { byId: ann.id } });
       await tree.create('Hidden from the filter');
-      await tree.run('createFolder', { name: 'Pond', parentId }, 'folder{id}', ann.authToken);
+      await tree.mutate('createFolder', { name: 'Pond', parentId }, 'folder{id}', ann.authToken);
       await tree.delete(parentId);
       assert.deepEqual(
         (await take(client, 2)).map((entry) => entry.kind),
@@ -109,41 +109,43 @@ for (const kind of databaseKinds) {
       );
       const [entry] = await take(byAnn, 1);
       assert.deepEqual([entry!.kind, entry!.by?.username], ['CREATE_FOLDER', ann.username]);
-      const nobody = await listen({ filter: { userId: 'nobody' } });
+      const unmatched = await listen({ filter: { userId: 'nobody' } });
       await tree.create('After all');
-      assert.deepEqual(nobody.unread, []);
+      assert.deepEqual(unmatched.unread, []);
     });
 
-    test('is for administrators, and ends for who is none any more', async () => {
+    test('rejects other users, and ends when the viewer is no longer an administrator', async () => {
       const { authToken } = await tree.person({});
-      assert.equal(codeOf(await (await listen({}, authToken)).next()), 'FORBIDDEN');
-      const ann = await newAdministrator();
+      assert.equal(readCode(await (await listen({}, authToken)).next()), 'FORBIDDEN');
+      const ann = await createAdministrator();
       const client = await listen({ filter: { kinds: ['CREATE_FOLDER'] } }, ann.authToken);
       await tree.create('Seen');
       assert.equal((await take(client, 1))[0]!.folder?.name, 'Seen');
-      await tree.run('updateUser', { id: ann.id, isAdministrator: false });
-      await tree.create('Not seen any more');
-      assert.equal(codeOf(await client.next()), 'FORBIDDEN');
+      await tree.mutate('updateUser', { id: ann.id, isAdministrator: false });
+      await tree.create('No longer seen');
+      assert.equal(readCode(await client.next()), 'FORBIDDEN');
       assert.deepEqual(client.unread, []);
     });
 
-    test('a cursor after which not everything can be told is refused, and what is none', async () => {
-      const old = await cursorNow();
-      await tree.import(Array.from({ length: 3 }, (_, place) => `imported ${place}`));
+    test('rejects a cursor that is too old, and an invalid one', async () => {
+      const old = await readCursor();
+      await tree.import(Array.from({ length: 3 }, (_, index) => `imported ${index}`));
       assert.equal((await take(await listen({ after: old }), 1))[0]!.kind, 'IMPORT_FOLDERS');
-      const one = (place: number) => `e${place}: createFolder(input: {name: "entry ${place}"}){cursor}`;
+      const one = (index: number) => `e${index}: createFolder(input: {name: "entry ${index}"}){cursor}`;
       for (const start of [0, 26, 52, 78]) {
-        await tree.ask(`mutation{${Array.from({ length: 26 }, (_, place) => one(start + place)).join(' ')}}`);
+        await tree.query(
+          `mutation{${Array.from({ length: 26 }, (_, index) => one(start + index)).join(' ')}}`,
+        );
       }
-      assert.equal(codeOf(await (await listen({ after: old })).next()), 'NOT_FOUND');
-      assert.equal(codeOf(await (await listen({ after: 'rubbish' })).next()), 'BAD_INPUT');
+      assert.equal(readCode(await (await listen({ after: old })).next()), 'NOT_FOUND');
+      assert.equal(readCode(await (await listen({ after: 'rubbish' })).next()), 'BAD_INPUT');
     });
 
-    test('without a cursor it begins now', async () => {
+    test('starts now without a cursor', async () => {
       const count = async () =>
-        (await tree.ask<Open>('{server{activity{subscriptions}}}')).server.activity.subscriptions;
+        (await tree.query<ActivityData>('{server{activity{subscriptions}}}')).server.activity.subscriptions;
       const before = await count();
-      const client = await SocketClient.connect(tree.bed.url, tree.authToken);
+      const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
       opened.push(client);
       client.start('1', subscription);
       await eventually(async () => (await count()) === before + 1, 'the subscription has begun');

@@ -1,23 +1,25 @@
-/** How much one user may have open, and that nobody gets more by never closing. */
+/**
+ * The number of connections that one user may have open. A client cannot exceed it by never closing its end.
+ */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { PeopleBed } from '../people/people-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { PeopleTestbed } from '../people/people-testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
 for (const kind of databaseKinds) {
   describe(`limits of connections on ${kind.name}`, () => {
-    let people: PeopleBed;
+    let people: PeopleTestbed;
     before(async () => {
-      people = await PeopleBed.start(kind, { settings: { MAX_CONNECTIONS: '3' } });
+      people = await PeopleTestbed.start(kind, { settings: { MAX_CONNECTIONS: '3' } });
     });
     after(() => people.stop());
 
     const stream = (authToken: string, signal: AbortSignal) =>
-      fetch(`${people.bed.url}/graphql`, {
+      fetch(`${people.testbed.url}/graphql`, {
         method: 'POST',
         signal,
         headers: {
@@ -29,24 +31,24 @@ for (const kind of databaseKinds) {
       });
 
     for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
-      test(`a user has so many sockets of ${protocol} and no more; another user has their own`, async () => {
+      test(`limits the number of ${protocol} sockets of a user, and not those of other users`, async () => {
         const person = await people.createUser();
         const { authToken } = await people.logIn(person);
-        const open = () => SocketClient.connect(people.bed.url, authToken, { protocols: [protocol] });
+        const open = () => SocketClient.connect(people.testbed.url, authToken, { protocols: [protocol] });
         const sockets = [await open(), await open(), await open()];
-        const fourth = await SocketClient.open(people.bed.url, { protocols: [protocol] });
+        const fourth = await SocketClient.open(people.testbed.url, { protocols: [protocol] });
         fourth.init(authToken);
         const { code, reason } = await fourth.closed();
         assert.equal(code, 1013);
         assert.match(reason, /3 connections/);
-        const other = await SocketClient.connect(people.bed.url, people.authToken);
+        const other = await SocketClient.connect(people.testbed.url, people.authToken);
         await sockets.pop()!.close();
         sockets.push(await open());
         await Promise.all([...sockets, other].map((socket) => socket.close()));
       });
     }
 
-    test('event streams count, too, and are refused with 503', async () => {
+    test('counts event streams as connections, and rejects further ones with 503', async () => {
       const person = await people.createUser();
       const { authToken } = await people.logIn(person);
       const ends = [new AbortController(), new AbortController(), new AbortController()];
@@ -55,13 +57,13 @@ for (const kind of databaseKinds) {
       assert.equal(refused.status, 503);
       assert.ok(refused.headers.get('retry-after'));
       assert.match(await refused.text(), /UNAVAILABLE/);
-      // Queries need no place.
-      assert.equal((await people.bed.query('{__typename}', authToken)).status, 200);
+      // Queries do not count as connections.
+      assert.equal((await people.testbed.query('{__typename}', authToken)).status, 200);
       ends.forEach((end) => end.abort());
     });
 
-    test('an upgrade that cannot be read is answered, and its connection ended even if the client keeps it open', async () => {
-      const { hostname, port } = new URL(people.bed.url);
+    test('answers an invalid upgrade request and closes the connection, even if the client keeps it open', async () => {
+      const { hostname, port } = new URL(people.testbed.url);
       const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
       socket.write(
         [
@@ -79,7 +81,7 @@ for (const kind of databaseKinds) {
       socket.on('data', (data: Buffer) => (answer += data.toString()));
       await once(socket, 'end');
       assert.match(answer, /^HTTP\/1\.1 400 /);
-      // Nobody is at the other end any more: writing breaks it.
+      // The server has closed its end, so a write fails.
       const writing = setInterval(() => socket.write('still here'), 10);
       const error = await new Promise<NodeJS.ErrnoException>((resolve) => socket.on('error', resolve));
       clearInterval(writing);

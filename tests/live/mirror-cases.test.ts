@@ -1,37 +1,37 @@
-/** What mirrors once differed in, or were told too much of, each by itself. */
+/** Regression tests: cases in which a mirror once differed from a fresh read, or received too much. */
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createAccessBook, type AccessBook } from '../../server/src/access/access-book.ts';
+import { createAccessCache, type AccessCache } from '../../server/src/access/access-cache.ts';
 import type { Database, Reader } from '../../server/src/database/database.ts';
 import type { GraphOptions } from '../../server/src/graph/graph.ts';
-import { databaseKinds } from '../databases.ts';
-import { mutation } from '../graph-bed.ts';
-import { MirrorBed } from './mirror-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { mutation } from '../support/graph-testbed.ts';
+import { MirrorTestbed } from './mirror-testbed.ts';
 import { Watcher, type Pace } from './mirror-watcher.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
 for (const kind of databaseKinds) {
   describe(`a mirror on ${kind.name}`, () => {
-    let bed: MirrorBed;
+    let testbed: MirrorTestbed;
     let adminId: string;
     let watchers: Watcher[];
     let people: number;
 
     beforeEach(async () => {
-      bed = await MirrorBed.start(kind);
-      adminId = await bed.administratorId();
+      testbed = await MirrorTestbed.start(kind);
+      adminId = await testbed.administratorId();
       watchers = [];
       people = 0;
     });
     afterEach(async () => {
-      for (const watcher of watchers) await watcher.cut();
-      await bed.stop();
+      for (const watcher of watchers) await watcher.disconnect();
+      await testbed.stop();
     });
 
     const ask = async <Data>(userId: string, query: string, variables: Variables) => {
-      const { data, errors } = await bed.run<Data>(userId, query, variables);
+      const { data, errors } = await testbed.run<Data>(userId, query, variables);
       assert.equal(errors, undefined, JSON.stringify(errors));
       return data!;
     };
@@ -42,7 +42,7 @@ for (const kind of databaseKinds) {
     const move = (id: string, parentId: string) => run('moveFolder', { id, parentId });
     const remove = (id: string) => run('deleteFolder', { id, recursive: true });
 
-    const person = async (levels: Readonly<Record<string, string>>) => {
+    const createPerson = async (levels: Readonly<Record<string, string>>) => {
       const input = { username: `person ${++people}`, password: `walnut cabin ${people}` };
       const { user } = await run<{ user: { id: string } }>('createUser', input, 'user{id}');
       for (const [folderId, level] of Object.entries(levels)) {
@@ -57,13 +57,13 @@ for (const kind of databaseKinds) {
         pace = 'prompt',
         under,
         services,
-      }: { pace?: Pace; under?: string; services?: (given: GraphOptions) => GraphOptions } = {},
+      }: { pace?: Pace; under?: string; services?: (base: GraphOptions) => GraphOptions } = {},
     ) => {
       const watcher = new Watcher({
         name: 'mirror',
         pace,
         userId,
-        source: bed.openSource(services),
+        source: testbed.openSource(services),
         ask: (query, variables) => ask(userId, query, variables),
         onChange: () => undefined,
       });
@@ -71,70 +71,72 @@ for (const kind of databaseKinds) {
       await watcher.open(under);
       return watcher;
     };
-    /** What it was told, when it has caught up and has what a fresh read shows. */
-    const told = async (watcher: Watcher) => {
-      await bed.place();
+    /** Waits until the mirror has caught up and equals a fresh read, and returns the changes received. */
+    const catchUp = async (watcher: Watcher) => {
+      await testbed.awaitFeed();
       await watcher.check();
-      return watcher.told.map(({ kind: name, folderId }) => [name, folderId]);
+      return watcher.received.map(({ kind: name, folderId }) => [name, folderId]);
     };
 
-    test('is not told of a hidden folder that is deleted or restored, by itself or with one above', async () => {
+    test('receives nothing about a hidden folder that is deleted or restored, alone or with an ancestor', async () => {
       const top = await create('top');
       const middle = await create('middle', top);
       const hidden = await create('hidden', middle);
-      const mirror = await watch(await person({ [top]: 'READ', [hidden]: 'NONE' }));
+      const mirror = await watch(await createPerson({ [top]: 'READ', [hidden]: 'NONE' }));
       await remove(hidden);
-      assert.deepEqual(await told(mirror), []);
+      assert.deepEqual(await catchUp(mirror), []);
       await run('restoreFolder', { id: hidden });
-      assert.deepEqual(await told(mirror), []);
+      assert.deepEqual(await catchUp(mirror), []);
       await remove(middle);
-      await told(mirror);
+      await catchUp(mirror);
       await run('restoreFolder', { id: middle });
-      assert.deepEqual(await told(mirror), [
+      assert.deepEqual(await catchUp(mirror), [
         ['DELETE', middle],
         ['CREATE', middle],
       ]);
     });
 
-    test('gets a folder anew that is moved out of what was only a passage to it', async () => {
+    test('receives a CREATE for a folder that is moved away from a passage', async () => {
       const [from, to] = [await create('from'), await create('to')];
       const moved = await create('moved', from);
       const inside = await create('inside', moved);
-      const mirror = await watch(await person({ [inside]: 'READ', [await create('other', to)]: 'READ' }));
+      const mirror = await watch(
+        await createPerson({ [inside]: 'READ', [await create('other', to)]: 'READ' }),
+      );
       await move(moved, to);
-      assert.deepEqual(await told(mirror), [
+      assert.deepEqual(await catchUp(mirror), [
         ['DELETE', from],
         ['CREATE', moved],
       ]);
     });
 
-    test('of a folder inside one that was out of sight meanwhile gets it anew, be it there or away', async () => {
+    test('receives DELETE and CREATE for a watched folder that was out of sight meanwhile, connected or not', async () => {
       const [top, hidden] = [await create('top'), await create('hidden')];
       const under = await create('under', top);
       const inside = await create('inside', under);
       const { folder } = await ask<{ folder: { id: string } }>(adminId, '{folder{id}}', {});
-      const userId = await person({ [folder.id]: 'READ', [hidden]: 'NONE' });
+      const userId = await createPerson({ [folder.id]: 'READ', [hidden]: 'NONE' });
       const [prompt, slow, away] = [
         await watch(userId, { under }),
         await watch(userId, { under, pace: 'slow' }),
         await watch(userId, { under }),
       ];
       await run('updateFolder', { id: inside, title: 'first' });
-      await told(prompt);
-      await told(away);
-      await away.cut();
+      await catchUp(prompt);
+      await catchUp(away);
+      await away.disconnect();
       const { cursor } = await ask<{ cursor: string }>(userId, '{cursor}', {});
       await move(top, hidden);
-      await told(prompt);
+      await catchUp(prompt);
       await run('updateFolder', { id: inside, title: 'unseen' });
       await move(top, folder.id);
-      await away.comeBack();
+      await away.reconnect();
       const expected = [
         ['UPDATE', inside],
         ['DELETE', under],
         ['CREATE', under],
       ];
-      for (const mirror of [prompt, slow, away]) assert.deepEqual(await told(mirror), expected);
+      for (const mirror of [prompt, slow, away]) assert.deepEqual(await catchUp(mirror), expected);
       const query =
         'query($after: String, $under: ID){changes(after: $after, under: $under){items{kind folderId}}}';
       const { changes } = await ask<{ changes: { items: { kind: string; folderId: string }[] } }>(
@@ -151,42 +153,45 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('of a folder inside one that is moved to where more or less may be done is told so', async () => {
+    test('receives an UPDATE when a move of an ancestor changes the access level of the watched folder', async () => {
       const [read, write, passage] = [await create('read'), await create('write'), await create('passage')];
       const top = await create('top', read);
       const under = await create('under', top);
       const granted = await create('granted', under);
       await create('ungranted', under);
-      const mirror = await watch(await person({ [read]: 'READ', [write]: 'WRITE', [granted]: 'MANAGE' }), {
-        under,
-      });
+      const mirror = await watch(
+        await createPerson({ [read]: 'READ', [write]: 'WRITE', [granted]: 'MANAGE' }),
+        {
+          under,
+        },
+      );
       await move(top, write);
-      assert.deepEqual(await told(mirror), [['UPDATE', under]]);
+      assert.deepEqual(await catchUp(mirror), [['UPDATE', under]]);
       await move(top, passage);
-      assert.deepEqual((await told(mirror)).slice(1), [['CREATE', under]]);
+      assert.deepEqual((await catchUp(mirror)).slice(1), [['CREATE', under]]);
     });
 
-    test('that is slow loses what it saw only as a passage when that is deleted', async () => {
+    test('removes a deleted passage even if the mirror is slow', async () => {
       const under = await create('under');
       const passage = await create('passage', under);
       const granted = await create('granted', passage);
-      const mirror = await watch(await person({ [granted]: 'READ' }), { under, pace: 'slow' });
+      const mirror = await watch(await createPerson({ [granted]: 'READ' }), { under, pace: 'slow' });
       await run('updateFolder', { id: granted, title: 'one' });
-      await bed.place();
-      await mirror.begun();
+      await testbed.awaitFeed();
+      await mirror.ready();
       await run('updateFolder', { id: granted, title: 'two' });
       await remove(passage);
-      await told(mirror);
+      await catchUp(mirror);
     });
 
-    /** Somebody who comes to see two folders at once when they join a group. */
-    const joiner = async () => {
+    /** Creates a user who sees two more folders at once after joining a group. */
+    const createJoiner = async () => {
       const folderIds = [await create('one'), await create('two')];
       const { group } = await run<{ group: { id: string } }>('createGroup', { name: 'group' }, 'group{id}');
       for (const folderId of folderIds) {
         await run('grantAccess', { folderId, groupId: group.id, level: 'READ' });
       }
-      const userId = await person({});
+      const userId = await createPerson({});
       const membership = { groupId: group.id, userIds: [userId] };
       const created = new Set(folderIds.map((id) => ['CREATE', id]));
       return {
@@ -199,76 +204,76 @@ for (const kind of databaseKinds) {
       };
     };
 
-    test('that is slow is not shown what it may not see any more, not even with what it was told before', async () => {
-      const { userId, created, join, leave } = await joiner();
+    test('does not receive a folder that it may no longer see, even with an earlier change', async () => {
+      const { userId, created, join, leave } = await createJoiner();
       const mirror = await watch(userId, { pace: 'slow' });
       await join();
-      await bed.place();
-      await mirror.begun();
+      await testbed.awaitFeed();
+      await mirror.ready();
       await leave();
-      assert.deepEqual(new Set((await told(mirror)).slice(0, 2)), created);
-      assert.equal(mirror.told[1]!.folder, null);
+      assert.deepEqual(new Set((await catchUp(mirror)).slice(0, 2)), created);
+      assert.equal(mirror.received[1]!.folder, null);
     });
 
-    test('that is cut off between two changes of one entry is not left without the second', async () => {
-      const { userId, folderIds, join } = await joiner();
+    test('receives a RESYNC after a disconnect between two changes of one entry', async () => {
+      const { userId, folderIds, join } = await createJoiner();
       const mirror = await watch(userId, { pace: 'slow' });
       await join();
-      await bed.place();
+      await testbed.awaitFeed();
       await mirror.take(1);
-      // It applies it, and takes no more.
+      // Applies the change and takes no more.
       await mirror.take(0);
-      await mirror.cut();
-      await mirror.comeBack();
-      const [first, ...others] = await told(mirror);
+      await mirror.disconnect();
+      await mirror.reconnect();
+      const [first, ...others] = await catchUp(mirror);
       assert.ok(folderIds.includes(first![1]!));
       assert.deepEqual(others, [['RESYNC', null]]);
     });
 
-    test('that is slow and has read with an access that came and went is told to read anew', async () => {
+    test('receives a RESYNC if it is slow and has read while its access was changed temporarily', async () => {
       const [top, elsewhere] = [await create('top'), await create('elsewhere')];
       const moved = await create('moved', elsewhere);
       const folderId = await create('inside', moved);
-      const userId = await person({ [top]: 'READ' });
+      const userId = await createPerson({ [top]: 'READ' });
       const mirror = await watch(userId, { pace: 'slow' });
       await move(moved, top);
       await run('updateFolder', { id: top, title: 'behind it' });
-      await bed.place();
+      await testbed.awaitFeed();
       await mirror.take(1);
-      await mirror.begun();
+      await mirror.ready();
       await run('grantAccess', { folderId, userId, level: 'NONE' });
-      // Only now it reads what is inside the folder that was moved.
+      // Only now the mirror reads inside the moved folder.
       await mirror.take(0);
       await run('revokeAccess', { folderId, userId });
-      assert.deepEqual(await told(mirror), [
+      assert.deepEqual(await catchUp(mirror), [
         ['CREATE', moved],
         ['UPDATE', top],
         ['RESYNC', null],
       ]);
     });
 
-    test('whose group was given something while it was away is told to read anew', async () => {
-      const { userId, join, groupId } = await joiner();
+    test('receives a RESYNC if its group was granted access while it was disconnected', async () => {
+      const { userId, join, groupId } = await createJoiner();
       const folderId = await create('three');
       await join();
       const mirror = await watch(userId);
-      await mirror.cut();
+      await mirror.disconnect();
       await run('grantAccess', { folderId, groupId, level: 'READ' });
-      await mirror.comeBack();
-      assert.deepEqual(await told(mirror), [['RESYNC', null]]);
+      await mirror.reconnect();
+      assert.deepEqual(await catchUp(mirror), [['RESYNC', null]]);
     });
 
-    test('of a folder is not shown what is outside of it by now', async () => {
+    test('does not receive a folder that has left the watched folder by then', async () => {
       const [under, elsewhere] = [await create('under'), await create('elsewhere')];
       const mirror = await watch(adminId, { under, pace: 'slow' });
       await create('on its way', under);
-      await bed.place();
-      await mirror.begun();
+      await testbed.awaitFeed();
+      await mirror.ready();
       const gone = await create('gone', under);
       await move(gone, elsewhere);
-      await told(mirror);
+      await catchUp(mirror);
       assert.deepEqual(
-        mirror.told.slice(1).map(({ kind: name, folderId, folder }) => [name, folderId, folder]),
+        mirror.received.slice(1).map(({ kind: name, folderId, folder }) => [name, folderId, folder]),
         [
           ['CREATE', gone, null],
           ['DELETE', gone, null],
@@ -276,56 +281,54 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('is shown a change with the rights of the moment in which it is read', async () => {
+    test('reads a change with the rights at the time of the read', async () => {
       const folderId = await create('folder');
-      const userId = await person({ [folderId]: 'READ' });
+      const userId = await createPerson({ [folderId]: 'READ' });
       let isHidden = false;
-      /** Between the news of the change and the reading of it, the right is taken away, and then a secret is written. */
+      /** Between the notification and the read, the right is revoked and then a secret is written. */
       const hide = async () => {
         isHidden = true;
         await run('revokeAccess', { folderId, userId });
         await run('updateFolder', { id: folderId, title: 'secret' });
       };
-      const services = (given: GraphOptions): GraphOptions => {
-        const accessFor: AccessBook['accessFor'] = async (reading, id) => {
+      const services = (base: GraphOptions): GraphOptions => {
+        const accessFor: AccessCache['accessFor'] = async (reading, id) => {
           if (isChanging && !isHidden) await hide();
-          return given.accessBook.accessFor(reading, id);
+          return base.accessCache.accessFor(reading, id);
         };
-        return { ...given, accessBook: { ...given.accessBook, accessFor } };
+        return { ...base, accessCache: { ...base.accessCache, accessFor } };
       };
       let isChanging = false;
       const mirror = await watch(userId, { services });
       isChanging = true;
       await run('updateFolder', { id: folderId, title: 'harmless' });
-      await told(mirror);
+      await catchUp(mirror);
       assert.equal(isHidden, true);
-      assert.doesNotMatch(JSON.stringify(mirror.told), /secret/);
+      assert.doesNotMatch(JSON.stringify(mirror.received), /secret/);
     });
 
-    test('whose access is changed while it is read, as it begins, is told of it', async () => {
+    test('receives a change of access that happens while its subscription starts', async () => {
       const folderId = await create('folder');
-      const userId = await person({});
+      const userId = await createPerson({});
       let reads = 0;
       const interrupted = <R extends Reader>(reader: R): R => ({
         ...reader,
         get: (statement, parameters) => {
-          const found = () => reader.get(statement, parameters);
-          // The first tells the place in the journal, and then comes the grant.
-          return ++reads === 2
-            ? run('grantAccess', { folderId, userId, level: 'READ' }).then(found)
-            : found();
+          const read = () => reader.get(statement, parameters);
+          // The first read returns the journal head; the grant follows it.
+          return ++reads === 2 ? run('grantAccess', { folderId, userId, level: 'READ' }).then(read) : read();
         },
       });
-      const services = (given: GraphOptions): GraphOptions => {
+      const services = (base: GraphOptions): GraphOptions => {
         const database: Database = {
-          ...given.database,
-          openSnapshot: () => interrupted(given.database.openSnapshot()),
-          moment: (work) => given.database.moment((reader) => work(interrupted(reader))),
+          ...base.database,
+          openSnapshot: () => interrupted(base.database.openSnapshot()),
+          moment: (work) => base.database.moment((reader) => work(interrupted(reader))),
         };
-        return { ...given, database, accessBook: createAccessBook(database) };
+        return { ...base, database, accessCache: createAccessCache(database) };
       };
       const mirror = await watch(userId, { pace: 'slow', services });
-      assert.deepEqual(await told(mirror), [['CREATE', folderId]]);
+      assert.deepEqual(await catchUp(mirror), [['CREATE', folderId]]);
     });
   });
 }

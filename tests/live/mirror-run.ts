@@ -1,7 +1,7 @@
-/** A run: a new world, and what a seed makes happen in it, until a mirror differs from a fresh read. */
+/** Runs the random operations of a seed in a new world until a mirror differs from a fresh read. */
 
 import fc from 'fast-check';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
 import { operations, runOperation, type Operation } from './mirror-operations.ts';
 import { MirrorWorld } from './mirror-world.ts';
@@ -16,69 +16,69 @@ export interface RunResult {
 }
 
 export interface RunOptions {
-  /** Whether to end before the operations do. */
+  /** Returns true to stop before the last operation. */
   readonly isOver?: () => boolean;
   readonly isCheckedOften?: boolean;
 }
 
 const stepsBetweenChecks = 10;
 
-export function operationsOf(seed: number, steps: number): Operation[] {
+export function generateOperations(seed: number, steps: number): Operation[] {
   return fc.sample(operations, { seed, numRuns: steps });
 }
 
 export async function runOperations(
   kind: DatabaseKind,
-  given: readonly Operation[],
+  operations: readonly Operation[],
   { isOver = () => false, isCheckedOften = false }: RunOptions = {},
 ): Promise<RunResult> {
   const world = await MirrorWorld.start(kind);
-  const tried: Operation[] = [];
+  const executed: Operation[] = [];
   const result = () => ({
-    steps: tried.length,
-    changes: world.watchers.reduce((sum, { told }) => sum + told.length, 0),
+    steps: executed.length,
+    changes: world.watchers.reduce((sum, { received }) => sum + received.length, 0),
     resyncs: world.watchers.reduce((sum, { resyncs }) => sum + resyncs, 0),
   });
   const prompt = world.watchers.filter(({ pace }) => pace === 'prompt');
   try {
-    for (const operation of given) {
+    for (const operation of operations) {
       if (isOver()) break;
-      tried.push(operation);
+      executed.push(operation);
       await runOperation(world, operation);
       await world.observe();
-      if (isCheckedOften || tried.length % stepsBetweenChecks === 0) await world.check(prompt);
+      if (isCheckedOften || executed.length % stepsBetweenChecks === 0) await world.check(prompt);
     }
     for (const person of world.people) {
-      if (!person.isDisabled) for (const watcher of person.watchers) await watcher.comeBack();
+      if (!person.isDisabled) for (const watcher of person.watchers) await watcher.reconnect();
     }
     await world.check(world.watchers);
     world.checkAdministrator();
     return result();
   } catch (error) {
-    return { ...result(), failure: { operations: tried, error: error as Error } };
+    return { ...result(), failure: { operations: executed, error: error as Error } };
   } finally {
     await world.stop();
   }
 }
 
-/** Leaves out operations as long as what remains still fails in the same way. */
+/** Removes operations as long as the rest still fails with the same message. */
 export function shrink(
   kind: DatabaseKind,
-  given: Failure,
+  operations: Failure,
   shrinking: Shrinking<Operation>,
 ): Promise<Failure> {
   const run = async (left: readonly Operation[]) => {
     const { failure } = await runOperations(kind, left, { isCheckedOften: true });
-    return failure && headline(failure) === headline(given) ? failure : undefined;
+    return failure && normalizeMessage(failure) === normalizeMessage(operations) ? failure : undefined;
   };
-  return shrinkFailure(given, { first: given.operations, run, keepsLast: false }, shrinking);
+  return shrinkFailure(operations, { first: operations.operations, run, keepsLast: false }, shrinking);
 }
 
-export function describeFailure({ operations: tried, error }: Failure): string {
-  return `step ${tried.length}, ${JSON.stringify(tried.at(-1))}\n${error.stack}`;
+export function describeFailure({ operations: executed, error }: Failure): string {
+  return `step ${executed.length}, ${JSON.stringify(executed.at(-1))}\n${error.stack}`;
 }
 
-/** What failed, without the ids and numbers that differ from run to run. */
-function headline({ error }: Failure): string {
+/** Returns the error message without ids and numbers that differ between runs. */
+function normalizeMessage({ error }: Failure): string {
   return error.message.split('\n')[0]!.replaceAll(/[0-9a-f-]{36}|entry \d+/g, '');
 }

@@ -1,41 +1,41 @@
-/** Mirrors over real sockets that are cut now and then, while the tree and its rights are changed by several at once. */
+/** Mirrors over real sockets that are cut at random, while several writers change the tree and its rights. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { Mirror, watchChanges, type Change } from './mirror.ts';
 import { SocketClient } from './socket-client.ts';
 
-const rounds = lengthOf({ short: 2, long: 5 });
+const rounds = selectLength({ short: 2, long: 5 });
 const writers = 4;
 const writesPerRound = 20;
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
-/** Follows the changes until it is stopped; whenever its socket is cut it connects again, after its last cursor. */
+/** Follows the changes until it is stopped. After a cut it reconnects with its last cursor. */
 class SocketMirror {
   readonly name: string;
-  readonly told: Change[] = [];
+  readonly received: Change[] = [];
   readonly #mirror: Mirror;
   readonly #connect: () => Promise<SocketClient>;
   #client: SocketClient | undefined;
   #isStopped = false;
   #running: Promise<void> = Promise.resolve();
 
-  static async start(tree: TreeBed, options: MirrorOptions): Promise<SocketMirror> {
+  static async start(tree: TreeTestbed, options: MirrorOptions): Promise<SocketMirror> {
     const mirror = new SocketMirror(tree, options);
     await mirror.#mirror.read();
     mirror.#running = mirror.#run();
     return mirror;
   }
 
-  private constructor(tree: TreeBed, { name, authToken, under }: MirrorOptions) {
+  private constructor(tree: TreeTestbed, { name, authToken, under }: MirrorOptions) {
     this.name = `${name}, ${under ? `under ${under}` : 'of the whole tree'}`;
-    this.#mirror = new Mirror((query, variables) => tree.ask(query, variables, authToken), under);
-    this.#connect = () => SocketClient.connect(tree.bed.url, authToken);
+    this.#mirror = new Mirror((query, variables) => tree.query(query, variables, authToken), under);
+    this.#connect = () => SocketClient.connect(tree.testbed.url, authToken);
   }
 
   get resyncs(): number {
@@ -52,9 +52,9 @@ class SocketMirror {
     await this.#running;
   }
 
-  /** Waits until it has what a fresh read shows. */
+  /** Waits until the mirror equals a fresh read. */
   async settle(): Promise<void> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     for (let differences = await this.#mirror.differences(); differences.length > 0;) {
       assert.ok(performance.now() < deadline, `${this.name}: ${differences.join('\n')}`);
       differences = await this.#mirror.differences();
@@ -65,13 +65,13 @@ class SocketMirror {
     while (!this.#isStopped) {
       const client = await this.#connect();
       this.#client = client;
-      // Stopped while it was connecting.
+      // Stopped while connecting.
       if (this.#isStopped) client.socket.terminate();
       await this.#follow(client);
     }
   }
 
-  /** What has come and is not applied when the socket is cut will come again. */
+  /** The server sends changes again that were not applied before the cut. */
   async #follow({ socket }: SocketClient): Promise<void> {
     const { under, cursor: after } = this.#mirror;
     const closed = once(socket, 'close');
@@ -93,7 +93,7 @@ class SocketMirror {
       payload: { data: { folderChanges: Change } };
     };
     assert.equal(type, 'next', `${this.name}: ${data.toString()}`);
-    this.told.push(payload.data.folderChanges);
+    this.received.push(payload.data.folderChanges);
     await this.#mirror.apply(payload.data.folderChanges);
   }
 }
@@ -124,7 +124,7 @@ const choices = fc.record({
 
 for (const kind of databaseKinds) {
   describe(`mirrors over sockets on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let mirrors: SocketMirror[];
     let folderIds: string[];
     let userIds: string[];
@@ -132,23 +132,23 @@ for (const kind of databaseKinds) {
     const trash: string[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       for (const top of ['a', 'b', 'c']) await tree.import([`${top}/x/1`, `${top}/x/2`, `${top}/y/1/deep`]);
-      await look();
-      const { group } = await tree.run<{ group: { id: string } }>(
+      await readFolderIds();
+      const { group } = await tree.mutate<{ group: { id: string } }>(
         'createGroup',
         { name: 'group' },
         'group{id}',
       );
       groupId = group.id;
-      await tree.run('grantAccess', { folderId: await tree.idOf('/b/y'), groupId, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId: await tree.idOf('/b/y'), groupId, level: 'READ' });
       const people = [
         await tree.person({ [await rootId()]: 'READ', [await tree.idOf('/a/x')]: 'NONE' }),
         await tree.person({ [await tree.idOf('/c/y/1')]: 'WRITE' }),
         await tree.person({}),
       ];
       userIds = people.map(({ id }) => id);
-      await tree.run('addToGroup', { groupId, userIds: userIds.slice(1) });
+      await tree.mutate('addToGroup', { groupId, userIds: userIds.slice(1) });
       const starting = [
         { name: 'administrator', authToken: tree.authToken },
         { name: 'administrator', authToken: tree.authToken, under: await tree.idOf('/a') },
@@ -163,25 +163,25 @@ for (const kind of databaseKinds) {
       await tree.stop();
     });
 
-    const rootId = async () => (await tree.ask<{ folder: { id: string } }>('{folder{id}}')).folder.id;
-    const look = async () => {
+    const rootId = async () => (await tree.query<{ folder: { id: string } }>('{folder{id}}')).folder.id;
+    const readFolderIds = async () => {
       const query = '{folder{descendants{items{id}}}}';
-      const { folder } = await tree.ask<{ folder: { descendants: { items: { id: string }[] } } }>(query);
+      const { folder } = await tree.query<{ folder: { descendants: { items: { id: string }[] } } }>(query);
       folderIds = folder.descendants.items.map(({ id }) => id);
     };
-    const at = <T>(all: readonly T[], place: number) => all[place % all.length]!;
+    const pick = <T>(all: readonly T[], index: number) => all[index % all.length]!;
     const newName = (one: number, two: number) => `n${one} ${two}`;
 
-    /** Others may have been there first: whatever is refused is refused. */
+    /** Concurrent writers may conflict, so refusals are accepted. */
     const change = async ({ kind: name, one, two }: { kind: string; one: number; two: number }) => {
-      const id = at(folderIds, one);
-      const grant = { folderId: id, userId: at(userIds, two) };
-      const membership = { groupId, userIds: [at(userIds, two)] };
+      const id = pick(folderIds, one);
+      const grant = { folderId: id, userId: pick(userIds, two) };
+      const membership = { groupId, userIds: [pick(userIds, two)] };
       if (name === 'create') await tree.outcome('createFolder', { parentId: id, name: newName(one, two) });
       if (name === 'update') await tree.outcome('updateFolder', { id, name: newName(one, two) });
-      if (name === 'move') await tree.outcome('moveFolder', { id, parentId: at(folderIds, two) });
+      if (name === 'move') await tree.outcome('moveFolder', { id, parentId: pick(folderIds, two) });
       if (name === 'grant')
-        await tree.outcome('grantAccess', { ...grant, level: at(['READ', 'NONE', 'WRITE'], one) });
+        await tree.outcome('grantAccess', { ...grant, level: pick(['READ', 'NONE', 'WRITE'], one) });
       if (name === 'revoke') await tree.outcome('revokeAccess', grant);
       if (name === 'join') await tree.outcome('addToGroup', membership);
       if (name === 'leave') await tree.outcome('removeFromGroup', membership);
@@ -190,24 +190,24 @@ for (const kind of databaseKinds) {
         trash.push(id);
         await tree.outcome('deleteFolder', { id, recursive: true });
       }
-      // Those of the whole tree: the others could be refused when they come back.
-      if (name === 'cut') at(mirrors.slice(0, 1).concat(mirrors.slice(2, 5)), one).cut();
+      // Only mirrors of the whole tree: the server could refuse the others when they reconnect.
+      if (name === 'cut') pick(mirrors.slice(0, 1).concat(mirrors.slice(2, 5)), one).cut();
     };
 
-    test('have what a fresh read shows whenever it is quiet', async () => {
-      const given = fc.sample(choices, { seed: 11, numRuns: rounds * writers * writesPerRound });
-      while (given.length > 0) {
+    test('equal a fresh read whenever the writers pause', async () => {
+      const remaining = fc.sample(choices, { seed: 11, numRuns: rounds * writers * writesPerRound });
+      while (remaining.length > 0) {
         const write = async () => {
-          for (const each of given.splice(0, writesPerRound)) await change(each);
+          for (const each of remaining.splice(0, writesPerRound)) await change(each);
         };
         await Promise.all(Array.from({ length: writers }, write));
         await Promise.all(mirrors.map((mirror) => mirror.settle()));
-        await look();
+        await readFolderIds();
       }
       const [administrator] = mirrors as [SocketMirror];
       assert.equal(administrator.resyncs, 0);
-      const cursors = administrator.told.map(({ cursor }) => cursor);
-      assert.equal(new Set(cursors).size, cursors.length, 'a change was told twice');
+      const cursors = administrator.received.map(({ cursor }) => cursor);
+      assert.equal(new Set(cursors).size, cursors.length, 'a change was sent twice');
     });
   });
 }

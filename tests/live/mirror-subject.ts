@@ -1,15 +1,15 @@
-/** Random changes and those who watch, until a mirror differs from a fresh read: `npm run fuzz -- live`. */
+/** Random changes and watchers, until a mirror differs from a fresh read: `npm run fuzz -- live`. */
 
 import { subjectOf } from '../fuzz/subject.ts';
-import { describeFailure, operationsOf, runOperations, shrink } from './mirror-run.ts';
+import { describeFailure, generateOperations, runOperations, shrink } from './mirror-run.ts';
 
 export const mirrorSubject = subjectOf({
   name: 'live',
   failing: 'A mirror differs',
   steps: 1_000,
   run: async (kind, seed, { steps, isOver }) => {
-    const result = await runOperations(kind, operationsOf(seed, steps), { isOver });
-    return { ...result, summary: `${result.changes} changes told, ${result.resyncs} resyncs` };
+    const result = await runOperations(kind, generateOperations(seed, steps), { isOver });
+    return { ...result, summary: `${result.changes} changes sent, ${result.resyncs} resyncs` };
   },
   shrink,
   describe: describeFailure,

@@ -1,12 +1,15 @@
-/** A mirror with its stream: it keeps up or is slow, is cut off and comes back, and is told only what it may know. */
+/**
+ * A mirror with its stream. It keeps up or is slow, disconnects and reconnects, and checks that it may
+ * receive each change.
+ */
 
 import assert from 'node:assert/strict';
-import type { PulledStream, StreamSource } from './mirror-bed.ts';
-import { Mirror, watchChanges, type Ask, type Change } from './mirror.ts';
+import type { PulledStream, StreamSource } from './mirror-testbed.ts';
+import { Mirror, watchChanges, type RunQuery, type Change } from './mirror.ts';
 
 /**
- * Prompt: it takes each change before the next thing happens. Slow: it takes some when it is told to, and applies the
- * last of them, with what it has to read for it, when it takes the next.
+ * A prompt watcher takes each change before the next operation. A slow one takes changes only on request, and
+ * applies the last one, with the reads it needs, when it takes the next.
  */
 export type Pace = 'prompt' | 'slow';
 
@@ -15,23 +18,23 @@ export interface WatcherOptions {
   readonly pace: Pace;
   readonly userId: string;
   readonly source: StreamSource;
-  readonly ask: Ask;
-  /** Told of each change before it is applied; throws if it must not be told. */
+  readonly ask: RunQuery;
+  /** Called for each change before it is applied. Throws if the person must not receive it. */
   readonly onChange: (change: Change, isBehind: boolean) => void;
 }
 
 export class Watcher {
   readonly pace: Pace;
-  /** What it has applied. What was on its way when it was cut off is not among it. */
-  readonly told: Change[] = [];
+  /** The applied changes, without those pending at a cut. */
+  readonly received: Change[] = [];
   readonly #options: WatcherOptions;
   #mirror: Mirror;
   #stream: PulledStream | undefined;
-  #wasCut = false;
-  /** The next change is the first after it came back. */
-  #isBack = false;
+  #wasDisconnected = false;
+  /** Whether the next change is the first after a reconnect. */
+  #hasReconnected = false;
   #resyncs = 0;
-  #held: Change | undefined;
+  #pending: Change | undefined;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
@@ -47,59 +50,63 @@ export class Watcher {
     return this.#resyncs + this.#mirror.resyncs;
   }
 
-  /** Begins anew, with the whole tree or inside a folder. */
+  /** Starts again, with the whole tree or inside a folder. */
   async open(under?: string): Promise<void> {
-    await this.cut();
+    await this.disconnect();
     this.#resyncs += this.#mirror.resyncs;
     this.#mirror = new Mirror(this.#options.ask, under);
-    this.#wasCut = false;
+    this.#wasDisconnected = false;
     await this.#mirror.read();
     await this.#subscribe();
   }
 
-  async cut(): Promise<void> {
+  async disconnect(): Promise<void> {
     await this.#stream?.end();
     this.#stream = undefined;
-    this.#held = undefined;
-    this.#wasCut = true;
+    this.#pending = undefined;
+    this.#wasDisconnected = true;
   }
 
-  /** After its last cursor; whoever does not see the folder any more is refused, and may try again later. */
-  async comeBack(): Promise<void> {
+  /** Reconnects after its last cursor. The server refuses this while the person does not see the folder. */
+  async reconnect(): Promise<void> {
     if (this.#stream) return;
-    this.#isBack = true;
+    this.#hasReconnected = true;
     await this.#subscribe();
   }
 
-  /** Waits until the next change is on its way, or there is none. */
-  async begun(): Promise<void> {
-    await this.#stream?.begun();
+  /** Waits until the next change is available or the source is idle. */
+  async ready(): Promise<void> {
+    await this.#stream?.ready();
   }
 
-  /** Takes what there is, or at most so many changes. */
-  async take(most = Infinity): Promise<void> {
-    await this.#applyHeld();
-    for (let taken = 0; taken < most; taken++) {
+  /** Takes all pending changes, or at most so many. */
+  async take(max = Infinity): Promise<void> {
+    await this.#applyPending();
+    for (let taken = 0; taken < max; taken++) {
       const change = await this.#stream?.take();
       if (!change) return;
-      this.#options.onChange(change, this.pace === 'slow' || this.#wasCut);
-      this.#judge(change);
-      this.#held = change;
-      if (taken + 1 < most) await this.#applyHeld();
+      this.#options.onChange(change, this.pace === 'slow' || this.#wasDisconnected);
+      this.#checkResync(change);
+      this.#pending = change;
+      if (taken + 1 < max) await this.#applyPending();
     }
   }
 
-  async #applyHeld(): Promise<void> {
-    const change = this.#held;
-    this.#held = undefined;
+  async #applyPending(): Promise<void> {
+    const change = this.#pending;
+    this.#pending = undefined;
     if (!change) return;
-    this.told.push(change);
+    this.received.push(change);
     await this.#mirror.apply(change);
-    if (this.pace === 'slow' || this.#wasCut) return;
-    assert.equal(this.#mirror.unknown, 0, `${this.name}: ${change.kind} of a folder that it did not have`);
+    if (this.pace === 'slow' || this.#wasDisconnected) return;
+    assert.equal(
+      this.#mirror.unknownChanges,
+      0,
+      `${this.name}: ${change.kind} of a folder that it did not have`,
+    );
   }
 
-  /** Takes all that there is, and must then have what a fresh read shows. */
+  /** Takes all pending changes and asserts that the mirror equals a fresh read. */
   async check(): Promise<void> {
     if (!this.#stream) return;
     await this.take();
@@ -111,10 +118,10 @@ export class Watcher {
     return `${this.#options.name}, ${this.pace}, ${under ? `under ${under}` : 'of the whole tree'}`;
   }
 
-  #judge({ kind }: Change): void {
-    const isFine = kind !== 'RESYNC' || this.#isBack || this.pace === 'slow';
-    this.#isBack = false;
-    assert.ok(isFine, `${this.name}: RESYNC, although it had kept up`);
+  #checkResync({ kind }: Change): void {
+    const isFine = kind !== 'RESYNC' || this.#hasReconnected || this.pace === 'slow';
+    this.#hasReconnected = false;
+    assert.ok(isFine, `${this.name}: RESYNC, although it was not behind`);
   }
 
   async #subscribe(): Promise<void> {

@@ -1,13 +1,15 @@
-/** Eight people with different rights, a tree, and mirrors of what each of them sees; and what each saw, and when. */
+/**
+ * Eight people with different rights, a tree, mirrors for each person, and a history of what each person saw.
+ */
 
 import assert from 'node:assert/strict';
-import type { DatabaseKind } from '../databases.ts';
-import { mutation } from '../graph-bed.ts';
+import type { DatabaseKind } from '../support/databases.ts';
+import { mutation } from '../support/graph-testbed.ts';
 import type { JournalEntry } from '../../server/src/journal/journal-entry.ts';
-import { MirrorBed } from './mirror-bed.ts';
+import { MirrorTestbed } from './mirror-testbed.ts';
 import { Watcher, type Pace } from './mirror-watcher.ts';
 import type { Change } from './mirror.ts';
-import { toldAs } from './told-as.ts';
+import { changeKindByEntry } from './change-kinds.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -23,13 +25,13 @@ export interface Person {
   isAdministrator: boolean;
   isDisabled: boolean;
   readonly watchers: Watcher[];
-  /** What they see, without the root, by the newest state. */
+  /** The folders that they see in the newest state, without the root. */
   seen: readonly TreeFolder[];
-  /** What they saw at each state. */
+  /** The access levels that they had in each state. */
   readonly history: Levels[];
 }
 
-/** By the ids of folders. */
+/** Access levels by folder id. */
 type Levels = ReadonlyMap<string, string>;
 
 export interface Grant {
@@ -39,33 +41,33 @@ export interface Grant {
 
 export type Subject = { readonly userId: string } | { readonly groupId: string };
 
-/** The administrator first. */
+/** The first one is the administrator. */
 const names = ['admin', 'reader', 'writer', 'deep', 'deeper', 'member', 'guest', 'nobody'];
 const paces: readonly Pace[] = ['prompt', 'slow', 'prompt', 'prompt', 'slow'];
 const readSeen = '{folder{id accessLevel parent{id} descendants{items{id accessLevel parent{id}}}}}';
 
-const toldKinds: Partial<Record<JournalEntry['kind'], Change['kind']>> = toldAs;
+const changeKinds: Partial<Record<JournalEntry['kind'], Change['kind']>> = changeKindByEntry;
 
 export class MirrorWorld {
-  readonly bed: MirrorBed;
+  readonly testbed: MirrorTestbed;
   readonly people: Person[] = [];
   readonly groupIds: string[] = [];
   readonly grants: Grant[] = [];
   readonly trash: string[] = [];
   rootId = '';
-  /** The number of the last entry at each state. */
-  readonly #places: number[] = [];
+  /** The number of the last journal entry in each state. */
+  readonly #heads: number[] = [];
   readonly #entries: JournalEntry[] = [];
   #count = 0;
 
   static async start(kind: DatabaseKind): Promise<MirrorWorld> {
-    const world = new MirrorWorld(await MirrorBed.start(kind));
-    await world.#settle();
+    const world = new MirrorWorld(await MirrorTestbed.start(kind));
+    await world.#setUp();
     return world;
   }
 
-  private constructor(bed: MirrorBed) {
-    this.bed = bed;
+  private constructor(testbed: MirrorTestbed) {
+    this.testbed = testbed;
   }
 
   get administrator(): Person {
@@ -76,30 +78,30 @@ export class MirrorWorld {
     return this.people.flatMap(({ watchers }) => watchers);
   }
 
-  /** All that is on the tree, but the root. */
+  /** All folders except the root. */
   get tree(): readonly TreeFolder[] {
     return this.administrator.seen;
   }
 
-  /** A name that nothing has yet. */
+  /** Returns an unused name. */
   newName(): string {
     return `n${++this.#count}`;
   }
 
   async stop(): Promise<void> {
-    for (const watcher of this.watchers) await watcher.cut();
-    await this.bed.stop();
+    for (const watcher of this.watchers) await watcher.disconnect();
+    await this.testbed.stop();
   }
 
-  /** Answers with the payload, or nothing if it is refused. */
+  /** Returns the payload, or undefined if the operation is refused. */
   async run<Payload>(person: Person, name: string, input: Variables, selection = '__typename') {
-    const { data, errors } = await this.bed.run<Record<string, Payload>>(
+    const { data, errors } = await this.testbed.run<Record<string, Payload>>(
       person.id,
       mutation(name, selection),
       { input },
     );
     const codes = errors?.map(({ extensions }) => extensions?.code);
-    assert.ok(!codes?.includes('INTERNAL') && this.bed.bugs.length === 0, String(this.bed.bugs[0]));
+    assert.ok(!codes?.includes('INTERNAL') && this.testbed.bugs.length === 0, String(this.testbed.bugs[0]));
     return errors ? undefined : data![name]!;
   }
 
@@ -108,13 +110,13 @@ export class MirrorWorld {
     if (done) this.grants.push({ folderId, subject });
   }
 
-  /** After each operation: what everybody sees now; and who keeps up takes what has happened. */
+  /** Runs after each operation. It records what each person sees, and prompt watchers take their changes. */
   async observe(): Promise<void> {
-    const { number: place } = await this.bed.place();
-    if (place !== this.#places.at(-1)) {
-      this.#entries.push(...(await this.bed.entriesAfter(this.#places.at(-1) ?? 0)));
-      this.#places.push(place);
-      for (const person of this.people) await this.#look(person);
+    const { number: head } = await this.testbed.awaitFeed();
+    if (head !== this.#heads.at(-1)) {
+      this.#entries.push(...(await this.testbed.entriesAfter(this.#heads.at(-1) ?? 0)));
+      this.#heads.push(head);
+      for (const person of this.people) await this.#recordView(person);
     }
     for (const watcher of this.watchers) if (watcher.pace === 'prompt') await watcher.take();
   }
@@ -123,15 +125,17 @@ export class MirrorWorld {
     for (const watcher of watchers) await watcher.check();
   }
 
-  /** The administrator's mirrors of the whole tree are told every entry of the tree, once and in order. */
+  /**
+   * Asserts that the administrator's mirrors of the whole tree received every folder entry once and in order.
+   */
   checkAdministrator(): void {
     for (const watcher of this.administrator.watchers.slice(0, 2)) {
       const entries = this.#entries.filter(
-        ({ kind, number }) => number > this.#watchedFrom && toldKinds[kind],
+        ({ kind, number }) => number > this.#watchedFrom && changeKinds[kind],
       );
       assert.deepEqual(
-        watcher.told.map(({ kind, folderId, cursor }) => [kind, folderId, this.bed.numberOf(cursor)]),
-        entries.map(({ kind, folderId, number }) => [toldKinds[kind], folderId, number]),
+        watcher.received.map(({ kind, folderId, cursor }) => [kind, folderId, this.testbed.entryNumber(cursor)]),
+        entries.map(({ kind, folderId, number }) => [changeKinds[kind], folderId, number]),
         watcher.name,
       );
     }
@@ -139,22 +143,22 @@ export class MirrorWorld {
 
   #watchedFrom = 0;
 
-  async #settle(): Promise<void> {
-    const admin = this.#join(await this.bed.administratorId(), 'admin');
+  async #setUp(): Promise<void> {
+    const admin = this.#join(await this.testbed.administratorId(), 'admin');
     admin.isAdministrator = true;
     for (const name of names.slice(1)) {
       const input = { username: name, password: `walnut cabin of ${name}` };
-      const made = await this.run<{ user: { id: string } }>(admin, 'createUser', input, 'user{id}');
-      this.#join(made!.user.id, name);
+      const created = await this.run<{ user: { id: string } }>(admin, 'createUser', input, 'user{id}');
+      this.#join(created!.user.id, name);
     }
     for (const name of ['first', 'second']) this.groupIds.push(await this.createGroup(name));
     const branch = (depth: number): object[] =>
       ['a', 'b', 'c'].map((name) => ({ name, folders: depth > 1 ? branch(depth - 1) : [] }));
     await this.run(admin, 'importFolders', { tree: branch(3) });
-    await this.#look(admin);
+    await this.#recordView(admin);
     await this.#share();
     await this.observe();
-    this.#watchedFrom = this.#places.at(-1)!;
+    this.#watchedFrom = this.#heads.at(-1)!;
     for (const person of this.people) {
       for (const [slot, watcher] of person.watchers.entries()) {
         await watcher.open(slot < 2 ? undefined : person.seen[slot * 5]?.id);
@@ -164,19 +168,19 @@ export class MirrorWorld {
 
   async createGroup(name: string): Promise<string> {
     const input = { name };
-    const made = await this.run<{ group: { id: string } }>(
+    const created = await this.run<{ group: { id: string } }>(
       this.administrator,
       'createGroup',
       input,
       'group{id}',
     );
-    return made!.group.id;
+    return created!.group.id;
   }
 
   #join(id: string, name: string): Person {
     const ask = async <Data>(query: string, variables: Variables) => {
-      const { data, errors } = await this.bed.run<Data>(id, query, variables);
-      assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)} ${String(this.bed.bugs[0])}`);
+      const { data, errors } = await this.testbed.run<Data>(id, query, variables);
+      assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)} ${String(this.testbed.bugs[0])}`);
       return data!;
     };
     const person: Person = {
@@ -192,9 +196,9 @@ export class MirrorWorld {
             name: `${name} ${slot}`,
             pace,
             userId: id,
-            source: this.bed.openSource(),
+            source: this.testbed.openSource(),
             ask,
-            onChange: (change, isBehind) => this.#checkMayKnow(person, change, isBehind),
+            onChange: (change, isBehind) => this.#checkMayReceive(person, change, isBehind),
           }),
       ),
     };
@@ -204,32 +208,32 @@ export class MirrorWorld {
 
   async #share(): Promise<void> {
     const [admin, reader, writer, deep, deeper, member, guest] = this.people as [Person, ...Person[]];
-    const folder = (place: number) => this.tree[place]!.id;
-    const give = (place: number | undefined, subject: Subject, level: string) =>
-      this.grant(admin, { folderId: place === undefined ? this.rootId : folder(place), subject }, level);
-    await give(undefined, { userId: reader!.id }, 'READ');
-    await give(4, { userId: reader!.id }, 'NONE');
-    await give(0, { userId: writer!.id }, 'WRITE');
-    await give(13, { userId: writer!.id }, 'MANAGE');
-    await give(16, { userId: deep!.id }, 'READ');
-    await give(29, { userId: deeper!.id }, 'WRITE');
-    await give(26, { groupId: this.groupIds[0]! }, 'READ');
-    await give(27, { groupId: this.groupIds[0]! }, 'NONE');
-    await give(1, { groupId: this.groupIds[1]! }, 'WRITE');
-    const add = (place: number, person: Person) =>
-      this.run(admin, 'addToGroup', { groupId: this.groupIds[place], userIds: [person.id] });
+    const folder = (index: number) => this.tree[index]!.id;
+    const grantTo = (index: number | undefined, subject: Subject, level: string) =>
+      this.grant(admin, { folderId: index === undefined ? this.rootId : folder(index), subject }, level);
+    await grantTo(undefined, { userId: reader!.id }, 'READ');
+    await grantTo(4, { userId: reader!.id }, 'NONE');
+    await grantTo(0, { userId: writer!.id }, 'WRITE');
+    await grantTo(13, { userId: writer!.id }, 'MANAGE');
+    await grantTo(16, { userId: deep!.id }, 'READ');
+    await grantTo(29, { userId: deeper!.id }, 'WRITE');
+    await grantTo(26, { groupId: this.groupIds[0]! }, 'READ');
+    await grantTo(27, { groupId: this.groupIds[0]! }, 'NONE');
+    await grantTo(1, { groupId: this.groupIds[1]! }, 'WRITE');
+    const add = (index: number, person: Person) =>
+      this.run(admin, 'addToGroup', { groupId: this.groupIds[index], userIds: [person.id] });
     await add(0, member!);
     await add(1, member!);
     await add(1, guest!);
   }
 
-  async #look(person: Person): Promise<void> {
+  async #recordView(person: Person): Promise<void> {
     if (person.isDisabled) {
       person.seen = [];
       person.history.push(new Map());
       return;
     }
-    const { data } = await this.bed.run<{
+    const { data } = await this.testbed.run<{
       folder: TreeFolder & { descendants: { items: TreeFolder[] } };
     }>(person.id, readSeen);
     const { descendants, ...root } = data!.folder;
@@ -239,24 +243,26 @@ export class MirrorWorld {
   }
 
   /**
-   * Only of folders that they saw when it happened, or before it, or since. Who is behind is judged by the access they
-   * have by now: then it is enough that they read one above it since.
+   * A change may name only folders that the person saw just before it, when it happened, or since. A late
+   * watcher is judged by its current access: then it is enough that the person has read an ancestor since.
    */
-  #checkMayKnow(person: Person, change: Change, isBehind: boolean): void {
+  #checkMayReceive(person: Person, change: Change, isBehind: boolean): void {
     const { kind, cursor, folderId, folder, oldParent, newParent } = change;
-    const number = this.bed.numberOf(cursor);
-    const first = this.#places.findLastIndex((place) => place < number);
+    const number = this.testbed.entryNumber(cursor);
+    const first = this.#heads.findLastIndex((head) => head < number);
     const states = person.history.slice(Math.max(0, first));
-    const ofEntry = this.#entries.filter((entry) => entry.number === number || entry.number === number + 1);
-    const above = ofEntry.flatMap(({ way, oldWay }) => [...(way ?? []), ...(oldWay ?? [])]);
-    for (const named of [folderId, folder?.id, folder?.parent?.id, oldParent?.id, newParent?.id]) {
+    const entries = this.#entries.filter((entry) => entry.number === number || entry.number === number + 1);
+    const above = entries.flatMap(({ pathIds, oldPathIds }) => [...(pathIds ?? []), ...(oldPathIds ?? [])]);
+    for (const mentionedId of [folderId, folder?.id, folder?.parent?.id, oldParent?.id, newParent?.id]) {
       const isRead = (levels: Levels) => above.some((each) => (levels.get(each) ?? 'NONE') !== 'NONE');
       const isFine =
-        !named ||
-        states.some((levels) => levels.has(named) || (isBehind && named === folderId && isRead(levels)));
+        !mentionedId ||
+        states.some(
+          (levels) => levels.has(mentionedId) || (isBehind && mentionedId === folderId && isRead(levels)),
+        );
       assert.ok(
         isFine,
-        `${person.name} is told of ${named}, never seen: ${kind} ${folderId}, entry ${number}`,
+        `${person.name} received ${mentionedId}, never seen: ${kind} ${folderId}, entry ${number}`,
       );
     }
   }

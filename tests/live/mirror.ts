@@ -1,6 +1,6 @@
 /**
- * A client that keeps a copy of what it may see: it reads, follows the changes from there on, and applies each as
- * `docs/live.md` says. Whoever has caught up must have exactly what a fresh read shows.
+ * A client that keeps a copy of the folders it may see. It reads them, follows the changes, and applies each
+ * as `docs/live.md` says. After catching up it must equal a fresh read.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -24,39 +24,39 @@ export interface Change {
   readonly newParent: { readonly id: string } | null;
 }
 
-/** How a mirror asks; errors are thrown. */
-export type Ask = <Data>(query: string, variables: Readonly<Record<string, unknown>>) => Promise<Data>;
+/** Runs a query for the mirror. Throws on errors. */
+export type RunQuery = <Data>(query: string, variables: Readonly<Record<string, unknown>>) => Promise<Data>;
 
-interface FolderWithInside extends MirroredFolder {
+interface FolderWithDescendants extends MirroredFolder {
   readonly descendants: { readonly items: readonly MirroredFolder[] };
 }
 
 const fields = 'id name title version accessLevel parent{id}';
-const readEverything = `query($id: ID){cursor folder(id: $id){${fields} descendants{items{${fields}}}}}`;
-const readInside = `query($id: ID!){folder(id: $id){${fields} descendants{items{${fields}}}}}`;
+const rootQuery = `query($id: ID){cursor folder(id: $id){${fields} descendants{items{${fields}}}}}`;
+const folderQuery = `query($id: ID!){folder(id: $id){${fields} descendants{items{${fields}}}}}`;
 
 export const watchChanges = `subscription($under: ID, $after: String){folderChanges(under: $under, after: $after){
   kind cursor folderId at folder{${fields}} oldParent{id} newParent{id}}}`;
 
 export class Mirror {
-  /** Only this folder and what is inside; undefined for the whole tree. */
+  /** Mirrors only this folder and its descendants; undefined for the whole tree. */
   readonly under: string | undefined;
-  readonly #ask: Ask;
+  readonly #ask: RunQuery;
   #folders = new Map<string, MirroredFolder>();
-  /** Inside these something was read or dropped since they were read. */
+  /** Folders with a descendant that was read or dropped since they were read. */
   #touched = new Set<string>();
   #cursor = '';
-  /** How often it was told to read everything anew. */
+  /** The number of RESYNC changes received. */
   resyncs = 0;
-  /** Changes of folders that it did not have, or not their parents. */
-  unknown = 0;
+  /** The number of changes to folders that the mirror does not have, or whose parent it does not have. */
+  unknownChanges = 0;
 
-  constructor(ask: Ask, under?: string) {
+  constructor(ask: RunQuery, under?: string) {
     this.#ask = ask;
     this.under = under;
   }
 
-  /** Where it has got to, for whoever subscribes. */
+  /** The cursor to subscribe from. */
   get cursor(): string {
     return this.#cursor;
   }
@@ -73,29 +73,31 @@ export class Mirror {
       this.resyncs++;
       await this.read();
     } else if (kind === 'DELETE' || !folder) {
-      // Gone by now if it is not deleted, perhaps with a folder above that it has been moved into.
+      // A folder that was not deleted is gone by now, perhaps with an ancestor that it was moved into.
       this.#drop(folderId!);
     } else if (!this.#hasParentOf(folder)) {
-      // It was told before the parent went, or the parent is still to come: it goes and comes with it.
-      this.unknown++;
+      // The change is older than the removal of the parent, or the parent is still to come. The folder goes
+      // and comes with it.
+      this.unknownChanges++;
       this.#drop(folder.id);
     } else if (kind === 'CREATE') {
-      await this.#takeWithInside(folder);
+      await this.#readWithDescendants(folder);
     } else {
-      const known = this.#folders.get(folder.id);
-      if (!known) this.unknown++;
-      // What is inside was not told, or may be done with it what could not be done before; or it was read ahead.
-      const isInsideOld =
+      const current = this.#folders.get(folder.id);
+      if (!current) this.unknownChanges++;
+      // Reads the descendants again: their changes were not sent, their access may differ, or they were read
+      // ahead.
+      const areDescendantsStale =
         kind === 'IMPORT' ||
-        known?.accessLevel !== folder.accessLevel ||
+        current?.accessLevel !== folder.accessLevel ||
         (kind === 'MOVE' ? this.#touched.has(folder.id) : at === null);
-      if (isInsideOld) await this.#takeWithInside(folder);
+      if (areDescendantsStale) await this.#readWithDescendants(folder);
       else this.#folders.set(folder.id, folder);
     }
     this.#cursor = cursor;
   }
 
-  /** What differs from a fresh read, in words. */
+  /** Describes the differences from a fresh read. */
   async differences(): Promise<readonly string[]> {
     const { folders } = await readFolders(this.#ask, this.under);
     const ids = new Set([...folders.keys(), ...this.#folders.keys()]);
@@ -110,29 +112,29 @@ export class Mirror {
     return id === this.under || parent === null || this.#folders.has(parent.id);
   }
 
-  /** As it is read: what was told may be older than what has been read of it meanwhile, with a folder above. */
-  async #takeWithInside({ id }: MirroredFolder): Promise<void> {
-    const { folder } = await this.#ask<{ folder: FolderWithInside | null }>(readInside, { id });
+  /** Uses the folder as it is read now: the change may be older than a later read of an ancestor. */
+  async #readWithDescendants({ id }: MirroredFolder): Promise<void> {
+    const { folder } = await this.#ask<{ folder: FolderWithDescendants | null }>(folderQuery, { id });
     this.#drop(id);
-    // It has moved on: it is told where.
+    // It has moved. A later change reports where.
     if (!folder || !this.#hasParentOf(folder)) return;
     const { descendants, ...top } = folder;
     for (const each of [top, ...descendants.items]) this.#folders.set(each.id, each);
-    this.#touchAbove(id);
+    this.#touchAncestors(id);
   }
 
-  #touchAbove(id: string): void {
+  #touchAncestors(id: string): void {
     for (let at = this.#folders.get(id)?.parent; at; at = this.#folders.get(at.id)?.parent) {
-      // Between two changes it may seem to be inside itself.
+      // Between two changes a folder can appear to be inside itself.
       if (this.#touched.has(at.id)) return;
       this.#touched.add(at.id);
     }
   }
 
   #drop(id: string): void {
-    this.#touchAbove(id);
+    this.#touchAncestors(id);
     const dropped = new Set([id]);
-    // What is added while the set is walked through is walked through, too.
+    // Iterating a set includes the elements that are added meanwhile.
     for (const above of dropped) {
       for (const { id: each, parent } of this.#folders.values()) if (parent?.id === above) dropped.add(each);
     }
@@ -144,10 +146,10 @@ export class Mirror {
 }
 
 async function readFolders(
-  ask: Ask,
+  ask: RunQuery,
   under: string | undefined,
 ): Promise<{ cursor: string; folders: Map<string, MirroredFolder> }> {
-  const { cursor, folder } = await ask<{ cursor: string; folder: FolderWithInside | null }>(readEverything, {
+  const { cursor, folder } = await ask<{ cursor: string; folder: FolderWithDescendants | null }>(rootQuery, {
     id: under,
   });
   const folders = new Map<string, MirroredFolder>();

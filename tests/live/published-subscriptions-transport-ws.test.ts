@@ -1,21 +1,24 @@
-/** The npm package subscriptions-transport-ws, which is not kept up any more and still in use, through expiry. */
+/** The npm package subscriptions-transport-ws, unmaintained but still in use, across token expiry. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { SubscriptionClient, type ClientOptions, type OperationOptions } from 'subscriptions-transport-ws';
 import { WebSocket } from 'ws';
-import { databaseKinds } from '../databases.ts';
-import type { Person } from '../people/people-bed.ts';
-import { makeFolder, tokenSeconds, WatchedBed, whoAmI } from './watched-bed.ts';
-import { WatchingProgram, type Result } from './watching-program.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Person } from '../people/people-testbed.ts';
+import { createFolderRequest, tokenSeconds, WatchTestbed, viewerQuery } from './watch-testbed.ts';
+import { SubscribingProgram, type Result } from './subscribing-program.ts';
 
 const tokenExpired = {
   message: 'The auth token has expired.',
   extensions: { code: 'INVALID_AUTH_TOKEN' },
 };
 
-/** The package leaves a socket that takes long to connect, and whatever that says then would end the process. */
-class ToleratedSocket extends WebSocket {
+/**
+ * The package abandons a socket that connects slowly. An unhandled error of that socket would end the
+ * process.
+ */
+class ErrorIgnoringSocket extends WebSocket {
   constructor(url: string, protocols: string[]) {
     super(url, protocols);
     this.on('error', () => {});
@@ -24,24 +27,24 @@ class ToleratedSocket extends WebSocket {
 
 for (const kind of databaseKinds) {
   describe(`subscriptions-transport-ws on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: WatchedBed;
+    let server: WatchTestbed;
     let ann: Person;
     before(async () => {
-      bed = await WatchedBed.start(kind);
-      ann = await bed.createWatcher();
+      server = await WatchTestbed.start(kind);
+      ann = await server.createWatcher();
     });
-    after(() => bed.stop());
+    after(() => server.stop());
 
-    const connect = (program: WatchingProgram, test: TestContext, more: ClientOptions = {}) => {
+    const connect = (program: SubscribingProgram, test: TestContext, more: ClientOptions = {}) => {
       const connectionParams = async () => ({ authorization: await program.authorization() });
       const options = { reconnect: true, connectionParams, ...more };
-      const client = new SubscriptionClient(bed.socketUrl, options, ToleratedSocket);
+      const client = new SubscriptionClient(server.socketUrl, options, ErrorIgnoringSocket);
       test.after(() => client.close());
       return client;
     };
 
-    test('is closed each time a token ends, comes back and misses nothing', async (context) => {
-      const program = await WatchingProgram.start(bed, ann);
+    test('reconnects after each token expiry, and misses nothing', async (context) => {
+      const program = await SubscribingProgram.start(server, ann);
       const rejections: unknown[] = [];
       const client = connect(program, context, {
         connectionCallback: (error) => error && rejections.push(error),
@@ -50,23 +53,23 @@ for (const kind of databaseKinds) {
       client.onReconnected(() => reconnections++);
       let disconnected = Promise.withResolvers<void>();
       client.onDisconnected(() => {
-        program.noteTokenIsOld();
+        program.markTokenExpired();
         disconnected.resolve();
       });
       client.request(program.subscription).subscribe({
-        next: (result) => program.note(result),
+        next: (result) => program.receive(result),
         error: (error) => program.fail(error),
         complete: () => program.fail(new Error('The subscription ended.')),
       });
-      await bed.writeFolders(1);
+      await server.writeFolders(1);
       await program.until(1);
 
       for (let tokens = 1; tokens <= 3; tokens++) {
-        await bed.advance(tokenSeconds);
-        await bed.writeFolders(1);
+        await server.advance(tokenSeconds);
+        await server.writeFolders(1);
         await disconnected.promise;
         disconnected = Promise.withResolvers();
-        await bed.writeFolders(2);
+        await server.writeFolders(2);
         await program.until(1 + tokens * 3);
         assert.equal(reconnections, tokens);
         assert.deepEqual(rejections, Array(tokens).fill(tokenExpired));
@@ -75,7 +78,7 @@ for (const kind of databaseKinds) {
     });
 
     test('reports an expired token when it does not reconnect, and leaves the subscription open', async (context) => {
-      const program = await WatchingProgram.start(bed, ann);
+      const program = await SubscribingProgram.start(server, ann);
       const rejected = Promise.withResolvers<unknown>();
       const disconnected = Promise.withResolvers<void>();
       const client = connect(program, context, {
@@ -87,10 +90,10 @@ for (const kind of databaseKinds) {
       const end = () => (hasEnded = true);
       client
         .request(program.subscription)
-        .subscribe({ next: (result) => program.note(result), error: end, complete: end });
-      await bed.writeFolders(1);
+        .subscribe({ next: (result) => program.receive(result), error: end, complete: end });
+      await server.writeFolders(1);
       await program.until(1);
-      await bed.advance(tokenSeconds);
+      await server.advance(tokenSeconds);
       await disconnected.promise;
       rejected.resolve('no connection_error before the close');
       assert.deepEqual(await rejected.promise, tokenExpired);
@@ -101,40 +104,40 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('asks and changes over the socket, and is told what is wrong', async (context) => {
-      const client = connect(await WatchingProgram.start(bed, ann), context);
-      const { data } = await resultOf(client, whoAmI);
-      const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
+    test('runs queries and mutations over the socket, and reports errors', async (context) => {
+      const client = connect(await SubscribingProgram.start(server, ann), context);
+      const { data } = await readResult(client, viewerQuery);
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
       assert.deepEqual(data, { viewer });
-      const made = { data: { createFolder: { folder: { name: 'orchard' } } } };
-      assert.deepEqual(await resultOf(client, makeFolder('orchard')), made);
-      const { errors } = await resultOf(client, makeFolder('orchard'));
+      const expected = { data: { createFolder: { folder: { name: 'orchard' } } } };
+      assert.deepEqual(await readResult(client, createFolderRequest('orchard')), expected);
+      const { errors } = await readResult(client, createFolderRequest('orchard'));
       assert.equal(errors?.[0]?.extensions?.['code'], 'CONFLICT');
-      await assert.rejects(resultOf(client, { query: '{nothing}' }), (refused: { message: string }) =>
+      await assert.rejects(readResult(client, { query: '{nothing}' }), (refused: { message: string }) =>
         refused.message.includes('Cannot query field'),
       );
     });
 
-    test('that shows a token which is over is told so, and gets in with a fresh one', async (context) => {
-      const program = await WatchingProgram.start(bed, ann);
-      await bed.advance(tokenSeconds);
+    test('reports an expired token when it connects, and connects with a fresh one', async (context) => {
+      const program = await SubscribingProgram.start(server, ann);
+      await server.advance(tokenSeconds);
       const refused = Promise.withResolvers<unknown>();
       const client = connect(program, context, {
         connectionCallback: (error) => {
           if (!error) return;
-          program.noteTokenIsOld();
+          program.markTokenExpired();
           refused.resolve(error);
         },
       });
-      const asked = resultOf(client, whoAmI);
+      const response = readResult(client, viewerQuery);
       assert.deepEqual(await refused.promise, tokenExpired);
-      const viewer = { user: { username: ann.username }, tokenExpiresAt: bed.timeIn(tokenSeconds) };
-      assert.deepEqual(await asked, { data: { viewer } });
+      const viewer = { user: { username: ann.username }, tokenExpiresAt: server.timeIn(tokenSeconds) };
+      assert.deepEqual(await response, { data: { viewer } });
     });
   });
 }
 
-function resultOf(client: SubscriptionClient, request: OperationOptions): Promise<Result> {
+function readResult(client: SubscriptionClient, request: OperationOptions): Promise<Result> {
   return new Promise((resolve, reject) => {
     client.request(request).subscribe({ next: resolve, error: reject });
   });

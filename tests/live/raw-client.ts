@@ -1,17 +1,16 @@
-/** Sends requests to a staged app exactly as a test writes them. */
+/** Sends requests to a stub app exactly as a test writes them, one on each connection. */
 
 import assert from 'node:assert/strict';
-import { RawConnection, type RawAnswer } from '../raw-connection.ts';
-import type { StagedApp } from './staged-app.ts';
+import { RawConnection, type RawResponse } from '../support/raw-connection.ts';
+import type { StubApp } from './stub-app.ts';
 
 export const json = 'Content-Type: application/json';
 
-/** Sends raw requests to an app, one on each connection. */
 export class RawClient {
-  readonly app: StagedApp;
+  readonly app: StubApp;
   readonly #basePath: string;
 
-  constructor(app: StagedApp, basePath = '') {
+  constructor(app: StubApp, basePath = '') {
     this.app = app;
     this.#basePath = basePath;
   }
@@ -20,7 +19,7 @@ export class RawClient {
     return `Authorization: Bearer ${this.app.token('ann')}`;
   }
 
-  async exchange(text: string): Promise<RawAnswer> {
+  async exchange(text: string): Promise<RawResponse> {
     const connection = await RawConnection.open(this.app.url);
     const answer = await connection.exchange(text);
     connection.close();
@@ -28,12 +27,12 @@ export class RawClient {
     return answer;
   }
 
-  send(method: string, path: string, headers: readonly string[] = [], body = ''): Promise<RawAnswer> {
+  send(method: string, path: string, headers: readonly string[] = [], body = ''): Promise<RawResponse> {
     const head = [`${method} ${this.#basePath}${path} HTTP/1.1`, ...headers].join('\r\n');
     return this.exchange(`${head}\r\n\r\n${body}`);
   }
 
-  post(headers: readonly string[], body = '{"query":"{x}"}', path = '/graphql'): Promise<RawAnswer> {
+  post(headers: readonly string[], body = '{"query":"{x}"}', path = '/graphql'): Promise<RawResponse> {
     return this.send('POST', path, ['Host: x', ...headers, `Content-Length: ${body.length}`], body);
   }
 }

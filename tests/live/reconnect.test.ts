@@ -1,16 +1,16 @@
-/** A client that is cut off again and again comes back with its last cursor, and has missed nothing. */
+/** A client that is cut off repeatedly resumes from its last cursor and misses nothing. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds } from '../databases.ts';
-import { toldAs } from './told-as.ts';
-import type { Variables } from '../graph-bed.ts';
-import { lengthOf } from '../run-length.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { changeKindByEntry } from './change-kinds.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { selectLength } from '../support/run-length.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
-interface Told {
+interface Change {
   readonly kind: string;
   readonly cursor: string;
   readonly folderId: string;
@@ -22,39 +22,39 @@ interface Entry {
   readonly folderId: string;
 }
 
-const reconnects = lengthOf({ short: 25, long: 100 });
+const reconnects = selectLength({ short: 25, long: 100 });
 const writers = 4;
 const pageSize = 200;
 const followChanges = 'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}';
 
 for (const kind of databaseKinds) {
   describe(`reconnecting on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
     });
     after(() => tree.stop());
 
-    test(`whoever is killed ${reconnects} times amid changes is told every entry of the journal once, in order`, async () => {
-      const { cursor: start } = await tree.ask<{ cursor: string }>('{cursor}');
+    test(`delivers every journal entry once and in order to a client that is cut off ${reconnects} times`, async () => {
+      const { cursor: start } = await tree.query<{ cursor: string }>('{cursor}');
       const ended = new AbortController();
       const writing = Array.from({ length: writers }, (_, number) => write(tree, number, ended.signal));
-      // How many changes it waits for before the cut; none is a cut before the first, or between any two.
-      const patience = fc.sample(fc.nat(9), { seed: 7, numRuns: reconnects });
-      const told: Told[] = [];
-      for (const most of patience)
-        told.push(...(await followUntilCut(tree, told.at(-1)?.cursor ?? start, most)));
+      // The number of changes to read before each cut. Zero cuts before the first one.
+      const counts = fc.sample(fc.nat(9), { seed: 7, numRuns: reconnects });
+      const received: Change[] = [];
+      for (const count of counts)
+        received.push(...(await followUntilCut(tree, received.at(-1)?.cursor ?? start, count)));
       ended.abort();
       await Promise.all(writing);
-      const entries = await treeEntries(tree, start);
-      told.push(...(await followTo(tree, told.at(-1)?.cursor ?? start, entries.at(-1)!.cursor)));
+      const entries = await readFolderEntries(tree, start);
+      received.push(...(await followTo(tree, received.at(-1)?.cursor ?? start, entries.at(-1)!.cursor)));
 
       assert.ok(entries.length > reconnects, `only ${entries.length} changes`);
       assert.deepEqual(
-        told,
+        received,
         entries.map(({ kind: name, cursor, folderId }) => ({
-          kind: toldAs[name as keyof typeof toldAs],
+          kind: changeKindByEntry[name as keyof typeof changeKindByEntry],
           cursor,
           folderId,
         })),
@@ -63,36 +63,36 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Whatever was read off the wire counts: what comes after the last of it will come again. */
-async function followUntilCut(tree: TreeBed, cursor: string, most: number): Promise<Told[]> {
-  const client = await SocketClient.connect(tree.bed.url, tree.authToken);
+/** Every change that was read counts. The server sends the later ones again. */
+async function followUntilCut(tree: TreeTestbed, cursor: string, count: number): Promise<Change[]> {
+  const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
   client.start('1', followChanges, { after: cursor });
-  const told: Told[] = [];
-  while (told.length < most) told.push(toldBy(await client.next()));
+  const received: Change[] = [];
+  while (received.length < count) received.push(readChange(await client.next()));
   client.socket.terminate();
   await client.closed();
-  return told;
+  return received;
 }
 
-async function followTo(tree: TreeBed, cursor: string, last: string): Promise<Told[]> {
+async function followTo(tree: TreeTestbed, cursor: string, last: string): Promise<Change[]> {
   if (cursor === last) return [];
-  const client = await SocketClient.connect(tree.bed.url, tree.authToken);
+  const client = await SocketClient.connect(tree.testbed.url, tree.authToken);
   client.start('1', followChanges, { after: cursor });
-  const told: Told[] = [];
-  while (told.at(-1)?.cursor !== last) told.push(toldBy(await client.next()));
+  const received: Change[] = [];
+  while (received.at(-1)?.cursor !== last) received.push(readChange(await client.next()));
   await client.close();
-  return told;
+  return received;
 }
 
-function toldBy({ type, payload }: { type: string; payload?: unknown }): Told {
+function readChange({ type, payload }: { type: string; payload?: unknown }): Change {
   assert.equal(type, 'next', JSON.stringify(payload));
-  const { data, errors } = payload as { data: { folderChanges: Told }; errors?: unknown };
+  const { data, errors } = payload as { data: { folderChanges: Change }; errors?: unknown };
   assert.equal(errors, undefined);
   return data.folderChanges;
 }
 
-/** Changes of all kinds, in bursts: several at once, and then a pause until they are done. */
-async function write(tree: TreeBed, number: number, signal: AbortSignal): Promise<void> {
+/** Makes changes of all kinds in bursts: several at once, and then waits until they are done. */
+async function write(tree: TreeTestbed, number: number, signal: AbortSignal): Promise<void> {
   const top = await tree.create(`writer ${number}`);
   for (let round = 0; !signal.aborted; round++) {
     const [one, two] = await tree.createChain([`one ${round}`, `two ${round}`], top);
@@ -108,24 +108,24 @@ async function write(tree: TreeBed, number: number, signal: AbortSignal): Promis
   }
 }
 
-async function run(tree: TreeBed, name: string, input: Variables): Promise<void> {
-  await tree.run(name, input);
+async function run(tree: TreeTestbed, name: string, input: Variables): Promise<void> {
+  await tree.mutate(name, input);
 }
 
-/** What the journal says of the tree since a place, the earliest first. */
-async function treeEntries(tree: TreeBed, start: string): Promise<Entry[]> {
+/** Returns the folder entries of the journal since a cursor, oldest first. */
+async function readFolderEntries(tree: TreeTestbed, start: string): Promise<Entry[]> {
   const query = `query($after: String, $kinds: [JournalKind!]){journal(first: ${pageSize}, after: $after, filter: {kinds: $kinds}){
     items{kind cursor folderId} pageInfo{hasNextPage endCursor}}}`;
   const found: Entry[] = [];
   for (let after: string | undefined; ;) {
-    const { journal } = await tree.ask<{
+    const { journal } = await tree.query<{
       journal: { items: Entry[]; pageInfo: { hasNextPage: boolean; endCursor: string } };
-    }>(query, { after, kinds: Object.keys(toldAs) });
+    }>(query, { after, kinds: Object.keys(changeKindByEntry) });
     found.push(...journal.items);
     if (!journal.pageInfo.hasNextPage) break;
     after = journal.pageInfo.endCursor;
   }
-  // The tree was imported before, if at all.
+  // Without a match the start is not a folder entry, and all folder entries are later.
   const before = found.findIndex(({ cursor }) => cursor === start);
   return found.slice(0, before < 0 ? undefined : before).reverse();
 }

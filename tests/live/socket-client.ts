@@ -1,4 +1,4 @@
-/** A bare WebSocket client: frames as they come, with a time-out for whoever waits for one. */
+/** A WebSocket client that returns frames as they arrive, with a timeout. */
 
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ export interface Frame {
   readonly payload?: Readonly<Record<string, unknown>>;
 }
 
-export interface Closed {
+export interface CloseEvent {
   readonly code: number;
   readonly reason: string;
 }
@@ -21,13 +21,13 @@ export interface SocketClientOptions extends ClientOptions {
   readonly path?: string;
 }
 
-/** Nothing takes so long; but a machine may be busy with something else. */
-const patienceMs = 60_000;
+/** Generous, because the test machine may be busy. */
+const timeoutMs = 60_000;
 
 export class SocketClient {
   readonly socket: WebSocket;
   readonly #frames: Frame[] = [];
-  readonly #closed: Promise<Closed>;
+  readonly #closed: Promise<CloseEvent>;
   #wake: () => void = () => undefined;
   #isClosed = false;
 
@@ -37,7 +37,7 @@ export class SocketClient {
     return client;
   }
 
-  /** Opens a connection and has it acknowledged. */
+  /** Opens a connection and waits for its acknowledgement. */
   static async connect(
     url: string,
     authToken: string,
@@ -66,7 +66,7 @@ export class SocketClient {
     );
   }
 
-  /** What has come and was not asked for yet. */
+  /** The frames that arrived and were not read. */
   get unread(): readonly Frame[] {
     return this.#frames;
   }
@@ -75,7 +75,7 @@ export class SocketClient {
     this.send({ type: 'connection_init', payload: { [key]: `Bearer ${authToken}` } });
   }
 
-  /** Starts an operation, in the dialect that was agreed on. */
+  /** Starts an operation in the negotiated protocol. */
   start(id: string, query: string, variables?: Record<string, unknown>): void {
     const type = this.socket.protocol === 'graphql-ws' ? 'start' : 'subscribe';
     this.send({ id, type, payload: { query, variables } });
@@ -88,14 +88,14 @@ export class SocketClient {
   async next(): Promise<Frame> {
     while (this.#frames.length === 0) {
       if (this.#isClosed) throw new Error(`The socket closed: ${JSON.stringify(await this.#closed)}.`);
-      await patiently<void>('No frame came.', (resolve) => (this.#wake = resolve));
+      await withTimeout<void>('No frame came.', (resolve) => (this.#wake = resolve));
     }
     return this.#frames.shift()!;
   }
 
-  /** Waits until it is closed, by whomever. */
-  async closed(): Promise<Closed> {
-    return patiently('The socket stays open.', (resolve) => void this.#closed.then(resolve));
+  /** Waits until either side has closed the socket. */
+  async closed(): Promise<CloseEvent> {
+    return withTimeout('The socket stays open.', (resolve) => void this.#closed.then(resolve));
   }
 
   async close(): Promise<void> {
@@ -104,9 +104,9 @@ export class SocketClient {
   }
 }
 
-function patiently<T>(complaint: string, wait: (resolve: (value: T) => void) => void): Promise<T> {
+function withTimeout<T>(message: string, wait: (resolve: (value: T) => void) => void): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(complaint)), patienceMs);
+    const timer = setTimeout(() => reject(new Error(message)), timeoutMs);
     wait((value) => {
       clearTimeout(timer);
       resolve(value);
@@ -114,14 +114,17 @@ function patiently<T>(complaint: string, wait: (resolve: (value: T) => void) => 
   });
 }
 
-export interface Refused {
+export interface RefusedUpgrade {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** Tries to open a socket that is refused, and reads the answer. */
-export async function refusedUpgrade(url: string, options: SocketClientOptions = {}): Promise<Refused> {
+/** Tries to open a socket that the server refuses, and returns the response. */
+export async function readRefusedUpgrade(
+  url: string,
+  options: SocketClientOptions = {},
+): Promise<RefusedUpgrade> {
   const socket = connect(url, options);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     socket.on('unexpected-response', (_, answer) => resolve(answer));

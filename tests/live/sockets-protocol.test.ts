@@ -1,20 +1,20 @@
-/** The two sub-protocols, message by message, with a graph that does what the test tells it to. */
+/** The two WebSocket sub-protocols, message by message, with a stub graph. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { closeCodes } from '@espalier/contract';
 import fc from 'fast-check';
-import { legacyDialect, transportDialect } from '../../server/src/http/socket-dialects.ts';
+import { legacyProtocol, transportProtocol } from '../../server/src/http/websocket/protocols.ts';
 import { Refusal } from '../../server/src/refusal.ts';
 import { SocketClient, type SocketClientOptions } from './socket-client.ts';
-import { eventually } from '../eventually.ts';
-import { dataOf, StagedApp, StagedStream } from './staged-app.ts';
+import { eventually } from '../support/eventually.ts';
+import { dataOf, StubApp, StubStream } from './stub-app.ts';
 
 const legacy: SocketClientOptions = { protocols: ['graphql-ws'] };
 
-describe('the connection', () => {
-  let app: StagedApp;
-  before(async () => (app = await StagedApp.start()));
+describe('a socket', () => {
+  let app: StubApp;
+  before(async () => (app = await StubApp.start()));
   after(() => app.stop());
   afterEach(() => {
     app.open = () => dataOf({});
@@ -23,7 +23,7 @@ describe('the connection', () => {
 
   const connect = (options?: SocketClientOptions) => SocketClient.connect(app.url, app.token('ann'), options);
 
-  test('a query is answered with its result and completed', async () => {
+  test('answers a query with its result and completes it', async () => {
     const client = await connect();
     app.open = ({ query, variables }, { userId }) => dataOf({ query, variables, userId });
     client.start('1', '{folder}', { a: 1 });
@@ -33,7 +33,7 @@ describe('the connection', () => {
     await client.close();
   });
 
-  test('a query of the older protocol is answered with data and completed', async () => {
+  test('answers a query of the older protocol with data and completes it', async () => {
     const client = await connect(legacy);
     app.open = () => dataOf({ a: 1 });
     client.start('1', '{a}');
@@ -43,16 +43,16 @@ describe('the connection', () => {
     assert.equal((await client.closed()).code, 1000);
   });
 
-  test('a subscription sends each answer and completes when its stream ends', async () => {
+  test('sends each response of a subscription and completes it when its stream ends', async () => {
     for (const [options, type] of [
       [{}, 'next'],
       [legacy, 'data'],
     ] as const) {
       const client = await connect(options);
-      const stream = new StagedStream();
+      const stream = new StubStream();
       app.open = () => stream;
       client.start('s', 'subscription{a}');
-      stream.give(1, 2);
+      stream.push(1, 2);
       assert.deepEqual(await client.next(), { id: 's', type, payload: { data: 1 } });
       assert.deepEqual(await client.next(), { id: 's', type, payload: { data: 2 } });
       stream.end();
@@ -61,20 +61,20 @@ describe('the connection', () => {
     }
   });
 
-  test('a subscription that the client completes sends nothing more, and its id is free', async () => {
+  test('sends nothing more for a subscription that the client completes, and frees its id', async () => {
     for (const [options, stop] of [
       [{}, 'complete'],
       [legacy, 'stop'],
     ] as const) {
       const client = await connect(options);
-      const stream = new StagedStream();
+      const stream = new StubStream();
       app.open = () => stream;
       client.start('s', 'subscription{a}');
-      stream.give(1);
+      stream.push(1);
       await client.next();
       client.send({ id: 's', type: stop });
-      await eventually(() => stream.isOver, 'the stream ends');
-      stream.give(2);
+      await eventually(() => stream.hasEnded, 'the stream ends');
+      stream.push(2);
       app.open = () => dataOf('again');
       client.start('s', '{a}');
       assert.deepEqual((await client.next()).payload, { data: 'again' });
@@ -82,34 +82,34 @@ describe('the connection', () => {
     }
   });
 
-  test('an operation that is stopped before it has begun is ended as soon as it does', async () => {
+  test('ends an operation as soon as it starts if it was stopped before', async () => {
     const client = await connect();
-    const stream = new StagedStream();
-    const { promise, resolve } = Promise.withResolvers<StagedStream>();
+    const stream = new StubStream();
+    const { promise, resolve } = Promise.withResolvers<StubStream>();
     app.open = () => promise;
     client.start('s', 'subscription{a}');
     client.send({ id: 's', type: 'complete' });
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
     resolve(stream);
-    await eventually(() => stream.isOver, 'the stream ends');
-    assert.equal(stream.asked, 0);
+    await eventually(() => stream.hasEnded, 'the stream ends');
+    assert.equal(stream.nextCalls, 0);
     await client.close();
   });
 
-  test('a socket that goes away ends its subscriptions', async () => {
+  test('ends its subscriptions when it closes', async () => {
     const client = await connect();
-    const streams = [new StagedStream(), new StagedStream()];
+    const streams = [new StubStream(), new StubStream()];
     const left = [...streams];
     app.open = () => left.shift()!;
     client.start('1', 'subscription{a}');
     client.start('2', 'subscription{a}');
-    await eventually(() => streams.every(({ asked }) => asked === 1), 'both run');
+    await eventually(() => streams.every(({ nextCalls }) => nextCalls === 1), 'both run');
     client.socket.terminate();
-    await eventually(() => streams.every(({ isOver }) => isOver), 'both end');
+    await eventually(() => streams.every(({ hasEnded }) => hasEnded), 'both end');
   });
 
-  test('a request that fails before it runs gets an error and no completion', async () => {
+  test('answers a request that fails before it runs with an error and no completion', async () => {
     const errors = [{ message: 'One' }, { message: 'Two' }];
     app.open = () => ({ isExecuted: false, text: JSON.stringify({ errors }), errors });
     const client = await connect();
@@ -126,7 +126,7 @@ describe('the connection', () => {
     }
   });
 
-  test('errors of fields come with the result', async () => {
+  test('sends field errors with the result', async () => {
     const body = { errors: [{ message: 'No' }], data: { a: null } };
     app.open = () => ({ isExecuted: true, text: JSON.stringify(body) });
     const client = await connect();
@@ -136,7 +136,7 @@ describe('the connection', () => {
     await client.close();
   });
 
-  test('a refused operation gets an error with its code, and the socket lives on', async () => {
+  test('answers a refused operation with an error and its code, and stays open', async () => {
     const client = await connect();
     app.open = () => {
       throw new Refusal('UNAVAILABLE', 'Not now.');
@@ -144,7 +144,7 @@ describe('the connection', () => {
     client.start('1', '{a}');
     const error = { message: 'Not now.', extensions: { code: 'UNAVAILABLE' } };
     assert.deepEqual(await client.next(), { id: '1', type: 'error', payload: [error] });
-    const stream = new StagedStream();
+    const stream = new StubStream();
     app.open = () => stream;
     client.start('1', '{a}');
     stream.fail(new Refusal('NOT_FOUND', 'Gone.'));
@@ -152,21 +152,21 @@ describe('the connection', () => {
     await client.close();
   });
 
-  test('a bug closes with 4500, tells nothing, and is in the log', async () => {
-    let stream: StagedStream | undefined;
-    const fails: Record<string, StagedApp['open']> = {
+  test('closes with 4500 after a bug, without details, and logs the error', async () => {
+    let stream: StubStream | undefined;
+    const fails: Record<string, StubApp['open']> = {
       'at once': () => {
         throw new Error('secret of at once');
       },
       later: () => Promise.reject(new Error('secret of later')),
       'in the stream': () => {
-        stream = new StagedStream();
+        stream = new StubStream();
         stream.fail(new Error('secret of in the stream'));
         return stream;
       },
       'in writing': () => {
-        stream = new StagedStream();
-        stream.give({ toJSON: () => assert.fail('secret of in writing') });
+        stream = new StubStream();
+        stream.push({ toJSON: () => assert.fail('secret of in writing') });
         return stream;
       },
     };
@@ -177,13 +177,13 @@ describe('the connection', () => {
       assert.deepEqual(await client.closed(), { code: 4500, reason: 'Internal server error' }, when);
       assert.deepEqual(client.unread, []);
       assert.ok(app.logLines.some((line) => line.includes(`secret of ${when}`)));
-      assert.notEqual(stream?.isOver, false, 'nothing is left running');
+      assert.notEqual(stream?.hasEnded, false, 'nothing is left running');
     }
   });
 
-  test('a viewer who is refused in the middle of an operation is closed with 4403', async () => {
+  test('closes with 4403 if the viewer is refused during an operation', async () => {
     const client = await connect();
-    const stream = new StagedStream();
+    const stream = new StubStream();
     app.open = () => stream;
     client.start('1', 'subscription{a}');
     stream.fail(new Refusal('INVALID_AUTH_TOKEN'));
@@ -191,7 +191,7 @@ describe('the connection', () => {
     assert.deepEqual(client.unread, []);
   });
 
-  test('a subscription before the acknowledgement closes with 4401, even while init is being handled', async () => {
+  test('closes with 4401 after an operation before the acknowledgement, even while init is in progress', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     app.admit = () => promise;
     const client = await SocketClient.open(app.url);
@@ -201,7 +201,7 @@ describe('the connection', () => {
     resolve();
   });
 
-  test('operations of the older protocol that come before the acknowledgement wait for it, in order', async () => {
+  test('queues operations of the older protocol until the acknowledgement, in order', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     let isAdmitting = false;
     app.admit = () => {
@@ -224,7 +224,7 @@ describe('the connection', () => {
     await client.close();
   });
 
-  test('more than a socket may have open does not wait for the acknowledgement', async () => {
+  test('queues no more operations before the acknowledgement than a socket may have open', async () => {
     app.admit = () => new Promise(() => undefined);
     const client = await SocketClient.open(app.url, legacy);
     client.init(app.token('ann'));
@@ -232,8 +232,8 @@ describe('the connection', () => {
     assert.equal((await client.closed()).code, 4401);
   });
 
-  test('an id in use closes with 4409 and names the id, unless that is too long to be named', async () => {
-    app.open = () => new StagedStream();
+  test('closes with 4409 after an id in use, and names the id unless it is too long', async () => {
+    app.open = () => new StubStream();
     for (const [id, reason] of [
       ['one', 'Subscriber for one already exists'],
       ['ß'.repeat(46), `Subscriber for ${'ß'.repeat(46)} already exists`],
@@ -249,22 +249,22 @@ describe('the connection', () => {
     }
   });
 
-  test('an id in use in the older protocol ends the former operation and starts the new one', async () => {
+  test('replaces the operation of an id in use in the older protocol', async () => {
     const client = await connect(legacy);
-    const [first, second] = [new StagedStream(), new StagedStream()];
+    const [first, second] = [new StubStream(), new StubStream()];
     app.open = () => first;
     client.start('1', 'subscription{a}');
-    first.give('first');
+    first.push('first');
     assert.deepEqual((await client.next()).payload, { data: 'first' });
     app.open = () => second;
     client.start('1', 'subscription{a}');
-    await eventually(() => first.isOver, 'the first one ends');
-    second.give('second');
+    await eventually(() => first.hasEnded, 'the first one ends');
+    second.push('second');
     assert.deepEqual(await client.next(), { id: '1', type: 'data', payload: { data: 'second' } });
     await client.close();
   });
 
-  test('closes with 4403 if the viewer is not admitted; the older protocol gets the reason first', async () => {
+  test('closes with 4403 if the viewer is not admitted, and gives the reason first in the older protocol', async () => {
     app.admit = () => Promise.reject(new Refusal('FORBIDDEN', 'You are disabled.'));
     const client = await SocketClient.open(app.url);
     client.init(app.token('ann'));
@@ -277,30 +277,30 @@ describe('the connection', () => {
     assert.equal((await older.closed()).code, 4403);
   });
 
-  test('a service that can admit nobody right now closes with 1013, so that clients come back', async () => {
+  test('closes with 1013 while the service cannot admit viewers, so that clients reconnect', async () => {
     app.admit = () => Promise.reject(new Refusal('UNAVAILABLE'));
     const client = await SocketClient.open(app.url);
     client.init(app.token('ann'));
     assert.equal((await client.closed()).code, 1013);
   });
 
-  test('a token that cannot be checked right now closes with 1013, in init, ping and pong', async () => {
+  test('closes with 1013 after init, ping or pong with a token that cannot be checked at the moment', async () => {
     for (const type of ['connection_init', 'ping', 'pong']) {
       const client = type === 'connection_init' ? await SocketClient.open(app.url) : await connect();
-      app.knowsKeys = false;
+      app.hasKeys = false;
       client.send({ type, payload: { authorization: `Bearer ${app.token('ann')}` } });
       assert.deepEqual(await client.closed(), { code: 1013, reason: 'Not now.' }, type);
-      app.knowsKeys = true;
+      app.hasKeys = true;
     }
   });
 
-  test('both protocols offered, the newer one is spoken', async () => {
+  test('uses the newer protocol if the client offers both', async () => {
     const client = await connect({ protocols: ['graphql-ws', 'graphql-transport-ws'] });
     assert.equal(client.socket.protocol, 'graphql-transport-ws');
     await client.close();
   });
 
-  test('neither protocol offered, the socket opens and closes with 4406', async () => {
+  test('closes with 4406 if the client offers neither protocol', async () => {
     for (const protocols of [[], ['mqtt']]) {
       const socket = SocketClient.open(app.url, { protocols });
       if (protocols.length > 0) await assert.rejects(socket, /no subprotocol/);
@@ -310,11 +310,11 @@ describe('the connection', () => {
 });
 
 describe('random messages', () => {
-  let app: StagedApp;
-  before(async () => (app = await StagedApp.start()));
+  let app: StubApp;
+  before(async () => (app = await StubApp.start()));
   after(() => app.stop());
 
-  test('whatever is said in whatever order, the socket stays open or closes with a code of the list', async () => {
+  test('leave the socket open or close it with a listed code', async () => {
     const codes = new Set<number>(Object.values(closeCodes).map(({ code }) => code));
     const id = fc.constantFrom('1', '2', '', 3, null, undefined);
     const payload = fc.constantFrom(
@@ -328,13 +328,13 @@ describe('random messages', () => {
       { authorization: 'Bearer x' },
       { authorization: `Bearer ${app.token('bob')}` },
     );
-    const types = [legacyDialect, transportDialect].flatMap(({ kinds }) => Object.keys(kinds));
+    const types = [legacyProtocol, transportProtocol].flatMap(({ kinds }) => Object.keys(kinds));
     const message = fc.record({ type: fc.constantFrom(...types, 'next', ''), id, payload });
     const acknowledged = {
       type: 'connection_init',
       payload: { authorization: `Bearer ${app.token('ann')}` },
     };
-    app.open = ({ query }) => (query === 'stream' ? new StagedStream() : dataOf({}));
+    app.open = ({ query }) => (query === 'stream' ? new StubStream() : dataOf({}));
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom('graphql-ws', 'graphql-transport-ws'),

@@ -1,4 +1,4 @@
-/** How a request becomes a socket, and which do not: addresses, origins, handshakes, TLS. */
+/** Which requests become sockets: addresses, origins, handshakes and TLS. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,29 +7,29 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Problem } from '@espalier/contract';
 import { generate } from 'selfsigned';
-import { databaseKinds } from '../databases.ts';
-import { RawConnection } from '../raw-connection.ts';
-import { administrator, problemOf, Testbed } from '../testbed.ts';
-import { refusedUpgrade, SocketClient, type SocketClientOptions } from './socket-client.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { administrator, problemOf, Testbed } from '../support/testbed.ts';
+import { readRefusedUpgrade, SocketClient, type SocketClientOptions } from './socket-client.ts';
 
 for (const kind of databaseKinds) {
   describe(`an upgrade on ${kind.name}`, () => {
-    let bed: Testbed;
-    before(async () => (bed = await Testbed.start(kind, { settings: { BASE_PATH: '/tree' } })));
-    after(() => bed.stop());
+    let testbed: Testbed;
+    before(async () => (testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/tree' } })));
+    after(() => testbed.stop());
 
     const assertOpens = async (options: SocketClientOptions) => {
-      const { authToken } = await bed.logIn();
-      await (await SocketClient.connect(bed.url, authToken, options)).close();
+      const { authToken } = await testbed.logIn();
+      await (await SocketClient.connect(testbed.url, authToken, options)).close();
     };
 
-    test('is taken at both addresses, doubled slashes folded', async () => {
+    test('succeeds at both addresses, with doubled slashes folded', async () => {
       for (const path of ['/graphql', '/graphql/ws', '//graphql', '/graphql//ws', '/graphql/ws?x=//']) {
         await assertOpens({ path });
       }
     });
 
-    test('is refused with a problem where there is no socket', async () => {
+    test('is refused with a problem at other addresses', async () => {
       for (const [path, status] of [
         ['/nothing', 404],
         ['/graphql/', 404],
@@ -37,28 +37,28 @@ for (const kind of databaseKinds) {
         ['/GraphQL', 404],
         ['/login', 405],
       ] as const) {
-        const refused = await refusedUpgrade(bed.url, { path });
+        const refused = await readRefusedUpgrade(testbed.url, { path });
         assert.equal(refused.status, status, path);
         const problem = JSON.parse(refused.body) as Problem;
         assert.equal(problem.status, status);
         assert.match(problem.requestId, /./);
       }
-      assert.equal((await refusedUpgrade(new URL(bed.url).origin)).status, 404, 'beside the base path');
+      assert.equal((await readRefusedUpgrade(new URL(testbed.url).origin)).status, 404, 'outside the base path');
       // RFC 9110 §7.8: a server may ignore the upgrade, and answer the request.
-      assert.equal((await refusedUpgrade(bed.url, { path: '/' })).status, 200);
+      assert.equal((await readRefusedUpgrade(testbed.url, { path: '/' })).status, 200);
     });
 
-    test('is what the address for sockets asks for: without one, 426', async () => {
-      const answer = await bed.send('GET', '/graphql/ws');
+    test('is required at the socket address: other requests get 426', async () => {
+      const answer = await testbed.send('GET', '/graphql/ws');
       assert.equal(answer.status, 426);
       assert.equal(answer.headers.get('upgrade'), 'websocket');
       assert.match(problemOf(answer).detail, /graphql-transport-ws/);
-      const posted = await bed.post('/graphql/ws', {});
+      const posted = await testbed.post('/graphql/ws', {});
       assert.equal(posted.status, 405);
       assert.equal(posted.headers.get('allow'), 'GET');
     });
 
-    test('that is no handshake gets a 4xx and the connection ends; the service goes on', async () => {
+    test('gets a 4xx and a closed connection if the handshake is invalid, and the service goes on', async () => {
       const good: Record<string, string> = {
         host: 'x',
         connection: 'Upgrade',
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
         [{ 'sec-websocket-key': '' }, 400],
         [{ 'sec-websocket-protocol': ',' }, 400],
         [{ 'sec-websocket-protocol': 'a, a' }, 400],
-        // No upgrades at all: a body, and another protocol.
+        // Not WebSocket upgrades: a request with a body, and another protocol.
         [{ 'content-length': '5' }, 401],
         [{ upgrade: 'h2c' }, 401],
       ];
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
         const headers = Object.entries({ ...good, ...changed }).map(
           ([name, value]) => `${name}: ${value}\r\n`,
         );
-        const connection = await RawConnection.open(bed.url);
+        const connection = await RawConnection.open(testbed.url);
         const text = `GET /tree/graphql HTTP/1.1\r\n${headers.join('')}\r\n${'content-length' in changed ? 'hello' : ''}`;
         const answer = await connection.exchange(text);
         assert.equal(answer?.status, status, JSON.stringify(changed));
@@ -93,9 +93,9 @@ for (const kind of databaseKinds) {
       await assertOpens({});
     });
 
-    test('to another protocol than WebSocket is passed over, and the request answered', async () => {
+    test('is ignored for protocols other than WebSocket', async () => {
       const body = JSON.stringify(administrator);
-      const connection = await RawConnection.open(bed.url);
+      const connection = await RawConnection.open(testbed.url);
       const answer = await connection.exchange(
         `POST /tree/login HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
@@ -103,10 +103,10 @@ for (const kind of databaseKinds) {
       connection.close();
     });
 
-    test('that is refused is logged under the id that its body names', async () => {
-      const { body } = await refusedUpgrade(bed.url, { headers: { authorization: 'Bearer x' } });
+    test('is logged with the request id of its response body if it is refused', async () => {
+      const { body } = await readRefusedUpgrade(testbed.url, { headers: { authorization: 'Bearer x' } });
       const { requestId } = JSON.parse(body) as Problem;
-      const line = bed.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);
+      const line = testbed.logLines.map((text) => JSON.parse(text) as Record<string, unknown>);
       const logged = line.find((each) => each['requestId'] === requestId);
       assert.equal(logged!['code'], 'INVALID_AUTH_TOKEN');
       assert.equal(logged!['address'], '127.0.0.1');
@@ -167,38 +167,38 @@ for (const kind of databaseKinds) {
     ];
 
     for (const { settings = {}, headers, passes } of rows) {
-      const given = JSON.stringify({ ...settings, ...headers });
-      test(`${given} ${passes ? 'passes' : 'is refused with 403'}`, async () => {
-        const bed = await Testbed.start(kind, { settings });
-        const { host } = new URL(bed.url);
+      const description = JSON.stringify({ ...settings, ...headers });
+      test(`${passes ? 'passes' : 'is refused with 403'}: ${description}`, async () => {
+        const testbed = await Testbed.start(kind, { settings });
+        const { host } = new URL(testbed.url);
         const sent = Object.fromEntries(
           Object.entries(headers).map(([name, value]) => [name, value.replace('HOST', host)]),
         );
         if (passes) {
-          await (await SocketClient.open(bed.url, { headers: sent })).close();
+          await (await SocketClient.open(testbed.url, { headers: sent })).close();
         } else {
-          const { status, body } = await refusedUpgrade(bed.url, { headers: sent });
+          const { status, body } = await readRefusedUpgrade(testbed.url, { headers: sent });
           assert.equal(status, 403);
           assert.equal((JSON.parse(body) as Problem).code, 'FORBIDDEN');
         }
-        await bed.stop();
+        await testbed.stop();
       });
     }
   });
 
-  test(`with a certificate the socket speaks wss on ${kind.name}`, async () => {
+  test(`serves sockets over wss with a certificate on ${kind.name}`, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-wss-'));
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     writeFileSync(join(folder, 'cert.pem'), cert);
     writeFileSync(join(folder, 'key.pem'), key);
     const settings = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') };
-    const bed = await Testbed.start(kind, { settings });
-    const client = await SocketClient.open(bed.url, { rejectUnauthorized: false });
+    const testbed = await Testbed.start(kind, { settings });
+    const client = await SocketClient.open(testbed.url, { rejectUnauthorized: false });
     client.init('x');
     assert.equal((await client.closed()).code, 4403);
-    const refused = await refusedUpgrade(bed.url, { rejectUnauthorized: false, path: '/nothing' });
+    const refused = await readRefusedUpgrade(testbed.url, { rejectUnauthorized: false, path: '/nothing' });
     assert.equal(refused.status, 404);
-    await bed.stop();
+    await testbed.stop();
     rmSync(folder, { recursive: true });
   });
 }

@@ -1,23 +1,23 @@
-/** Two nodes on one database: what one does, those who are connected to the other learn within a second. */
+/** Two nodes on one database: clients of one node receive changes made on the other within a second. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { startOwnTime } from '../own-time.ts';
-import { PeopleBed } from '../people/people-bed.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { startProcessTimer } from '../support/own-time.ts';
+import { PeopleTestbed } from '../people/people-testbed.ts';
+import { Testbed } from '../support/testbed.ts';
 import { SocketClient } from './socket-client.ts';
 
 const subscription = 'subscription{folderChanges{kind folderId folder{name}}}';
 
 for (const kind of databaseKinds) {
   describe(`two nodes on ${kind.name}`, () => {
-    let here: PeopleBed;
+    let here: PeopleTestbed;
     let there: Testbed;
 
     before(async () => {
-      here = await PeopleBed.start(kind);
-      const { database, clock } = here.bed;
+      here = await PeopleTestbed.start(kind);
+      const { database, clock } = here.testbed;
       there = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
@@ -25,58 +25,58 @@ for (const kind of databaseKinds) {
       await here.stop();
     });
 
-    const rootId = async () => (await here.ask<{ folder: { id: string } }>('{folder{id}}')).folder.id;
+    const rootId = async () => (await here.query<{ folder: { id: string } }>('{folder{id}}')).folder.id;
     const create = async (name: string) =>
-      (await here.run<{ folder: { id: string } }>('createFolder', { name }, 'folder{id}')).folder.id;
+      (await here.mutate<{ folder: { id: string } }>('createFolder', { name }, 'folder{id}')).folder.id;
     const nextKind = async (client: SocketClient) => {
       const { payload } = await client.next();
       const { folderChanges } = payload!['data'] as { folderChanges: { kind: string; folderId: string } };
       return [folderChanges.kind, folderChanges.folderId];
     };
-    /** What is done here, and how long it takes until something happens there. */
+    /** Runs `work` on one node, and asserts that its effect reaches the other node within a second. */
     const withinASecond = async <T>(work: () => Promise<unknown>, effect: () => Promise<T>): Promise<T> => {
       await work();
-      const elapsed = startOwnTime();
+      const elapsed = startProcessTimer();
       const result = await effect();
       assert.ok(elapsed() < 1000, 'it took longer than a second');
       return result;
     };
-    /** Somebody who is connected to the other node. */
+    /** Creates a user who is connected to the other node. */
     const connect = async () => {
       const person = await here.createUser();
       const { authToken } = await here.logIn(person);
       const client = await SocketClient.connect(there.url, authToken);
       client.start('1', subscription);
-      // Started for certain when something after it is answered.
+      // The response to a later query shows that the subscription has started.
       client.start('2', '{__typename}');
       await client.next();
       await client.next();
       return { person, client, authToken };
     };
 
-    test('a change is told there, in the order in which changes were made here', async () => {
+    test('deliver changes to clients of the other node in order', async () => {
       const client = await SocketClient.connect(there.url, here.authToken);
-      const { cursor } = await here.ask<{ cursor: string }>('{cursor}');
+      const { cursor } = await here.query<{ cursor: string }>('{cursor}');
       client.start('1', 'subscription($after: String){folderChanges(after: $after){kind folderId}}', {
         after: cursor,
       });
       const ids: string[] = [];
-      for (let place = 0; place < 30; place++) ids.push(await create(`n${place}`));
+      for (let index = 0; index < 30; index++) ids.push(await create(`n${index}`));
       for (const id of ids) assert.deepEqual(await nextKind(client), ['CREATE', id]);
       await client.close();
     });
 
-    test('access that is given or taken here uncovers and hides there', async () => {
+    test('reveal and hide folders on the other node after a grant and its revocation', async () => {
       const { person, client } = await connect();
       const id = await create('Shared');
       const grant = { folderId: id, userId: person.id };
       const uncovered = await withinASecond(
-        () => here.run('grantAccess', { ...grant, level: 'READ' }),
+        () => here.mutate('grantAccess', { ...grant, level: 'READ' }),
         () => nextKind(client),
       );
       assert.deepEqual(uncovered, ['CREATE', id]);
       const hidden = await withinASecond(
-        () => here.run('revokeAccess', grant),
+        () => here.mutate('revokeAccess', grant),
         () => nextKind(client),
       );
       assert.deepEqual(hidden, ['DELETE', id]);
@@ -84,16 +84,16 @@ for (const kind of databaseKinds) {
     });
 
     for (const [name, end] of Object.entries({
-      'a session that is revoked': (userId: string) => here.run('revokeSessions', { userId }),
-      'a user who is disabled': (id: string) => here.run('updateUser', { id, isDisabled: true }),
-      'a user who is deleted': (id: string) => here.run('deleteUser', { id }),
+      'a session that is revoked': (userId: string) => here.mutate('revokeSessions', { userId }),
+      'a user who is disabled': (id: string) => here.mutate('updateUser', { id, isDisabled: true }),
+      'a user who is deleted': (id: string) => here.mutate('deleteUser', { id }),
       'a user whose password is reset': (userId: string) =>
-        here.run('resetPassword', { userId, password: 'a cabin of walnut' }),
+        here.mutate('resetPassword', { userId, password: 'a cabin of walnut' }),
     })) {
-      test(`${name} here is disconnected there, and nobody else`, async () => {
+      test(`disconnect ${name} from the other node, and no other user`, async () => {
         const { person, client, authToken } = await connect();
         const bystander = await connect();
-        await here.run('grantAccess', {
+        await here.mutate('grantAccess', {
           folderId: await rootId(),
           userId: bystander.person.id,
           level: 'READ',
@@ -112,13 +112,13 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('a logout here leaves the auth token and its socket alone, until it expires', async () => {
+    test('keep the auth token and the socket of a logged-out session valid until expiry', async () => {
       const { client, authToken } = await connect();
-      assert.equal((await here.bed.post('/logout', {}, authToken)).status, 204);
+      assert.equal((await here.testbed.post('/logout', {}, authToken)).status, 204);
       client.start('3', '{folder{name}}');
       assert.equal((await client.next()).type, 'next');
       await client.next();
-      here.bed.clock.advanceSeconds(600);
+      here.testbed.clock.advanceSeconds(600);
       for (;;) {
         const frame = await client.next().catch(() => undefined);
         if (!frame) break;

@@ -1,28 +1,28 @@
 /**
- * Subscriptions whose client reads nothing, or is gone: what they take is bounded per user and does not delay others. The
- * short form of `npm run measure:unread-subscriptions`.
+ * Subscriptions whose client does not read or has disconnected. Their memory is bounded per user, and they do
+ * not delay others. This is the short form of `npm run measure:unread-subscriptions`.
  */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { GraphLimits, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
-import type { PressureLimits } from '../../server/src/http/pressure.ts';
-import { eventually } from '../eventually.ts';
-import { RawConnection } from '../raw-connection.ts';
+import type { AdmissionLimits } from '../../server/src/http/guards/overload.ts';
+import { eventually } from '../support/eventually.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 import { EventClient } from './event-client.ts';
 import { SocketClient } from './socket-client.ts';
-import { dataOf, shortTimes, StagedApp } from './staged-app.ts';
+import { dataOf, shortTimings, StubApp } from './stub-app.ts';
 
 const mebibyte = 2 ** 20;
 const calm = { isMemoryShort: false, isBehind: false };
-const calmTimes = { ...shortTimes, beatEveryMs: 3_600_000 };
-const pressureLimits: PressureLimits = {
+const noHeartbeatTimings = { ...shortTimings, heartbeatEveryMs: 3_600_000 };
+const pressureLimits: AdmissionLimits = {
   operations: 1e9,
-  operationsOfOne: 1e9,
+  operationsPerUser: 1e9,
   bodyBytes: 32 * mebibyte,
-  bodyBytesOfOne: 16 * mebibyte,
+  bodyBytesPerUser: 16 * mebibyte,
 };
-/** More than the system's own buffers take, many times over: a response stays in the process until it is read. */
+/** Much more than the buffers of the system hold, so a response stays in the process until it is read. */
 const wide: GraphResult = { isExecuted: true, text: `"${'x'.repeat(12 * mebibyte)}"` };
 const small = dataOf({});
 
@@ -70,20 +70,20 @@ class PacedStream implements GraphStream {
   }
 }
 
-async function start(limits: Partial<PressureLimits> = {}): Promise<StagedApp> {
+async function start(limits: Partial<AdmissionLimits> = {}): Promise<StubApp> {
   PacedStream.computed = new Map();
-  const app = await StagedApp.start({
-    liveTimes: calmTimes,
+  const app = await StubApp.start({
+    liveTimings: noHeartbeatTimings,
     settings: { maxSubscriptions: 100 },
-    crowd: { load: calm, pressureLimits: { ...pressureLimits, ...limits } },
+    guardOptions: { load: calm, admissionLimits: { ...pressureLimits, ...limits } },
   });
-  app.open = (_, { userId }, given) => new PacedStream(userId, given!);
+  app.open = (_, { userId }, graphLimits) => new PacedStream(userId, graphLimits!);
   return app;
 }
 
 const computedFor = (userId: string) => PacedStream.computed.get(userId) ?? 0;
 
-/** Once it has stopped growing. */
+/** Waits until the value has stopped growing, and returns it. */
 async function settled(value: () => number): Promise<number> {
   let [last, same] = [-1, 0];
   await eventually(() => {
@@ -95,7 +95,7 @@ async function settled(value: () => number): Promise<number> {
 }
 
 describe('subscriptions that are not read', () => {
-  test('of sockets: few responses are computed, others receive everything, and nothing is lost', async () => {
+  test('compute few responses on sockets, delay no other client and lose nothing', async () => {
     const app = await start();
     const silent: SocketClient[] = [];
     for (let socket = 0; socket < 3; socket++) {
@@ -104,7 +104,8 @@ describe('subscriptions that are not read', () => {
       silent.push(client);
       for (let id = 0; id < 100; id++) client.start(String(id), 'subscription{a}');
     }
-    // One is counted at 24 MiB: more than the user may have. Those being computed at that moment are added.
+    // One response counts as 24 MiB, more than a user may have. Responses being computed at that moment are
+    // added.
     const computed = await settled(() => computedFor('ann'));
     assert.ok(computed >= 1 && computed <= 4, `${computed} responses were computed`);
     for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
@@ -116,13 +117,13 @@ describe('subscriptions that are not read', () => {
     assert.equal(computedFor('ann'), computed);
     for (const client of silent.slice(1)) client.socket.terminate();
     silent[0]!.socket.resume();
-    // It goes on as it is read.
+    // The subscription continues as the client reads.
     for (let event = 0; event < computed + 2; event++) assert.ok((await silent[0]!.next()).payload);
     silent[0]!.socket.terminate();
     await app.stop();
   });
 
-  test('of event streams: few responses are computed, and others receive everything', async () => {
+  test('compute few responses on event streams, and delay no other client', async () => {
     const app = await start();
     const ask = (userId: string) =>
       EventClient.open(
@@ -131,10 +132,10 @@ describe('subscriptions that are not read', () => {
         { authorization: `Bearer ${app.token(userId)}` },
       );
     const body = JSON.stringify({ query: 'subscription{a}' });
-    const deaf = await Promise.all(
+    const nonReaders = await Promise.all(
       Array.from({ length: 8 }, () => RawConnection.open(app.url, { reads: false })),
     );
-    for (const each of deaf) {
+    for (const each of nonReaders) {
       each.send(
         `POST /graphql HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nAuthorization: Bearer ${app.token('ann')}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       );
@@ -143,53 +144,53 @@ describe('subscriptions that are not read', () => {
     assert.ok(computed >= 2 && computed <= 6, `${computed} responses were computed`);
     const reader = await ask('bob');
     for (let event = 0; event < 20; event++) assert.equal((await reader.next())?.event, 'next');
-    reader.leave();
-    deaf.forEach((each) => each.close());
-    // What they took is free again.
+    reader.disconnect();
+    nonReaders.forEach((each) => each.close());
+    // Their memory is free again.
     const next = await ask('ann');
     assert.equal((await next.next())?.event, 'next');
-    next.leave();
+    next.disconnect();
     await app.stop();
   });
 });
 
 describe('operations over sockets', () => {
-  const limits = { operationsOfOne: 3 };
-  const waiting = (app: StagedApp) => {
+  const limits = { operationsPerUser: 3 };
+  const holdResponses = (app: StubApp) => {
     const answers: (() => void)[] = [];
     const signals: AbortSignal[] = [];
-    app.open = (_, __, given) => {
-      signals.push(given!.signal!);
+    app.open = (_, __, graphLimits) => {
+      signals.push(graphLimits!.signal!);
       return new Promise((resolve) => answers.push(() => resolve(dataOf({}))));
     };
     return { answers, signals };
   };
 
   for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
-    test(`beyond a user's limit get an error of ${protocol}, and subscriptions come back later`, async () => {
+    test(`get an error of ${protocol} beyond the limit of a user, but a subscription closes the socket with 1013`, async () => {
       const app = await start(limits);
-      const { answers } = waiting(app);
+      const { answers } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       for (let id = 0; id < 4; id++) client.start(String(id), '{a}');
       const { id, type, payload } = await client.next();
       assert.deepEqual({ id, type }, { id: '3', type: 'error' });
       assert.match(JSON.stringify(payload), /UNAVAILABLE/);
       assert.equal(answers.length, 3);
-      // An error would end a subscription for good.
+      // An error would end a subscription permanently.
       client.start('4', 'subscription{a}');
       assert.equal((await client.closed()).code, 1013);
       assert.equal(answers.length, 3);
       await app.stop();
     });
 
-    test(`of ${protocol} that run when their socket is closed count until they end`, async () => {
+    test(`count until they end if their ${protocol} socket closes while they run`, async () => {
       const app = await start(limits);
-      const { answers, signals } = waiting(app);
+      const { answers, signals } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       for (let id = 0; id < 3; id++) client.start(String(id), '{a}');
       await eventually(() => answers.length === 3, 'all run');
       client.socket.terminate();
-      await eventually(() => signals.every(({ aborted }) => aborted), 'all are told to stop');
+      await eventually(() => signals.every(({ aborted }) => aborted), 'all are aborted');
       const other = await SocketClient.connect(app.url, app.token('ann'));
       other.start('1', '{a}');
       assert.equal((await other.next()).type, 'error');
@@ -203,9 +204,9 @@ describe('operations over sockets', () => {
       await app.stop();
     });
 
-    test(`of ${protocol} are told when they are stopped`, async () => {
+    test(`are aborted when the client stops them over ${protocol}`, async () => {
       const app = await start();
-      const { signals } = waiting(app);
+      const { signals } = holdResponses(app);
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       client.start('1', '{a}');
       client.start('2', '{a}');
@@ -219,9 +220,9 @@ describe('operations over sockets', () => {
     });
   }
 
-  test('with many large requests of one user are refused', async () => {
-    const app = await start({ bodyBytesOfOne: 4 * mebibyte });
-    waiting(app);
+  test('are refused if one user sends many large requests', async () => {
+    const app = await start({ bodyBytesPerUser: 4 * mebibyte });
+    holdResponses(app);
     const client = await SocketClient.connect(app.url, app.token('ann'));
     for (let id = 0; id < 10; id++) client.start(String(id), '{a}'.padEnd(60_000));
     const { id, type } = await client.next();
@@ -233,12 +234,12 @@ describe('operations over sockets', () => {
 
 describe('requests over HTTP', () => {
   for (const accept of ['application/json', 'text/event-stream']) {
-    test(`for ${accept} are told when their client is gone, and not when they are answered`, async () => {
+    test(`are aborted when a client that accepts ${accept} disconnects, and not after a response`, async () => {
       const app = await start();
       const signals: AbortSignal[] = [];
       let answer: () => void = () => undefined;
-      app.open = (_, __, given) => {
-        signals.push(given!.signal!);
+      app.open = (_, __, graphLimits) => {
+        signals.push(graphLimits!.signal!);
         return new Promise((resolve) => (answer = () => resolve(dataOf({}))));
       };
       const leaving = new AbortController();

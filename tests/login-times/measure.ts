@@ -4,14 +4,14 @@
  */
 
 import { randomInt } from 'node:crypto';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { summarise } from '../../bench/scenario.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
 
 const mostPercent = 5;
 const warmUp = 20;
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:login-times -- [--tries 200]\n\nCompares the CPU time of refused logins: of unknown, wrong and disabled ones.',
   ['tries'],
 );

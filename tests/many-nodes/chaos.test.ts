@@ -1,16 +1,16 @@
-/** Killed nodes and a restarted database lose nothing that was acknowledged; `npm run chaos` does it for longer. */
+/** Killing nodes and restarting the database loses no acknowledged change. `npm run chaos` runs longer. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { postgres } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
+import { postgres } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
 import { runChaos } from './chaos/faults.ts';
 
-const nodes = lengthOf({ short: 2, long: 3 });
+const nodes = selectLength({ short: 2, long: 3 });
 
 describe(`${nodes} nodes under load on ${postgres.name}`, { timeout: 600_000 }, () => {
   test(
-    'each is killed, the database is stopped and crashes, and all that was acknowledged is there',
+    'keep every acknowledged change when each node is killed and the database stops and crashes',
     { timeout: 600_000 },
     async (t) => {
       const { violations, tally } = await runChaos({

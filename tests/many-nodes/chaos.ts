@@ -1,10 +1,10 @@
 /**
- * Nodes and their database are killed and restarted under load, and nothing that was acknowledged may be lost:
- * `npm run chaos -- --rounds N --seed N --minutes M --log FILE`. A round kills each node and restarts PostgreSQL once.
+ * Kills and restarts nodes and their database under load and checks that no acknowledged change is lost: `npm run chaos
+ * -- --rounds N --seed N --minutes M --log FILE`. A round kills each node and restarts PostgreSQL once.
  */
 
 import { writeFileSync } from 'node:fs';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { runChaos } from './chaos/faults.ts';
 
 const {
@@ -12,7 +12,7 @@ const {
   nodes = '3',
   minutes = '30',
   ...values
-} = scriptOptions(
+} = parseScriptOptions(
   'npm run chaos -- [--rounds 5] [--nodes 3] [--seed N] [--minutes 30] [--log FILE]\n\nKills nodes and their PostgreSQL under load, and checks that nothing acknowledged was lost.',
   ['rounds', 'nodes', 'seed', 'minutes', 'log'],
 );

@@ -1,15 +1,15 @@
-/** A node that is killed loses nothing that was acknowledged; `npm run crashes` does it a hundred times. */
+/** Killing a node loses no acknowledged change. `npm run crashes` kills it a hundred times. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
+import { sqlite } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
 import { runCrashes } from './chaos/crashes.ts';
 
-const kills = lengthOf({ short: 3, long: 5 });
+const kills = selectLength({ short: 3, long: 5 });
 
 describe(`a node under load on ${sqlite.name}`, () => {
-  test(`it is killed ${kills} times, and nothing that was acknowledged is lost or undone`, async (t) => {
+  test(`loses no acknowledged change when it is killed ${kills} times`, async (t) => {
     const { violations, tally } = await runCrashes({ kills, nodes: 1, seed: 8 });
     t.diagnostic(tally.summary().replaceAll('\n', '; '));
     assert.deepEqual(violations, []);

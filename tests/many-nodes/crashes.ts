@@ -1,15 +1,15 @@
 /**
- * A node on a database file is killed at random moments under load, and nothing that was acknowledged may be lost:
- * `npm run crashes -- --kills N --seed N --log FILE`. Each start must be ready within two seconds.
+ * Kills a node on a database file at random moments under load and checks that no acknowledged change is lost: `npm run
+ * crashes -- --kills N --seed N --log FILE`. Each start must be ready within two seconds.
  */
 
 import { writeFileSync } from 'node:fs';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { runCrashes } from './chaos/crashes.ts';
 
-const readyWithinMs = 2_000;
+const readyTimeoutMs = 2_000;
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run crashes -- [--kills 100] [--seed N] [--log FILE]\n\nKills a node on a database file at random moments under load, and checks that nothing acknowledged was lost.',
   ['kills', 'seed', 'log'],
 );
@@ -29,9 +29,9 @@ console.log(`\n${tally.summary()}\n`);
 if (values.log) writeFileSync(values.log, logLines.join('\n'));
 for (const violation of violations) console.log(`VIOLATION ${violation}`);
 const starts = tally.timesOf('from start to ready');
-const slow = starts.filter((ms) => ms > readyWithinMs).length;
+const slow = starts.filter((ms) => ms > readyTimeoutMs).length;
 console.log(
-  `${slow} of ${starts.length} starts took longer than ${readyWithinMs / 1000} s until they were ready.`,
+  `${slow} of ${starts.length} starts took longer than ${readyTimeoutMs / 1000} s until they were ready.`,
 );
 console.log(
   `${violations.length === 0 ? 'Nothing was lost or undone' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,

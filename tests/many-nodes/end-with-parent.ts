@@ -1,5 +1,5 @@
-/** Loaded into a node before its program: when whoever started it is gone, however that ended, it does not stay. */
+/** Loaded into a node before its program. Ends the node when its parent process ends for any reason. */
 
 process.on('disconnect', () => process.exit(1));
-// Listening alone does not keep it from ending by itself.
+// The listener must not keep the node alive.
 process.channel?.unref();

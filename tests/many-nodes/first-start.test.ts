@@ -1,25 +1,25 @@
-/** Nodes that find an empty database at the same instant make one installation of it, and all of them serve it. */
+/** Nodes that start on an empty database at the same instant create one installation and all serve it. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
 import pg from 'pg';
 import { migrations } from '../../server/src/database/migrations.ts';
-import { postgres, type TestDatabase } from '../databases.ts';
+import { postgres, type TestDatabase } from '../support/databases.ts';
 import { withoutHasteWarning } from '../postgres/haste.ts';
-import { lengthOf } from '../run-length.ts';
+import { selectLength } from '../support/run-length.ts';
 import { administrator, startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 
-const count = lengthOf({ short: 5, long: 10 });
+const count = selectLength({ short: 5, long: 10 });
 
-describe(`${count} first starts at the same instant on ${postgres.name}`, () => {
+describe(`${count} concurrent first starts on ${postgres.name}`, () => {
   let database: TestDatabase;
   let nodes: NodeProcess[] = [];
   let rows: <Row extends pg.QueryResultRow>(question: string) => Promise<Row[]>;
   let client: pg.Client;
   before(async () => {
     database = await postgres.create();
-    // Fewer than the server takes, all nodes together.
+    // All nodes together need fewer connections than the server allows.
     const settings = { DATABASE_CONNECTIONS: '6' };
     nodes = await startNodes(count, { databaseUrl: database.url, settings });
     client = new pg.Client(database.url);
@@ -33,7 +33,7 @@ describe(`${count} first starts at the same instant on ${postgres.name}`, () => 
     await database.remove();
   });
 
-  test('all are ready, none complains, and one says that it made the installation', async () => {
+  test('get ready without complaints, and one node reports that it created the installation', async () => {
     const makers = nodes.filter(({ log }) => log.includes('"msg":"made a new, empty installation"'));
     assert.equal(makers.length, 1);
     for (const { url, log } of nodes) {
@@ -49,16 +49,16 @@ describe(`${count} first starts at the same instant on ${postgres.name}`, () => 
     }
   });
 
-  test('each step of the schema was taken once', async () => {
+  test('apply each schema migration once', async () => {
     assert.deepEqual(
       await rows('select number::int, name from espalier_migrations order by number'),
-      migrations.map(({ name }, place) => ({ number: place + 1, name })),
+      migrations.map(({ name }, index) => ({ number: index + 1, name })),
     );
   });
 
-  test('there is one of everything that an installation has one of', async () => {
+  test('create exactly one administrator, key, issuer, root and journal counter', async () => {
     assert.equal(nodes.filter(({ output }) => output.includes('First start')).length, 1);
-    const [found] = await rows(`
+    const [counts] = await rows(`
       select (select count(*)::int from users) as users,
         (select count(*)::int from users where is_administrator = 1) as administrators,
         (select count(*)::int from signing_keys) as keys,
@@ -67,7 +67,7 @@ describe(`${count} first starts at the same instant on ${postgres.name}`, () => 
         (select count(*)::int from folders where parent_id is null and detached_at is null) as roots,
         (select count(*)::int from journal_counter) as counters,
         (select array_agg(kind::text) from journal) as entries`);
-    assert.deepEqual(found, {
+    assert.deepEqual(counts, {
       users: 1,
       administrators: 1,
       keys: 1,
@@ -79,7 +79,7 @@ describe(`${count} first starts at the same instant on ${postgres.name}`, () => 
     });
   });
 
-  test('a token of each is accepted by all, and they say the same of the tree', async () => {
+  test('issue tokens that every node accepts, and serve the same tree', async () => {
     const post = (url: string, path: string, body: object, authToken?: string) =>
       fetch(url + path, {
         method: 'POST',

@@ -1,12 +1,15 @@
-/** `npm run measure:refresh-race -- --rounds N`: the race of refresh-race.test.ts, longer, and with who won how often. */
+/**
+ * `npm run measure:refresh-race -- --rounds N`: the race of refresh-race.test.ts with more rounds, and the wins of each
+ * node.
+ */
 
-import { postgres } from '../databases.ts';
+import { postgres } from '../support/databases.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { startNodes, stopNodes } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:refresh-race -- [--rounds 200] [--nodes 3]\n\nRefreshes of one token race over several nodes: one wins each time.',
   ['rounds', 'nodes'],
 );

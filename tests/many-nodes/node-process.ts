@@ -1,4 +1,4 @@
-/** A node: the program as operators run it, in a process of its own that ends with this one at the latest. */
+/** A node: the program as operators run it, in its own process that ends with this process at the latest. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -7,39 +7,39 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../support/eventually.ts';
 import { isTestProcess, keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
 
 export interface NodeOptions {
   readonly databaseUrl: string;
-  /** Another checkout of this repository whose program runs. */
+  /** Runs the program of another checkout of this repository. */
   readonly checkout?: string;
   /** Settings by environment variable, without the prefix. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Kills it, if it does not serve yet. */
+  /** Kills a node that does not serve yet. */
   readonly signal?: AbortSignal;
   /** A module that is loaded before the program. */
   readonly preload?: string;
   /** Options of Node itself, for example `--max-old-space-size=300`. */
   readonly nodeFlags?: readonly string[];
-  /** Where its log goes; without it, this process reads it as it comes, which takes time from both. */
+  /** The file for the log. By default this process reads the log, which takes time from both. */
   readonly logFile?: string;
-  /** The soft limit of the shell's `ulimit -f`: no file that it writes becomes larger. */
+  /** The soft limit of `ulimit -f` on the size of files that the node writes. */
   readonly maxFileKilobytes?: number;
 }
 
 const thisCheckout = join(import.meta.dirname, '../..');
 const endWithParent = join(import.meta.dirname, 'end-with-parent.ts');
-/** What Node has made of the sources once: it halves the time of a start. */
+/** The compile cache halves the time of a start. */
 const compileCache = join(import.meta.dirname, '../../node_modules/.cache/espalier-nodes');
-const startWithinMs = 120_000;
-const saysWithinMs = 60_000;
-/** Beyond what any of them is given to stop, and what a busy machine adds to that. */
-const stopWithinMs = 60_000;
+const startTimeoutMs = 120_000;
+const outputTimeoutMs = 60_000;
+/** Longer than any stop limit of a node, plus the delay of a busy machine. */
+const stopTimeoutMs = 60_000;
 
-/** The same for all nodes that this process starts, so that whichever is first makes it. */
+/** All nodes of this process use the same administrator, whichever node creates it. */
 export const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
-/** Without one, whoever starts on PostgreSQL is warned. */
+/** Without a master key, a start on PostgreSQL logs a warning. */
 const masterKey = randomBytes(32).toString('base64');
 
 export class NodeProcess {
@@ -47,20 +47,20 @@ export class NodeProcess {
   readonly #ended: Promise<unknown>;
   readonly #logFile: string | undefined;
   #log = '';
-  /** What it has printed. */
+  /** Standard output. */
   output = '';
   #url = '';
 
-  /** Does not wait until it serves. */
+  /** Returns without waiting until the node serves. */
   static launch(options: NodeOptions): NodeProcess {
     return new NodeProcess(options);
   }
 
-  /** Answers when it serves; one that does not is an error with what it said. */
+  /** Resolves when the node serves. Otherwise throws an error with its output. */
   static async start(options: NodeOptions): Promise<NodeProcess> {
     const node = new NodeProcess(options);
     const kill = () => node.#process.kill('SIGKILL');
-    const late = setTimeout(kill, startWithinMs);
+    const late = setTimeout(kill, startTimeoutMs);
     options.signal?.addEventListener('abort', kill);
     try {
       await node.#untilServing();
@@ -74,7 +74,7 @@ export class NodeProcess {
   private constructor(options: NodeOptions) {
     const { databaseUrl, settings, preload, nodeFlags = [], logFile, maxFileKilobytes } = options;
     const program = join(options.checkout ?? thisCheckout, 'server/bin/espalier.js');
-    const given = {
+    const variables = {
       PORT: '0',
       DATABASE_URL: databaseUrl,
       ADMIN_USERNAME: administrator.username,
@@ -83,9 +83,9 @@ export class NodeProcess {
       LOG_LEVEL: isTestProcess ? 'trace' : 'warn',
       ...settings,
     };
-    noteSettings(given);
+    noteSettings(variables);
     const environment = Object.fromEntries(
-      Object.entries(given).map(([name, value]) => [`ESPALIER_${name}`, value]),
+      Object.entries(variables).map(([name, value]) => [`ESPALIER_${name}`, value]),
     );
     const flags = ['--conditions=espalier-source', `--import=${endWithParent}`, ...nodeFlags];
     if (preload) flags.push(`--import=${preload}`);
@@ -113,7 +113,6 @@ export class NodeProcess {
     });
   }
 
-  /** What it has logged. */
   get log(): string {
     return this.#logFile === undefined ? this.#log : readFileSync(this.#logFile, 'utf8');
   }
@@ -130,7 +129,7 @@ export class NodeProcess {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** The exit code, once it has ended; null if a signal ended it. */
+  /** The exit code of an ended node; null if a signal ended it. */
   get exitCode(): number | null {
     return this.#process.exitCode;
   }
@@ -139,36 +138,36 @@ export class NodeProcess {
     this.#process.kill(name);
   }
 
-  /** Waits until it has ended, and kills it if it does not. */
+  /** Waits until the node has ended, and kills it after a timeout. */
   async ended(): Promise<void> {
-    const late = setTimeout(() => this.#process.kill('SIGKILL'), stopWithinMs);
+    const late = setTimeout(() => this.#process.kill('SIGKILL'), stopTimeoutMs);
     await this.#ended;
     clearTimeout(late);
   }
 
-  /** Waits until it has printed or logged something. */
-  async says(text: string): Promise<void> {
-    const isSaid = () => this.output.includes(text) || this.log.includes(text);
-    await eventually(() => isSaid() || this.hasEnded, `it says: ${text}`, saysWithinMs);
-    // What it said last may still be on its way.
-    if (!isSaid()) await this.#ended;
-    if (!isSaid()) throw new Error(`Never said: ${text}`);
+  /** Waits until the node has printed or logged the text. */
+  async waitForOutput(text: string): Promise<void> {
+    const hasText = () => this.output.includes(text) || this.log.includes(text);
+    await eventually(() => hasText() || this.hasEnded, `output: ${text}`, outputTimeoutMs);
+    // The last output may still be in transit.
+    if (!hasText()) await this.#ended;
+    if (!hasText()) throw new Error(`Missing output: ${text}`);
   }
 
-  /** Lets it do nothing for a while, as a machine that is overloaded or moved does. */
+  /** Suspends the node for a while, like an overloaded or migrated machine. */
   async freeze(ms: number): Promise<void> {
     this.#process.kill('SIGSTOP');
     await sleep(ms);
     this.#process.kill('SIGCONT');
   }
 
-  /** As a power failure does. */
+  /** Kills the node, like a power failure. */
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL');
     await this.#ended;
   }
 
-  /** Lets it finish what it does. Answers whether it ended by itself. */
+  /** Stops the node gracefully. Returns whether it exited by itself. */
   async stop(): Promise<boolean> {
     this.signal('SIGTERM');
     await this.ended();
@@ -184,13 +183,13 @@ export class NodeProcess {
   }
 }
 
-/** Several at the same instant; all of them, or none stays. */
+/** Starts several nodes at the same instant. If one fails, stops all. */
 export async function startNodes(
   count: number,
-  options: NodeOptions | ((place: number) => NodeOptions),
+  options: NodeOptions | ((index: number) => NodeOptions),
 ): Promise<NodeProcess[]> {
   const optionsOf = typeof options === 'function' ? options : () => options;
-  const starting = Array.from({ length: count }, (_, place) => NodeProcess.start(optionsOf(place)));
+  const starting = Array.from({ length: count }, (_, index) => NodeProcess.start(optionsOf(index)));
   const settled = await Promise.allSettled(starting);
   const nodes = settled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const failed = settled.find((each) => each.status === 'rejected');

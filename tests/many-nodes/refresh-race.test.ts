@@ -1,14 +1,14 @@
-/** However many refreshes of one token arrive at the same instant, and at whichever nodes, exactly one wins. */
+/** Of concurrent refreshes of one token at different nodes, exactly one succeeds. */
 
 import { after, before, describe, test } from 'node:test';
-import { postgres, type TestDatabase } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
+import { postgres, type TestDatabase } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
 import { startNodes, stopNodes, type NodeProcess } from './node-process.ts';
 import { raceRefreshes, racers } from './refresh-race.ts';
 
 const count = 3;
-/** `npm run measure:refresh-race` runs more. */
-const rounds = lengthOf({ short: 8, long: 20 });
+/** `npm run measure:refresh-race` runs more rounds. */
+const rounds = selectLength({ short: 8, long: 20 });
 
 describe(`racing refreshes over ${count} nodes on ${postgres.name}`, () => {
   let database: TestDatabase;
@@ -22,7 +22,7 @@ describe(`racing refreshes over ${count} nodes on ${postgres.name}`, () => {
     await database.remove();
   });
 
-  test(`of ${racers} at the same instant exactly one gets 200, and its pair is good everywhere`, async () => {
+  test(`let exactly one of ${racers} succeed, and its tokens are valid at every node`, async () => {
     await raceRefreshes(nodes, rounds);
   });
 });

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ApiClient, type Credentials } from '../api-client.ts';
+import { ApiClient, type Credentials } from '../support/api-client.ts';
 import { Child } from '../../bench/child.ts';
 import type { Memory, ServeInput, Usage } from './serve.ts';
 
@@ -62,7 +62,7 @@ export class ServerProcess {
 
   /** Asks as the administrator. */
   ask<Data>(query: string, variables: Record<string, unknown> = {}): Promise<Data> {
-    return this.#client.ask<Data>(query, variables, this.#authToken);
+    return this.#client.query<Data>(query, variables, this.#authToken);
   }
 
   async #begin(settings: ServeInput['settings']): Promise<void> {

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { Metrics, type Watched } from '../../server/src/metrics/metrics.ts';
+import { Metrics, type MetricSources } from '../../server/src/observability/metrics.ts';
 
-function watching(checkHealth: Watched['checkHealth']): Metrics {
+function watching(checkHealth: MetricSources['checkHealth']): Metrics {
   const metrics = new Metrics({ login: '/login', refresh: '/login/refresh' });
-  metrics.watch({
+  metrics.collectFrom({
     build: { version: '1', database: 'sqlite' },
     isReady: () => Promise.resolve(true),
     checkHealth,

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { catalogue } from '../../server/src/metrics/catalogue.ts';
-import { databaseKinds, sqlite } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { catalogue } from '../../server/src/observability/metric-catalogue.ts';
+import { databaseKinds, sqlite } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { administrator, Testbed } from '../testbed.ts';
+import { administrator, Testbed } from '../support/testbed.ts';
 import { Scrape } from './scrape.ts';
 
 for (const kind of databaseKinds) {

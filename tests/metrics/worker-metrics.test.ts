@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { sqlite } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { WorkersBed } from '../workers/workers-bed.ts';
 import { Scrape } from './scrape.ts';
 
@@ -42,7 +42,7 @@ test('what two workers have counted is told as one number', async () => {
     process.kill(two!, 'SIGCONT');
 
     process.kill(one!, 'SIGKILL');
-    await bed.node.says('a worker serves again');
+    await bed.node.waitForOutput('a worker serves again');
     // They may be too busy to answer at first.
     const isBoth = () =>
       Scrape.of(metricsUrl!).then(

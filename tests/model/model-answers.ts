@@ -1,6 +1,6 @@
 /** What the server must answer to a user who asks the model's tree. */
 
-import { foldText } from '../../server/src/folders/folded-text.ts';
+import { foldText } from '../../server/src/folders/text-keys.ts';
 import { requireSeen, Refused } from './model-changes.ts';
 import {
   byId,

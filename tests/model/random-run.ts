@@ -1,7 +1,7 @@
 /** A run: a new server and a new model, and the operations that a seed makes, tried on both. */
 
 import fc from 'fast-check';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
 import { changeOperations } from './change-operations.ts';
 import { compareEverything, compareMost } from './everything-seen.ts';

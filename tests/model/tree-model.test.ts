@@ -5,15 +5,15 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds, roundsOn } from '../databases.ts';
+import { databaseKinds, scaleRounds } from '../support/databases.ts';
 import { againBy } from '../fuzz/subject.ts';
-import { lengthOf } from '../run-length.ts';
+import { selectLength } from '../support/run-length.ts';
 import { describeFailure, operationsOf, runOperations } from './random-run.ts';
 
-const seeds = lengthOf({ short: [1, 2, 3], long: [1, 2, 3, 4, 5] });
+const seeds = selectLength({ short: [1, 2, 3], long: [1, 2, 3, 4, 5] });
 
 for (const kind of databaseKinds) {
-  const steps = roundsOn(kind, lengthOf({ short: 250, long: 1_000 }));
+  const steps = scaleRounds(kind, selectLength({ short: 250, long: 1_000 }));
   describe(`the tree on ${kind.name}`, () => {
     for (const seed of seeds) {
       test(`is what the model says after each of ${steps} random operations of seed ${seed}`, async () => {

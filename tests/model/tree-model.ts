@@ -3,7 +3,7 @@
  * out. It shares nothing with the server but the natural order of names.
  */
 
-import { sortKey } from '../../server/src/folders/sort-key.ts';
+import { sortKey } from '../../server/src/folders/text-keys.ts';
 
 export const levelNames = ['NONE', 'READ', 'WRITE', 'MANAGE'] as const;
 export const [NONE, READ, WRITE, MANAGE] = [0, 1, 2, 3] as const;

@@ -3,8 +3,8 @@
 import { Agent, request } from 'node:http';
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { LoginResponse } from '@espalier/contract';
-import type { DatabaseKind } from '../databases.ts';
-import { PeopleBed } from '../people/people-bed.ts';
+import type { DatabaseKind } from '../support/databases.ts';
+import { PeopleTestbed } from '../people/people-testbed.ts';
 import { Refused } from './model-changes.ts';
 import { TreeModel, type ModelUser } from './tree-model.ts';
 
@@ -23,13 +23,13 @@ const trashDays = 30;
 
 export class World {
   readonly model: TreeModel;
-  readonly #people: PeopleBed;
+  readonly #people: PeopleTestbed;
   readonly #pairs: Map<string, LoginResponse>;
   readonly #agent = new Agent({ keepAlive: true });
   #requests = 0;
 
   static async start(kind: DatabaseKind): Promise<World> {
-    const people = await PeopleBed.start(kind, {
+    const people = await PeopleTestbed.start(kind, {
       settings: {
         ACCESS_TOKEN_SECONDS: String(daySeconds),
         REFRESH_TOKEN_SECONDS: String(3650 * daySeconds),
@@ -38,8 +38,8 @@ export class World {
     });
     const created = [await people.createUser(), await people.createUser(), await people.createUser()];
     const groupIds = [await people.createGroup('first'), await people.createGroup('second')];
-    const administrator = await people.bed.logIn();
-    const { folder, viewer } = await people.ask<{
+    const administrator = await people.testbed.logIn();
+    const { folder, viewer } = await people.query<{
       folder: { id: string; name: string; createdAt: string };
       viewer: { user: { id: string; username: string } };
     }>('{folder{id name createdAt} viewer{user{id username}}}');
@@ -53,12 +53,12 @@ export class World {
       ],
       groups: groupIds.map((id) => ({ id, memberIds: new Set<string>() })),
       trashDays,
-      now: people.bed.clock.now(),
+      now: people.testbed.clock.now(),
     });
     return new World(people, pairs, model);
   }
 
-  private constructor(people: PeopleBed, pairs: Map<string, LoginResponse>, model: TreeModel) {
+  private constructor(people: PeopleTestbed, pairs: Map<string, LoginResponse>, model: TreeModel) {
     this.#people = people;
     this.#pairs = pairs;
     this.model = model;
@@ -79,20 +79,20 @@ export class World {
 
   /** Lets time pass, for the model too; whoever's auth token ends refreshes it. */
   async wait(seconds: number): Promise<void> {
-    const { bed } = this.#people;
-    bed.clock.advanceSeconds(seconds);
-    this.model.now = bed.clock.now();
+    const { testbed } = this.#people;
+    testbed.clock.advanceSeconds(seconds);
+    this.model.now = testbed.clock.now();
     for (const [userId, pair] of this.#pairs) {
       const { exp } = JSON.parse(Buffer.from(pair.authToken.split('.')[1]!, 'base64url').toString()) as {
         exp: number;
       };
       if (this.model.now < (exp - 1) * 1000) continue;
-      this.#pairs.set(userId, (await bed.refresh(pair)).json<LoginResponse>());
+      this.#pairs.set(userId, (await testbed.refresh(pair)).json<LoginResponse>());
     }
   }
 
   async sweep(): Promise<void> {
-    await this.#people.bed.sweep();
+    await this.#people.testbed.purge();
   }
 
   async ask(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
@@ -100,7 +100,7 @@ export class World {
     const { authToken } = this.#pairs.get(actor.id)!;
     const body = await post(
       this.#agent,
-      this.#people.bed.url,
+      this.#people.testbed.url,
       authToken,
       JSON.stringify({ query, variables }),
     );

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { sql } from '../../server/src/database/statement.ts';
-import { databaseKinds } from '../databases.ts';
-import { mutation } from '../graph-bed.ts';
-import { withDatabase } from '../stored-rows.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { mutation } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 import { OnceBed } from './once-bed.ts';
 
 const offTree = sql<object, { count: number }>`
@@ -26,8 +26,8 @@ for (const kind of databaseKinds) {
       await bed.folder('Hidden, too', hidden);
       await bed.folder('Seen', id);
       const person = await bed.createUser();
-      await bed.run('grantAccess', { folderId: parentId, userId: person.id, level: 'WRITE' });
-      await bed.run('grantAccess', { folderId: hidden, userId: person.id, level: 'NONE' });
+      await bed.mutate('grantAccess', { folderId: parentId, userId: person.id, level: 'WRITE' });
+      await bed.mutate('grantAccess', { folderId: hidden, userId: person.id, level: 'NONE' });
       return { id, parentId, person, authToken: (await bed.logIn(person)).authToken };
     };
     const deletion = async () => {
@@ -50,13 +50,13 @@ for (const kind of databaseKinds) {
       const { first, again, id, parentId } = await deletion();
       assert.deepEqual(first, { folderId: id, folderCount: 2 });
       assert.deepEqual(await again(), first);
-      await bed.run('deleteFolder', { id: parentId, recursive: true });
+      await bed.mutate('deleteFolder', { id: parentId, recursive: true });
       assert.deepEqual(await again(), first);
     });
 
     test('a deletion that was undone since counts what is there now', async () => {
       const { first, again, id, parentId } = await deletion();
-      await bed.run('restoreFolder', { id, parentId });
+      await bed.mutate('restoreFolder', { id, parentId });
       assert.deepEqual(await again(), first);
       await bed.folder('Another', id);
       assert.deepEqual(await again(), { folderId: id, folderCount: 3 });
@@ -64,15 +64,15 @@ for (const kind of databaseKinds) {
 
     test('of a deletion that one could not see any more, there is nothing to count', async () => {
       const { codeAgain, parentId, person } = await deletion();
-      await bed.run('revokeAccess', { folderId: parentId, userId: person.id });
+      await bed.mutate('revokeAccess', { folderId: parentId, userId: person.id });
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
 
     test('of what is purged, there is nothing to count', async () => {
-      const { database, clock } = bed.bed;
+      const { database, clock } = bed.testbed;
       const { codeAgain } = await deletion();
       const purging = await OnceBed.start(kind, { database, clock, settings: { TRASH_DAYS: '0' } });
-      await purging.bed.sweep();
+      await purging.testbed.purge();
       await purging.stop();
       assert.equal(await codeAgain(), 'NOT_FOUND');
     });
@@ -92,13 +92,15 @@ for (const kind of databaseKinds) {
         parent: { id: parentId, folders: { totalCount: 1_500 } },
       });
       assert.deepEqual(await send(), first);
-      const staged = await withDatabase(bed.bed.database.url, async (database) => database.get(offTree, {}));
+      const staged = await withDatabase(bed.testbed.database.url, async (database) =>
+        database.get(offTree, {}),
+      );
       assert.deepEqual(staged, { count: 0 });
     });
 
     test('an import that was done is not staged again', async () => {
       const statements: string[] = [];
-      const { database, clock } = bed.bed;
+      const { database, clock } = bed.testbed;
       const watched = await OnceBed.start(kind, {
         database,
         clock,

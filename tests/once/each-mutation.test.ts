@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { createSchema } from '../../server/src/graph/schema.ts';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { Testbed } from '../testbed.ts';
+import { createSchema } from '../../server/src/graph/schema/schema.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { Testbed } from '../support/testbed.ts';
 import { OnceBed } from './once-bed.ts';
 
 interface Scenario {
@@ -66,7 +66,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   restoreFolder: {
     prepare: async (bed) => {
       const id = await tree(bed);
-      await bed.run('deleteFolder', { id, recursive: true });
+      await bed.mutate('deleteFolder', { id, recursive: true });
       return { input: { id } };
     },
     selection: folder,
@@ -89,7 +89,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   revokeAccess: {
     prepare: async (bed) => {
       const given = await grant(bed);
-      await bed.run('grantAccess', { ...given, level: 'WRITE' });
+      await bed.mutate('grantAccess', { ...given, level: 'WRITE' });
       return { input: given };
     },
     selection: folder,
@@ -136,7 +136,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   removeFromGroup: {
     prepare: async (bed) => {
       const input = await members(bed);
-      await bed.run('addToGroup', input);
+      await bed.mutate('addToGroup', input);
       return { input };
     },
     selection: `removed ${group}`,
@@ -145,7 +145,9 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     prepare: async (bed) => {
       const { id } = await person(bed);
       const query = 'query($id: ID){user(id: $id){sessions{items{id}}}}';
-      const { user: of } = await bed.ask<{ user: { sessions: { items: { id: string }[] } } }>(query, { id });
+      const { user: of } = await bed.query<{ user: { sessions: { items: { id: string }[] } } }>(query, {
+        id,
+      });
       return { input: { id: of.sessions.items[0]!.id } };
     },
     selection: 'revokedSessionId',
@@ -171,7 +173,7 @@ for (const kind of databaseKinds) {
     let there: Testbed;
     before(async () => {
       bed = await OnceBed.start(kind);
-      const { database, clock } = bed.bed;
+      const { database, clock } = bed.testbed;
       there = await Testbed.start(kind, { database, clock });
     });
     after(async () => {
@@ -184,9 +186,9 @@ for (const kind of databaseKinds) {
         const { input, authToken } = await prepare(bed);
         const here = { key: randomUUID(), ...(authToken && { authToken }) };
         const send = (at: Testbed) => bed.once<unknown>(name, input, selection, { ...here, at });
-        const [first, ...others] = await Promise.all([bed.bed, there, bed.bed].map(send));
+        const [first, ...others] = await Promise.all([bed.testbed, there, bed.testbed].map(send));
         const place = await bed.place();
-        for (const at of [bed.bed, there]) others.push(await send(at));
+        for (const at of [bed.testbed, there]) others.push(await send(at));
         for (const answer of others) assert.deepEqual(answer, first);
         const refused = await bed.onceRefused(name, { ...input, ...(other ?? otherText(input)) }, here);
         assert.match(refused, /^BAD_INPUT: This Idempotency-Key was used for another change/);

@@ -6,10 +6,10 @@ import { after, before, describe, test } from 'node:test';
 import { sql } from '../../server/src/database/statement.ts';
 import { readEverything } from '../copy/stored-tables.ts';
 import pg from 'pg';
-import { databaseKinds, postgres } from '../databases.ts';
-import type { GraphBody } from '../graph-bed.ts';
-import { withDatabase } from '../stored-rows.ts';
-import { administrator } from '../testbed.ts';
+import { databaseKinds, postgres } from '../support/databases.ts';
+import type { GraphBody } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import { administrator } from '../support/testbed.ts';
 import { OnceBed } from './once-bed.ts';
 
 interface WithFolder {
@@ -18,7 +18,7 @@ interface WithFolder {
 }
 
 const folder = 'cursor folder{id name version}';
-const results = sql<object, { result: string }>`select result from done_changes`;
+const results = sql<object, { result: string }>`select result from idempotency_keys`;
 
 for (const kind of databaseKinds) {
   describe(`an Idempotency-Key on ${kind.name}`, () => {
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
     const create = (name: string, key: string) =>
       bed.once<WithFolder>('createFolder', { name }, folder, { key });
     const remembered = async () =>
-      (await withDatabase(bed.bed.database.url, async (database) => database.all(results, {}))).map(
+      (await withDatabase(bed.testbed.database.url, async (database) => database.all(results, {}))).map(
         ({ result }) => result,
       );
 
@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
     test('answers with what was changed as it is now, and with the cursor of then', async () => {
       const key = randomUUID();
       const first = await create('Before', key);
-      await bed.run('updateFolder', { id: first.folder!.id, name: 'After' });
+      await bed.mutate('updateFolder', { id: first.folder!.id, name: 'After' });
       const place = await bed.place();
       assert.deepEqual(await create('Before', key), {
         cursor: first.cursor,
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
       const userId = (await bed.createUser()).id;
       const grant = { folderId: id, userId, level: 'READ' };
       await bed.once('grantAccess', grant, folder, { key });
-      await bed.run('deleteFolder', { id });
+      await bed.mutate('deleteFolder', { id });
       assert.match(await bed.onceRefused('createFolder', { name: 'Gone' }, { key }), /^NOT_FOUND/);
       assert.equal((await bed.once<WithFolder>('grantAccess', grant, folder, { key })).folder, null);
     });
@@ -78,7 +78,7 @@ for (const kind of databaseKinds) {
       const { authToken } = await bed.logIn(former);
       const input = { username: 'newcomer', password: 'a shed of cedar wood' };
       await bed.once('createUser', input, 'user{id}', { key, authToken });
-      await bed.run('updateUser', { id: former.id, isAdministrator: false });
+      await bed.mutate('updateUser', { id: former.id, isAdministrator: false });
       assert.match(await bed.onceRefused('createUser', input, { key, authToken }), /^FORBIDDEN/);
     });
 
@@ -86,7 +86,7 @@ for (const kind of databaseKinds) {
       const key = randomUUID();
       const taken = await bed.folder('Taken');
       assert.match(await bed.onceRefused('createFolder', { name: 'Taken' }, { key }), /^CONFLICT/);
-      await bed.run('deleteFolder', { id: taken });
+      await bed.mutate('deleteFolder', { id: taken });
       const made = await create('Taken', key);
       assert.notEqual(made.folder!.id, taken);
       assert.deepEqual(await create('Taken', key), made);
@@ -101,7 +101,7 @@ for (const kind of databaseKinds) {
       const first = await bed.keyed(query, {}, { key });
       assert.equal(first.errors?.length, 1);
       assert.deepEqual(first.errors[0]!.path, ['b']);
-      await bed.run('deleteFolder', { id: taken });
+      await bed.mutate('deleteFolder', { id: taken });
       const second = await bed.keyed(query, {}, { key });
       assert.equal(second.errors, undefined);
       const place = await bed.place();
@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
       const input = { name: 'Private name', title: 'Private title', properties: { private: 'thing' } };
       await bed.once('createFolder', input, folder, { key });
       await bed.once('createUser', { username: 'private person', password }, 'user{id}', { key });
-      const done = JSON.stringify((await readEverything(bed.bed.database.url))['done_changes']);
+      const done = JSON.stringify((await readEverything(bed.testbed.database.url))['idempotency_keys']);
       for (const text of [key, password, 'rivate']) assert.ok(!done.includes(text), text);
       const isPlain = (value: unknown): boolean => {
         if (typeof value === 'string') return /^[\da-f-]{36}$/.test(value);
@@ -160,15 +160,15 @@ for (const kind of databaseKinds) {
       const [from, parentId] = [await bed.folder('From', top), await bed.folder('To', top)];
       const id = await bed.folder('Moved', from);
       const manager = await bed.createUser();
-      await bed.run('grantAccess', { folderId: top, userId: manager.id, level: 'MANAGE' });
+      await bed.mutate('grantAccess', { folderId: top, userId: manager.id, level: 'MANAGE' });
       const { authToken } = await bed.logIn(manager);
       const options = { key: randomUUID(), authToken };
       const move = () =>
         bed.once('moveFolder', { id, parentId }, 'folder{id} accessChanges{items{user{username}}}', options);
       assert.deepEqual(await move(), { folder: { id }, accessChanges: { items: [] } });
-      await bed.run('moveFolder', { id: from, parentId: await bed.folder('Out of sight') });
+      await bed.mutate('moveFolder', { id: from, parentId: await bed.folder('Out of sight') });
       const other = await bed.createUser();
-      await bed.run('grantAccess', { folderId: from, userId: other.id, level: 'READ' });
+      await bed.mutate('grantAccess', { folderId: from, userId: other.id, level: 'READ' });
       assert.deepEqual(await move(), { folder: { id }, accessChanges: null });
     });
 
@@ -193,7 +193,7 @@ for (const kind of databaseKinds) {
         'idempotency-key': key,
       };
       const query = 'mutation{createFolder(input: {name: "By event"}){folder{id} cursor}}';
-      const send = () => bed.bed.postRaw('/graphql', JSON.stringify({ query }), headers);
+      const send = () => bed.testbed.postRaw('/graphql', JSON.stringify({ query }), headers);
       const first = await send();
       assert.match(first.text, /^event: next\ndata: \{"data":\{"createFolder":\{"folder"/);
       assert.equal((await send()).text, first.text);
@@ -205,7 +205,7 @@ for (const kind of databaseKinds) {
       await bed.createGroup('Plain');
       assert.ok(statements.length > 0);
       assert.deepEqual(
-        statements.filter((text) => text.includes('done_changes')),
+        statements.filter((text) => text.includes('idempotency_keys')),
         [],
       );
     });
@@ -240,7 +240,7 @@ for (const kind of databaseKinds) {
       const database = await kind.createForServer();
       const key = randomUUID();
       let bed = await OnceBed.start(kind, { database });
-      const { clock } = bed.bed;
+      const { clock } = bed.testbed;
       const create = () => bed.keyed(`mutation{createFolder(input: {name: "Kept"}){${folder}}}`, {}, { key });
       try {
         const first = await create();
@@ -248,13 +248,13 @@ for (const kind of databaseKinds) {
         bed = await OnceBed.start(kind, { database, clock });
         assert.deepEqual(await create(), first);
         clock.advanceSeconds(24 * 3600 - 1);
-        await bed.bed.sweep();
-        ({ authToken: bed.authToken } = await bed.bed.logIn(administrator));
+        await bed.testbed.purge();
+        ({ authToken: bed.authToken } = await bed.testbed.logIn(administrator));
         assert.deepEqual(await create(), first);
         clock.advanceSeconds(1);
-        await bed.bed.sweep();
+        await bed.testbed.purge();
         assert.equal((await create()).errors![0]!.extensions.code, 'CONFLICT');
-        assert.deepEqual((await readEverything(database.url))['done_changes'], []);
+        assert.deepEqual((await readEverything(database.url))['idempotency_keys'], []);
       } finally {
         await bed.stop();
         await database.remove();
@@ -266,7 +266,7 @@ for (const kind of databaseKinds) {
 describe('an Idempotency-Key when the database falters, on PostgreSQL', () => {
   test('makes a change that was made and could not be shown one to be tried again', async () => {
     const bed = await OnceBed.start(postgres, { settings: { DATABASE_TIMEOUT_SECONDS: '2' } });
-    const other = new pg.Client({ connectionString: bed.bed.database.url });
+    const other = new pg.Client({ connectionString: bed.testbed.database.url });
     await other.connect();
     try {
       const key = randomUUID();

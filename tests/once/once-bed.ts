@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { DatabaseKind } from '../databases.ts';
-import { mutation, type GraphBody, type Variables } from '../graph-bed.ts';
-import { PeopleBed } from '../people/people-bed.ts';
-import { Testbed, type Answer, type TestbedOptions } from '../testbed.ts';
+import type { DatabaseKind } from '../support/databases.ts';
+import { mutation, type GraphBody, type Variables } from '../support/graph-testbed.ts';
+import { PeopleTestbed } from '../people/people-testbed.ts';
+import { Testbed, type TestResponse, type TestbedOptions } from '../support/testbed.ts';
 
 export interface Keyed {
   readonly key?: string;
@@ -16,14 +16,14 @@ export interface Keyed {
 
 type Payloads = Record<string, Record<string, unknown> | null>;
 
-export class OnceBed extends PeopleBed {
+export class OnceBed extends PeopleTestbed {
   static override async start(kind: DatabaseKind, options?: TestbedOptions): Promise<OnceBed> {
     const bed = await Testbed.start(kind, options);
     return new OnceBed(bed, (await bed.logIn()).authToken);
   }
 
-  answer(query: string, variables: Variables, options: Keyed = {}): Promise<Answer> {
-    const { key = randomUUID(), authToken = this.authToken, at = this.bed } = options;
+  answer(query: string, variables: Variables, options: Keyed = {}): Promise<TestResponse> {
+    const { key = randomUUID(), authToken = this.authToken, at = this.testbed } = options;
     return at.postRaw('/graphql', JSON.stringify({ query, variables }), {
       'content-type': 'application/json',
       authorization: `Bearer ${authToken}`,
@@ -51,11 +51,11 @@ export class OnceBed extends PeopleBed {
 
   /** Where the journal has got to: the same as before, if nothing was changed. */
   async place(): Promise<string> {
-    return (await this.ask<{ cursor: string }>('{cursor}')).cursor;
+    return (await this.query<{ cursor: string }>('{cursor}')).cursor;
   }
 
   async folder(name: string, parentId?: string): Promise<string> {
-    return (await this.run<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}'))
+    return (await this.mutate<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}'))
       .folder.id;
   }
 }

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
-import type { Credentials } from '../api-client.ts';
+import type { Credentials } from '../support/api-client.ts';
 import { answerParent } from '../../bench/parent.ts';
 
 export interface JoinInput {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 interface Granted {
   readonly grants: { items: readonly { level: string; folder: { path: string } }[] };
@@ -15,13 +15,13 @@ const groupQuery = `query($id: ID){group(id: $id){${grants}}}`;
 
 for (const kind of databaseKinds) {
   describe(`grants to somebody on ${kind.name}`, () => {
-    let tree: TreeBed;
-    let ann: Awaited<ReturnType<TreeBed['person']>>;
-    let bert: Awaited<ReturnType<TreeBed['person']>>;
+    let tree: TreeTestbed;
+    let ann: Awaited<ReturnType<TreeTestbed['person']>>;
+    let bert: Awaited<ReturnType<TreeTestbed['person']>>;
     let groupId: string;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       await tree.import(['Floor 10/Desk', 'Floor 2/Room 11', 'Floor 2/Room 9', 'Attic', 'Cellar/Box']);
       ann = await tree.person({});
       for (const [path, level] of [
@@ -32,15 +32,15 @@ for (const kind of databaseKinds) {
         ['/Floor 2/Room 9', 'NONE'],
         ['/Attic', 'READ'],
       ] as const) {
-        tree.bed.clock.advanceSeconds(1);
-        await tree.run('grantAccess', { folderId: await tree.idOf(path), userId: ann.id, level });
+        tree.testbed.clock.advanceSeconds(1);
+        await tree.mutate('grantAccess', { folderId: await tree.idOf(path), userId: ann.id, level });
       }
       bert = await tree.person({});
-      groupId = (await tree.run<{ group: { id: string } }>('createGroup', { name: 'Guests' }, 'group{id}'))
+      groupId = (await tree.mutate<{ group: { id: string } }>('createGroup', { name: 'Guests' }, 'group{id}'))
         .group.id;
-      await tree.run('addToGroup', { groupId, userIds: [ann.id, bert.id] });
+      await tree.mutate('addToGroup', { groupId, userIds: [ann.id, bert.id] });
       const folderId = await tree.idOf('/Floor 10/Desk');
-      await tree.run('grantAccess', { folderId, groupId, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId, groupId, level: 'READ' });
       await tree.delete(await tree.idOf('/Attic'));
     });
     after(() => tree.stop());
@@ -56,9 +56,9 @@ for (const kind of databaseKinds) {
     ];
 
     test('administrators see the grants to a user, the newest first, without what is in the trash', async () => {
-      const { user } = await tree.ask<{ user: Granted }>(userQuery, { id: ann.id });
+      const { user } = await tree.query<{ user: Granted }>(userQuery, { id: ann.id });
       assert.deepEqual(shown(user), onTree);
-      const { users } = await tree.ask<{ users: { items: (Granted & { username: string })[] } }>(
+      const { users } = await tree.query<{ users: { items: (Granted & { username: string })[] } }>(
         `{users{items{username ${grants}}}}`,
       );
       assert.deepEqual(
@@ -72,9 +72,9 @@ for (const kind of databaseKinds) {
     });
 
     test('and those of a group, with the group', async () => {
-      const { group } = await tree.ask<{ group: Granted }>(groupQuery, { id: groupId });
+      const { group } = await tree.query<{ group: Granted }>(groupQuery, { id: groupId });
       assert.deepEqual(shown(group), ['READ /Floor 10/Desk']);
-      const { group: same } = await tree.ask<{ group: unknown }>(
+      const { group: same } = await tree.query<{ group: unknown }>(
         'query($id: ID){group(id: $id){grants{items{user{id} group{id}}}}}',
         { id: groupId },
       );
@@ -82,7 +82,7 @@ for (const kind of databaseKinds) {
     });
 
     test('a user sees their own, of the folders that they see', async () => {
-      const { viewer } = await tree.ask<{ viewer: { user: Granted } }>(
+      const { viewer } = await tree.query<{ viewer: { user: Granted } }>(
         `{viewer{user{${grants}}}}`,
         {},
         ann.authToken,
@@ -104,7 +104,11 @@ for (const kind of databaseKinds) {
       const found: unknown[] = [];
       let after: string | null = null;
       do {
-        const answer: { viewer: { user: { grants: Page } } } = await tree.ask(page, { after }, ann.authToken);
+        const answer: { viewer: { user: { grants: Page } } } = await tree.query(
+          page,
+          { after },
+          ann.authToken,
+        );
         const { totalCount, items, pageInfo } = answer.viewer.user.grants;
         assert.equal(totalCount, 3);
         assert.equal(pageInfo.hasPreviousPage, after !== null);
@@ -124,7 +128,11 @@ for (const kind of databaseKinds) {
         [groupQuery, groupId, bert.authToken],
       ];
       for (const [query, id, authToken] of cases) {
-        const { data, errors } = await tree.body<Record<string, { grants: null }>>(query, { id }, authToken);
+        const { data, errors } = await tree.execute<Record<string, { grants: null }>>(
+          query,
+          { id },
+          authToken,
+        );
         assert.deepEqual(Object.values(data!), [{ grants: null }]);
         assert.deepEqual(
           errors?.map(({ extensions }) => extensions.code),
@@ -134,11 +142,11 @@ for (const kind of databaseKinds) {
     });
 
     test('the lists of many users together cost what they hold', async () => {
-      const small = await TreeBed.start(kind, {
+      const small = await TreeTestbed.start(kind, {
         settings: { MAX_FOLDERS: '6' },
-        database: tree.bed.database,
+        database: tree.testbed.database,
       });
-      const { errors } = await small.body(
+      const { errors } = await small.execute(
         `{a: user(username: "${ann.username}"){${grants}} b: user(username: "${ann.username}"){${grants}}}`,
       );
       assert.deepEqual(

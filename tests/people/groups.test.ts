@@ -3,33 +3,35 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { PeopleBed } from './people-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { PeopleTestbed } from './people-testbed.ts';
 import { countGrants, grantManage } from './stored-grants.ts';
 
 const groupNames = 'query($text: String){groups(text: $text){items{name} totalCount}}';
 
 for (const kind of databaseKinds) {
   describe(`groups on ${kind.name}`, () => {
-    let people: PeopleBed;
+    let people: PeopleTestbed;
     before(async () => {
-      people = await PeopleBed.start(kind);
+      people = await PeopleTestbed.start(kind);
     });
     after(() => people.stop());
 
     test('are created, renamed, found, listed in order and deleted; their members stay', async () => {
       const [b, a] = [await people.createGroup('list B'), await people.createGroup('List a')];
-      const listed = await people.ask(groupNames, { text: 'LIST ' });
+      const listed = await people.query(groupNames, { text: 'LIST ' });
       assert.deepEqual(listed, {
         groups: { items: [{ name: 'List a' }, { name: 'list B' }], totalCount: 2 },
       });
-      await people.run('updateGroup', { id: b, name: 'LIST b' }, 'group{name}');
+      await people.mutate('updateGroup', { id: b, name: 'LIST b' }, 'group{name}');
       const find = 'query($id: ID, $name: String){group(id: $id, name: $name){name}}';
-      assert.deepEqual(await people.ask(find, { name: 'list b' }), { group: { name: 'LIST b' } });
+      assert.deepEqual(await people.query(find, { name: 'list b' }), { group: { name: 'LIST b' } });
       const person = await people.createUser();
-      await people.run('addToGroup', { groupId: a, userIds: [person.id] }, 'added');
-      assert.deepEqual(await people.run('deleteGroup', { id: a }, 'deletedGroupId'), { deletedGroupId: a });
-      assert.deepEqual(await people.ask(find, { id: a }), { group: null });
+      await people.mutate('addToGroup', { groupId: a, userIds: [person.id] }, 'added');
+      assert.deepEqual(await people.mutate('deleteGroup', { id: a }, 'deletedGroupId'), {
+        deletedGroupId: a,
+      });
+      assert.deepEqual(await people.query(find, { id: a }), { group: null });
       assert.ok((await people.logIn(person)).authToken);
       assert.match(await people.refusal(find), /^BAD_INPUT: Give `id` or `name`/);
     });
@@ -52,7 +54,8 @@ for (const kind of databaseKinds) {
       for (const username of ['member c', 'Member B', 'member a'])
         persons.push(await people.createUser({ username }));
       const userIds = persons.map(({ id }) => id);
-      const add = (ids: string[]) => people.run('addToGroup', { groupId, userIds: ids }, 'added group{name}');
+      const add = (ids: string[]) =>
+        people.mutate('addToGroup', { groupId, userIds: ids }, 'added group{name}');
       assert.deepEqual(await add(userIds.slice(0, 2)), { added: 2, group: { name: 'Members' } });
       assert.deepEqual(await add([...userIds, ...userIds]), { added: 1, group: { name: 'Members' } });
       const query = `query($id: ID, $after: String){group(id: $id){members(first: 2, after: $after){
@@ -66,19 +69,19 @@ for (const kind of databaseKinds) {
           };
         };
       }
-      const first = (await people.ask<Members>(query, { id: groupId })).group.members;
+      const first = (await people.query<Members>(query, { id: groupId })).group.members;
       assert.deepEqual(
         first.items.map(({ username }) => username),
         ['member a', 'Member B'],
       );
       assert.equal(first.totalCount, 3);
-      const rest = await people.ask<Members>(query, { id: groupId, after: first.pageInfo.endCursor });
+      const rest = await people.query<Members>(query, { id: groupId, after: first.pageInfo.endCursor });
       assert.deepEqual(rest.group.members.items, [
         { username: 'member c', groups: { items: [{ name: 'Members' }] } },
       ]);
       const removal = { groupId, userIds: [userIds[0]!, randomUUID(), 'x'] };
-      assert.deepEqual(await people.run('removeFromGroup', removal, 'removed'), { removed: 1 });
-      assert.deepEqual(await people.run('removeFromGroup', removal, 'removed'), { removed: 0 });
+      assert.deepEqual(await people.mutate('removeFromGroup', removal, 'removed'), { removed: 1 });
+      assert.deepEqual(await people.mutate('removeFromGroup', removal, 'removed'), { removed: 0 });
     });
 
     test('all are added or none, and no more than 1,000 at a time', async () => {
@@ -94,27 +97,30 @@ for (const kind of databaseKinds) {
       for (const name of ['addToGroup', 'removeFromGroup']) {
         assert.match(await people.runRefused(name, many), /^BAD_INPUT: `userIds` takes at most 1000/);
       }
-      assert.deepEqual(await people.run('addToGroup', { groupId, userIds: many.userIds.slice(1) }, 'added'), {
-        added: 1,
-      });
+      assert.deepEqual(
+        await people.mutate('addToGroup', { groupId, userIds: many.userIds.slice(1) }, 'added'),
+        {
+          added: 1,
+        },
+      );
     });
 
     test('what a group may do, a member may from joining to leaving, and nobody when it is deleted', async () => {
       const groupId = await people.createGroup('Managers');
-      await grantManage(people.bed.database.url, groupId, 'group');
+      await grantManage(people.testbed.database.url, groupId, 'group');
       const person = await people.createUser();
       const { authToken } = await people.logIn(person);
-      const mayList = async () => !(await people.body('{groups{totalCount}}', {}, authToken)).errors;
+      const mayList = async () => !(await people.execute('{groups{totalCount}}', {}, authToken)).errors;
       const membership = { groupId, userIds: [person.id] };
       assert.equal(await mayList(), false);
-      await people.run('addToGroup', membership, 'added');
+      await people.mutate('addToGroup', membership, 'added');
       assert.equal(await mayList(), true);
-      await people.run('removeFromGroup', membership, 'removed');
+      await people.mutate('removeFromGroup', membership, 'removed');
       assert.equal(await mayList(), false);
-      await people.run('addToGroup', membership, 'added');
-      await people.run('deleteGroup', { id: groupId }, 'deletedGroupId');
+      await people.mutate('addToGroup', membership, 'added');
+      await people.mutate('deleteGroup', { id: groupId }, 'deletedGroupId');
       assert.equal(await mayList(), false);
-      assert.equal(await countGrants(people.bed.database.url, groupId), 0);
+      assert.equal(await countGrants(people.testbed.database.url, groupId), 0);
     });
   });
 }

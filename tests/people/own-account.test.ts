@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { databaseKinds } from '../databases.ts';
-import { PeopleBed, type Person } from './people-bed.ts';
-import { administrator } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { PeopleTestbed, type Person } from './people-testbed.ts';
+import { administrator } from '../support/testbed.ts';
 
 interface SessionView {
   id: string;
@@ -32,21 +32,21 @@ interface SessionConnection {
 
 for (const kind of databaseKinds) {
   describe(`one's own account on ${kind.name}`, () => {
-    let people: PeopleBed;
+    let people: PeopleTestbed;
     before(async () => {
-      people = await PeopleBed.start(kind);
+      people = await PeopleTestbed.start(kind);
     });
     after(() => people.stop());
 
-    const isAlive = async (pair: LoginResponse) => (await people.bed.refresh(pair)).status === 200;
+    const isAlive = async (pair: LoginResponse) => (await people.testbed.refresh(pair)).status === 200;
     const sessionsOf = async ({ authToken }: LoginResponse) =>
-      (await people.ask<{ viewer: { sessions: { items: SessionView[] } } }>(ownSessions, {}, authToken))
+      (await people.query<{ viewer: { sessions: { items: SessionView[] } } }>(ownSessions, {}, authToken))
         .viewer.sessions.items;
     const idOf = async (pair: LoginResponse) =>
       (await sessionsOf(pair)).find(({ isCurrent }) => isCurrent)!.id;
     const logInFrom = async (agent: string, { username, password }: Person) => {
       const headers = { 'content-type': 'application/json', 'user-agent': agent };
-      const answer = await people.bed.postRaw('/login', JSON.stringify({ username, password }), headers);
+      const answer = await people.testbed.postRaw('/login', JSON.stringify({ username, password }), headers);
       return answer.json<LoginResponse>();
     };
 
@@ -61,7 +61,7 @@ for (const kind of databaseKinds) {
         ];
         const newPassword = 'a different cabin';
         const input = { oldPassword: person.password, newPassword };
-        const changed = await people.run('changePassword', input, 'endedSessions', here.authToken);
+        const changed = await people.mutate('changePassword', input, 'endedSessions', here.authToken);
         assert.deepEqual(changed, { endedSessions: 2 });
         for (const pair of elsewhere) assert.equal(await isAlive(pair), false);
         assert.deepEqual(await people.statuses(person, here), { graph: 200, refresh: 200, login: 401 });
@@ -93,7 +93,7 @@ for (const kind of databaseKinds) {
         const query = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
         const racing = Array.from({ length: 4 }, (_, place) => {
           const input = { oldPassword: person.password, newPassword: `racing cabin ${place}` };
-          return people.body(query, { input }, authToken);
+          return people.execute(query, { input }, authToken);
         });
         const won = (await Promise.all(racing)).filter(({ errors }) => !errors);
         assert.equal(won.length, 1);
@@ -126,14 +126,14 @@ for (const kind of databaseKinds) {
         const pair = await people.logIn(person);
         const password = 'given by the house';
         const input = { userId: person.id, password };
-        assert.deepEqual(await people.run('resetPassword', input, 'endedSessions'), { endedSessions: 1 });
+        assert.deepEqual(await people.mutate('resetPassword', input, 'endedSessions'), { endedSessions: 1 });
         const { refresh, login } = await people.statuses(person, pair);
         assert.deepEqual({ refresh, login }, { refresh: 401, login: 401 });
         assert.ok((await people.logIn({ ...person, password })).authToken);
       });
 
       test('an administrator does not get around the own old password by resetting it', async () => {
-        const { viewer } = await people.ask<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
+        const { viewer } = await people.query<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
         const input = { userId: viewer.user.id, password: 'a different cabin' };
         assert.match(await people.runRefused('resetPassword', input), /^CONFLICT.*changePassword/);
       });
@@ -143,11 +143,11 @@ for (const kind of databaseKinds) {
       test('show the device, the address and the last use, the newest login first', async () => {
         const person = await people.createUser();
         const phone = await logInFrom('Phone/1.0', person);
-        people.bed.clock.advanceSeconds(60);
+        people.testbed.clock.advanceSeconds(60);
         const laptop = await logInFrom(`Lap\ttop\x85 ${'x'.repeat(300)}`, person);
-        people.bed.clock.advanceSeconds(60);
+        people.testbed.clock.advanceSeconds(60);
         const headers = { 'content-type': 'application/json', 'user-agent': 'Phone/2.0' };
-        await people.bed.postRaw('/login/refresh', JSON.stringify({ refreshToken: phone.refreshToken }), {
+        await people.testbed.postRaw('/login/refresh', JSON.stringify({ refreshToken: phone.refreshToken }), {
           ...headers,
           authorization: `Bearer ${phone.authToken}`,
         });
@@ -166,13 +166,13 @@ for (const kind of databaseKinds) {
       });
 
       test('behind a trusted proxy the address is the one it tells, if it is one', async () => {
-        const proxied = await PeopleBed.start(kind, { settings: { TRUST_PROXY: 'true' } });
-        const { bed } = proxied;
+        const proxied = await PeopleTestbed.start(kind, { settings: { TRUST_PROXY: 'true' } });
+        const { testbed } = proxied;
         const addressFor = async (forwarded: string) => {
           const headers = { 'content-type': 'application/json', 'x-forwarded-for': forwarded };
-          const login = await bed.postRaw('/login', JSON.stringify(administrator), headers);
+          const login = await testbed.postRaw('/login', JSON.stringify(administrator), headers);
           const { authToken } = login.json<LoginResponse>();
-          return proxied.ask('{viewer{session{address}}}', {}, authToken);
+          return proxied.query('{viewer{session{address}}}', {}, authToken);
         };
         assert.deepEqual(await addressFor('2001:db8::7'), {
           viewer: { session: { address: '2001:db8::7' } },
@@ -184,12 +184,12 @@ for (const kind of databaseKinds) {
       test('that ended or expired are not shown', async () => {
         const person = await people.createUser();
         const gone = await people.logIn(person);
-        await people.bed.post('/logout', {}, gone.authToken);
+        await people.testbed.post('/logout', {}, gone.authToken);
         const own = await people.logIn(person);
         assert.equal((await sessionsOf(own)).length, 1);
-        const short = await PeopleBed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '300' } });
-        short.bed.clock.advanceSeconds(300);
-        const count = await short.ask(
+        const short = await PeopleTestbed.start(kind, { settings: { REFRESH_TOKEN_SECONDS: '300' } });
+        short.testbed.clock.advanceSeconds(300);
+        const count = await short.query(
           '{viewer{sessions{totalCount items{id}}} sessions{totalCount items{id}}}',
         );
         const none = { totalCount: 0, items: [] };
@@ -205,11 +205,11 @@ for (const kind of databaseKinds) {
           await people.logIn(person),
         ];
         const id = await idOf(one);
-        const revoked = await people.run('revokeSession', { id }, 'revokedSessionId', here.authToken);
+        const revoked = await people.mutate('revokeSession', { id }, 'revokedSessionId', here.authToken);
         assert.deepEqual(revoked, { revokedSessionId: id });
         assert.equal(await isAlive(one), false);
         assert.match(await people.runRefused('revokeSession', { id }, here.authToken), /^NOT_FOUND/);
-        const others = await people.run(
+        const others = await people.mutate(
           'revokeSessions',
           { keepCurrent: true },
           'endedSessions',
@@ -217,7 +217,7 @@ for (const kind of databaseKinds) {
         );
         assert.deepEqual(others, { endedSessions: 1 });
         assert.equal(await isAlive(two), false);
-        assert.deepEqual(await people.run('revokeSessions', {}, 'endedSessions', here.authToken), {
+        assert.deepEqual(await people.mutate('revokeSessions', {}, 'endedSessions', here.authToken), {
           endedSessions: 1,
         });
         assert.equal(await isAlive(here), false);
@@ -232,14 +232,14 @@ for (const kind of databaseKinds) {
         assert.match(await people.runRefused('revokeSession', { id }, stranger.authToken), /^NOT_FOUND/);
         const input = { userId: person.id };
         assert.match(await people.runRefused('revokeSessions', input, stranger.authToken), /^FORBIDDEN/);
-        const seen = await people.ask<{ user: { sessions: { items: { id: string }[] } } }>(
+        const seen = await people.query<{ user: { sessions: { items: { id: string }[] } } }>(
           'query($userId: ID){user(id: $userId){sessions{items{id}}}}',
           input,
         );
         assert.ok(seen.user.sessions.items.some((session) => session.id === id));
-        await people.run('revokeSession', { id }, 'revokedSessionId');
+        await people.mutate('revokeSession', { id }, 'revokedSessionId');
         assert.equal(await isAlive(pairs[0]!), false);
-        assert.deepEqual(await people.run('revokeSessions', input, 'endedSessions'), { endedSessions: 1 });
+        assert.deepEqual(await people.mutate('revokeSessions', input, 'endedSessions'), { endedSessions: 1 });
         assert.equal(await isAlive(pairs[1]!), false);
         assert.equal(await isAlive(stranger), true);
       });
@@ -249,11 +249,11 @@ for (const kind of databaseKinds) {
         const ids: string[] = [];
         for (let count = 0; count < 5; count++) {
           // Two at the same instant: then the id decides.
-          if (count % 2) people.bed.clock.advanceSeconds(1);
+          if (count % 2) people.testbed.clock.advanceSeconds(1);
           ids.unshift(await idOf(await people.logIn(person)));
         }
         const page = async (variables: Record<string, unknown>) =>
-          (await people.ask<{ sessions: SessionConnection }>(sessionPage, variables)).sessions;
+          (await people.query<{ sessions: SessionConnection }>(sessionPage, variables)).sessions;
         const seen: string[] = [];
         for (let after: string | null = null, more = true; more;) {
           const part: SessionConnection = await page({ userId: person.id, first: 2, after });
@@ -277,7 +277,7 @@ for (const kind of databaseKinds) {
       const pair = await people.logIn(person);
       const texts: string[] = [];
       const send = async (query: string, variables: Record<string, unknown>, authToken: string) =>
-        void texts.push((await people.bed.query(query, authToken, variables)).text);
+        void texts.push((await people.testbed.query(query, authToken, variables)).text);
       const change = 'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
       const given = { oldPassword: person.password, newPassword: 'secret walnut two' };
       await send(change, { input: { ...given, oldPassword: 'secret walnut none' } }, pair.authToken);
@@ -286,7 +286,7 @@ for (const kind of databaseKinds) {
       const reset = 'mutation($input: ResetPasswordInput!){resetPassword(input: $input){endedSessions}}';
       await send(reset, { input: { userId: person.id, password: 'secret walnut three' } }, people.authToken);
       await send('{users{items{id username sessions{items{id agent address}}}}}', {}, people.authToken);
-      const everything = [...texts, ...people.bed.logLines].join('\n');
+      const everything = [...texts, ...people.testbed.logLines].join('\n');
       for (const secret of [
         'secret walnut',
         '$argon2',

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { databaseKinds } from '../databases.ts';
-import { PeopleBed, type Person } from './people-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { PeopleTestbed, type Person } from './people-testbed.ts';
 
 interface Connection {
   readonly totalCount: number;
@@ -20,7 +20,7 @@ interface Connection {
 
 for (const kind of databaseKinds) {
   describe(`lists of one owner on ${kind.name}`, () => {
-    let people: PeopleBed;
+    let people: PeopleTestbed;
     let person: Person;
     let own: LoginResponse;
     let topId: string;
@@ -29,12 +29,12 @@ for (const kind of databaseKinds) {
     const groupIds: string[] = [];
 
     before(async () => {
-      people = await PeopleBed.start(kind);
+      people = await PeopleTestbed.start(kind);
       person = await people.createUser({ username: 'paula' });
       for (let count = 0; count < 7; count++) {
-        people.bed.clock.advanceSeconds(1);
+        people.testbed.clock.advanceSeconds(1);
         own = await people.logIn(person);
-        const { viewer } = await people.ask<{ viewer: { session: { id: string } } }>(
+        const { viewer } = await people.query<{ viewer: { session: { id: string } } }>(
           '{viewer{session{id}}}',
           {},
           own.authToken,
@@ -44,26 +44,26 @@ for (const kind of databaseKinds) {
       topId = await createFolder('Top');
       folderId = await createFolder('Inside', topId);
       for (let count = 1; count <= 7; count++) {
-        people.bed.clock.advanceSeconds(1);
+        people.testbed.clock.advanceSeconds(1);
         const id = await people.createGroup(`Team ${count}`);
         groupIds.push(id);
-        await people.run('addToGroup', { groupId: id, userIds: [person.id] });
+        await people.mutate('addToGroup', { groupId: id, userIds: [person.id] });
         const on = count <= 3 ? topId : folderId;
-        await people.run('grantAccess', { folderId: on, groupId: id, level: 'READ' });
+        await people.mutate('grantAccess', { folderId: on, groupId: id, level: 'READ' });
       }
     });
     after(() => people.stop());
 
     const createFolder = async (name: string, parentId?: string) =>
-      (await people.run<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}')).folder
-        .id;
+      (await people.mutate<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}'))
+        .folder.id;
 
     /** Reads a list in pages of two, and checks what each page says of itself. */
     async function pages(field: string, item: string, path: readonly string[], token = people.authToken) {
       const read = async (page: string) => {
         const selection = `${page}{totalCount items{${item}} edges{cursor}
           pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}`;
-        let value: unknown = await people.ask(field.replace('LIST', selection), {}, token);
+        let value: unknown = await people.query(field.replace('LIST', selection), {}, token);
         for (const name of path) value = (value as Record<string, unknown>)[name];
         return value as Connection;
       };
@@ -117,7 +117,7 @@ for (const kind of databaseKinds) {
     });
 
     test('a user who does not manage a folder pages through the grants to their groups alone', async () => {
-      await people.run('grantAccess', { folderId, userId: (await people.createUser()).id, level: 'READ' });
+      await people.mutate('grantAccess', { folderId, userId: (await people.createUser()).id, level: 'READ' });
       const list = `{folder(id: "${folderId}"){LIST}}`;
       const found = await pages(list, 'group{id}', ['folder', 'access'], own.authToken);
       assert.equal(found.length, 7);
@@ -130,7 +130,7 @@ for (const kind of databaseKinds) {
       const parentId = await createFolder('To');
       for (let count = 0; count < 5; count++) {
         const { id: userId } = await people.createUser({ username: `mover ${count}` });
-        await people.run('grantAccess', { folderId: from, userId, level: 'READ' });
+        await people.mutate('grantAccess', { folderId: from, userId, level: 'READ' });
       }
       const move = `mutation{moveFolder(input: {id: "${id}", parentId: "${parentId}", dryRun: true}){LIST}}`;
       const found = await pages(move, 'user{username} before after', ['moveFolder', 'accessChanges']);
@@ -145,7 +145,7 @@ for (const kind of databaseKinds) {
     });
 
     test('a list has 50 items unless `first` is given, at most 1000, and none of another list', async () => {
-      const { viewer } = await people.ask<{ viewer: { sessions: Connection } }>(
+      const { viewer } = await people.query<{ viewer: { sessions: Connection } }>(
         '{viewer{sessions(first: 1){pageInfo{endCursor}}}}',
       );
       const after = viewer.sessions.pageInfo.endCursor;
@@ -162,13 +162,13 @@ for (const kind of databaseKinds) {
     });
 
     test('the first pages of many users cost what they hold', async () => {
-      const small = await PeopleBed.start(kind, {
+      const small = await PeopleTestbed.start(kind, {
         settings: { MAX_FOLDERS: '12' },
-        database: people.bed.database,
+        database: people.testbed.database,
       });
       const list = (first: number) => `{users(first: 9){items{sessions(first: ${first}){items{id}}}}}`;
-      assert.equal((await small.body(list(1))).errors, undefined);
-      assert.match((await small.body(list(50))).errors![0]!.extensions.code, /^TOO_EXPENSIVE$/);
+      assert.equal((await small.execute(list(1))).errors, undefined);
+      assert.match((await small.execute(list(50))).errors![0]!.extensions.code, /^TOO_EXPENSIVE$/);
       await small.stop();
     });
   });

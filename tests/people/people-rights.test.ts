@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { PeopleBed } from './people-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { PeopleTestbed } from './people-testbed.ts';
 import { grantManage } from './stored-grants.ts';
 
 const details =
@@ -13,9 +13,9 @@ const groupNames = 'query($text: String){groups(text: $text){items{name} totalCo
 
 for (const kind of databaseKinds) {
   describe(`rights about people on ${kind.name}`, () => {
-    let people: PeopleBed;
+    let people: PeopleTestbed;
     before(async () => {
-      people = await PeopleBed.start(kind);
+      people = await PeopleTestbed.start(kind);
     });
     after(() => people.stop());
 
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
       const other = await people.createUser();
       const groupId = await people.createGroup('Untouchable');
       const { authToken } = await people.logIn(person);
-      const count = async () => people.ask('{users{totalCount} groups{totalCount}}');
+      const count = async () => people.query('{users{totalCount} groups{totalCount}}');
       const before = await count();
       for (const query of ['{users{totalCount}}', '{groups{totalCount}}', '{sessions{totalCount}}']) {
         assert.match(await people.refusal(query, {}, authToken), /^FORBIDDEN/, query);
@@ -84,13 +84,13 @@ for (const kind of databaseKinds) {
       const other = await people.createUser();
       const groupId = await people.createGroup('Mine');
       await people.createGroup('Not mine');
-      await people.run('addToGroup', { groupId, userIds: [person.id] }, 'added');
+      await people.mutate('addToGroup', { groupId, userIds: [person.id] }, 'added');
       const { authToken } = await people.logIn(person);
       const query = `query($me: ID, $other: ID, $name: String){
         me: user(id: $me){id} other: user(id: $other){id} named: user(username: $name){id}
         mine: group(name: "Mine"){id} notMine: group(name: "Not mine"){id}}`;
       const variables = { me: person.id, other: other.id, name: other.username };
-      assert.deepEqual(await people.ask(query, variables, authToken), {
+      assert.deepEqual(await people.query(query, variables, authToken), {
         me: { id: person.id },
         other: null,
         named: null,
@@ -103,9 +103,9 @@ for (const kind of databaseKinds) {
       const manager = await people.createUser();
       const other = await people.createUser();
       const groupId = await people.createGroup('Found');
-      await grantManage(people.bed.database.url, manager.id, 'user');
+      await grantManage(people.testbed.database.url, manager.id, 'user');
       const { authToken } = await people.logIn(manager);
-      const found = await people.body<{ user: Record<string, unknown>; group: unknown }>(
+      const found = await people.execute<{ user: Record<string, unknown>; group: unknown }>(
         `query($username: String, $id: ID){user(username: $username){${details}} group(id: $id){name members{totalCount}}}`,
         { username: other.username, id: groupId },
         authToken,
@@ -135,7 +135,7 @@ for (const kind of databaseKinds) {
           'group.members',
         ].map((path) => [path, 'FORBIDDEN']),
       );
-      assert.ok(await people.ask(groupNames, { text: 'Found' }, authToken));
+      assert.ok(await people.query(groupNames, { text: 'Found' }, authToken));
       assert.match(await people.refusal('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
     });
   });

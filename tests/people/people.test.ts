@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { PeopleBed, type Person } from './people-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { PeopleTestbed, type Person } from './people-testbed.ts';
 import { countGrants, grantManage } from './stored-grants.ts';
 
 interface Connection {
@@ -21,24 +21,24 @@ const userPage = `query($text: String, $first: Int, $after: String){users(text: 
 
 for (const kind of databaseKinds) {
   describe(`users on ${kind.name}`, () => {
-    let people: PeopleBed;
+    let people: PeopleTestbed;
     const statements: string[] = [];
 
     before(async () => {
-      people = await PeopleBed.start(kind, { onStatement: (text) => void statements.push(text) });
+      people = await PeopleTestbed.start(kind, { onStatement: (text) => void statements.push(text) });
     });
     after(() => people.stop());
 
     const page = async (variables: Record<string, unknown>) =>
-      (await people.ask<{ users: Connection }>(userPage, variables)).users;
+      (await people.query<{ users: Connection }>(userPage, variables)).users;
     const namesOf = ({ items }: Connection) => items.map(({ username }) => username);
     const stillThere = async ({ id }: Person) =>
-      (await people.ask<{ user: unknown }>('query($id: ID){user(id: $id){id}}', { id })).user !== null;
+      (await people.query<{ user: unknown }>('query($id: ID){user(id: $id){id}}', { id })).user !== null;
 
     test('whom an administrator creates can log in and sees themself', async () => {
       const anna = await people.createUser({ username: 'Anna', password: 'walnut cabin 72' });
       const { authToken } = await people.logIn({ ...anna, username: 'ANNA' });
-      const { viewer } = await people.ask<{ viewer: { user: Record<string, unknown> } }>(
+      const { viewer } = await people.query<{ viewer: { user: Record<string, unknown> } }>(
         `{viewer{user{${details}}}}`,
         {},
         authToken,
@@ -51,7 +51,7 @@ for (const kind of databaseKinds) {
         isDisabled: false,
         groups: { items: [] },
       });
-      assert.equal(createdAt, new Date(people.bed.clock.now()).toISOString());
+      assert.equal(createdAt, new Date(people.testbed.clock.now()).toISOString());
       assert.equal(lastLoginAt, createdAt);
       assert.equal((sessions as { items: unknown[] }).items.length, 1);
     });
@@ -60,7 +60,7 @@ for (const kind of databaseKinds) {
       const { id } = await people.createUser({ username: 'Zo\u00eb' });
       const find = 'query($id: ID, $username: String){user(id: $id, username: $username){username}}';
       for (const given of [{ id }, { username: 'zo\u00eb' }, { username: 'ZOE\u0308' }]) {
-        assert.deepEqual(await people.ask(find, given), { user: { username: 'Zoë' } });
+        assert.deepEqual(await people.query(find, given), { user: { username: 'Zoë' } });
       }
       for (const given of [
         { id: 'x' },
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
         { username: 'nobody' },
         { username: '\0' },
       ]) {
-        assert.deepEqual(await people.ask(find, given), { user: null });
+        assert.deepEqual(await people.query(find, given), { user: null });
       }
       for (const given of [{}, { id, username: 'zoë' }]) {
         assert.match(await people.refusal(find, given), /^BAD_INPUT: Give `id` or `username`/);
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
       const cursor = edge!.cursor;
       const { groups } = await people
         .createGroup('Cursors')
-        .then(() => people.ask<{ groups: { edges: { cursor: string }[] } }>('{groups{edges{cursor}}}'));
+        .then(() => people.query<{ groups: { edges: { cursor: string }[] } }>('{groups{edges{cursor}}}'));
       const refused = [
         { first: -1 },
         { first: 1001 },
@@ -156,7 +156,7 @@ for (const kind of databaseKinds) {
         );
         assert.match(await people.runRefused('updateUser', { id, username }), /^BAD_INPUT: A user name has/);
       }
-      const { user } = await people.run<{ user: unknown }>(
+      const { user } = await people.mutate<{ user: unknown }>(
         'updateUser',
         { id, username: 'TAKEN' },
         'user{username}',
@@ -167,7 +167,7 @@ for (const kind of databaseKinds) {
     test('of users racing for one name, exactly one gets it', async () => {
       const racers = await Promise.all(Array.from({ length: 6 }, () => people.createUser()));
       const renames = racers.map(({ id }, place) =>
-        people.body('mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}', {
+        people.execute('mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}', {
           input: { id, username: place % 2 ? 'Winner' : 'wINNER' },
         }),
       );
@@ -178,7 +178,7 @@ for (const kind of databaseKinds) {
     test('a rename changes the name to log in with, and nothing else', async () => {
       const person = await people.createUser();
       const pair = await people.logIn(person);
-      await people.run('updateUser', { id: person.id, username: 'renamed' }, 'user{id}');
+      await people.mutate('updateUser', { id: person.id, username: 'renamed' }, 'user{id}');
       assert.deepEqual(await people.statuses(person, pair), { graph: 200, refresh: 200, login: 401 });
       assert.ok((await people.logIn({ ...person, username: 'renamed' })).authToken);
     });
@@ -186,15 +186,15 @@ for (const kind of databaseKinds) {
     test('who is disabled is out at once everywhere, and may log in again when enabled', async () => {
       const person = await people.createUser();
       const pair = await people.logIn(person);
-      const disabled = await people.run(
+      const disabled = await people.mutate(
         'updateUser',
         { id: person.id, isDisabled: true },
         'user{isDisabled sessions{items{id} totalCount}}',
       );
       assert.deepEqual(disabled, { user: { isDisabled: true, sessions: { items: [], totalCount: 0 } } });
       assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
-      await people.run('updateUser', { id: person.id, isDisabled: false }, 'user{id}');
-      assert.equal((await people.bed.refresh(pair)).status, 401);
+      await people.mutate('updateUser', { id: person.id, isDisabled: false }, 'user{id}');
+      assert.equal((await people.testbed.refresh(pair)).status, 401);
       assert.ok((await people.logIn(person)).authToken);
     });
 
@@ -202,15 +202,15 @@ for (const kind of databaseKinds) {
       const person = await people.createUser();
       const pair = await people.logIn(person);
       const groupId = await people.createGroup('Leavers');
-      await people.run('addToGroup', { groupId, userIds: [person.id] }, 'added');
-      await grantManage(people.bed.database.url, person.id, 'user');
-      const deleted = await people.run('deleteUser', { id: person.id }, 'deletedUserId');
+      await people.mutate('addToGroup', { groupId, userIds: [person.id] }, 'added');
+      await grantManage(people.testbed.database.url, person.id, 'user');
+      const deleted = await people.mutate('deleteUser', { id: person.id }, 'deletedUserId');
       assert.deepEqual(deleted, { deletedUserId: person.id });
       assert.deepEqual(await people.statuses(person, pair), { graph: 401, refresh: 401, login: 401 });
       assert.equal(await stillThere(person), false);
-      assert.equal(await countGrants(people.bed.database.url, person.id), 0);
+      assert.equal(await countGrants(people.testbed.database.url, person.id), 0);
       const members = 'query($id: ID){group(id: $id){members{totalCount}}}';
-      assert.deepEqual(await people.ask(members, { id: groupId }), {
+      assert.deepEqual(await people.query(members, { id: groupId }), {
         group: { members: { totalCount: 0 } },
       });
       assert.match((await people.createUser({ username: person.username })).id, /./);
@@ -219,13 +219,13 @@ for (const kind of databaseKinds) {
     test('administrators are made and unmade, and it counts at once', async () => {
       const person = await people.createUser({ isAdministrator: true });
       const { authToken } = await people.logIn(person);
-      assert.ok(await people.ask('{users{totalCount}}', {}, authToken));
-      await people.run('updateUser', { id: person.id, isAdministrator: false }, 'user{id}');
+      assert.ok(await people.query('{users{totalCount}}', {}, authToken));
+      await people.mutate('updateUser', { id: person.id, isAdministrator: false }, 'user{id}');
       assert.match(await people.refusal('{users{totalCount}}', {}, authToken), /^FORBIDDEN/);
     });
 
     test('an administrator cannot disable, demote or delete themself', async () => {
-      const { viewer } = await people.ask<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
+      const { viewer } = await people.query<{ viewer: { user: { id: string } } }>('{viewer{user{id}}}');
       const { id } = viewer.user;
       assert.equal(
         await people.runRefused('updateUser', { id, isDisabled: true }),
@@ -236,7 +236,7 @@ for (const kind of databaseKinds) {
         /^CONFLICT: You cannot take/,
       );
       assert.equal(await people.runRefused('deleteUser', { id }), 'CONFLICT: You cannot delete yourself.');
-      assert.ok(await people.ask('{users{totalCount}}'));
+      assert.ok(await people.query('{users{totalCount}}'));
     });
 
     test('of two administrators who demote each other, one is left', async () => {
@@ -247,7 +247,7 @@ for (const kind of databaseKinds) {
       const [first, second] = await Promise.all(two.map((person) => people.logIn(person)));
       const query = 'mutation($input: UpdateUserInput!){updateUser(input: $input){user{id}}}';
       const demote = (id: string, authToken: string) =>
-        people.body(query, { input: { id, isAdministrator: false } }, authToken);
+        people.execute(query, { input: { id, isAdministrator: false } }, authToken);
       const answers = await Promise.all([
         demote(two[1]!.id, first!.authToken),
         demote(two[0]!.id, second!.authToken),
@@ -259,7 +259,7 @@ for (const kind of databaseKinds) {
     test('a page of users takes as many statements as one user', async () => {
       const countFor = async (first: number) => {
         statements.length = 0;
-        await people.ask(`query($first: Int){users(first: $first){items{${details}}}}`, { first });
+        await people.query(`query($first: Int){users(first: $first){items{${details}}}}`, { first });
         return statements.length;
       };
       await countFor(1); // What the viewer may do is read once.

@@ -1,9 +1,9 @@
 /** Grants as rows, for tests of what happens to them when people come and go. */
 
-import { accessLevels } from '../../server/src/access/access-level.ts';
+import { accessLevels } from '../../server/src/access/access.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { record, takeTurn } from '../../server/src/journal/journal.ts';
-import { withDatabase } from '../stored-rows.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 
 type SubjectKind = 'user' | 'group';
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds, roundsOn } from '../databases.ts';
-import { MirrorBed } from '../live/mirror-bed.ts';
-import { lengthOf } from '../run-length.ts';
+import { databaseKinds, scaleRounds } from '../support/databases.ts';
+import { MirrorTestbed } from '../live/mirror-testbed.ts';
+import { selectLength } from '../support/run-length.ts';
 
 const folderFields =
   'id name title icon description properties parent{id}accessLevel version createdAt updatedAt';
@@ -43,14 +43,14 @@ interface WithId {
 
 /** A tree, an administrator, a guest whose grants change, and changes of all kinds. */
 class ChangingTree {
-  readonly bed: MirrorBed;
+  readonly bed: MirrorTestbed;
   readonly #administrator: string;
   #guest = '';
   #asked = 0;
   #ids: string[] = [];
   #deleted: string[] = [];
 
-  static async plant(bed: MirrorBed): Promise<ChangingTree> {
+  static async plant(bed: MirrorTestbed): Promise<ChangingTree> {
     const tree = new ChangingTree(bed, await bed.administratorId());
     const created = await bed.run<{ createUser: { user: WithId } }>(
       tree.#administrator,
@@ -61,7 +61,7 @@ class ChangingTree {
     return tree;
   }
 
-  private constructor(bed: MirrorBed, administrator: string) {
+  private constructor(bed: MirrorTestbed, administrator: string) {
     this.bed = bed;
     this.#administrator = administrator;
   }
@@ -134,7 +134,7 @@ class ChangingTree {
 for (const kind of databaseKinds) {
   describe(`query plans on a changing tree, on ${kind.name}`, () => {
     let tree: ChangingTree;
-    before(async () => (tree = await ChangingTree.plant(await MirrorBed.start(kind))));
+    before(async () => (tree = await ChangingTree.plant(await MirrorTestbed.start(kind))));
     after(() => tree.bed.stop());
 
     test('show the tree as it is after every change, to every viewer', async () => {
@@ -145,13 +145,13 @@ for (const kind of databaseKinds) {
           await tree.change(what, which, other);
           await tree.compare(other);
         }),
-        { numRuns: roundsOn(kind, lengthOf({ short: 25, long: 100 })) },
+        { numRuns: scaleRounds(kind, selectLength({ short: 25, long: 100 })) },
       );
       assert.deepEqual(tree.bed.bugs, []);
     });
 
     test('show lists without a page size whole, whatever the longest page is', async () => {
-      const bed = await MirrorBed.start(kind, { maxPageSize: 2 });
+      const bed = await MirrorTestbed.start(kind, { maxPageSize: 2 });
       after(() => bed.stop());
       const short = await ChangingTree.plant(bed);
       for (let time = 0; time < 3; time++) await short.compare(time);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { Testbed } from '../support/testbed.ts';
 
 const count = 2_500;
 const tree = Array.from({ length: count }, (_, index) => ({ name: `f${index}`, title: `🌳 “é” ${index}` }));

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { InstantWriter } from '../../server/src/graph/plan/json-text.ts';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { Scrape } from '../metrics/scrape.ts';
-import { Testbed } from '../testbed.ts';
+import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
   test(`a query plan that fails on ${kind.name} is logged and counted once, and graphql-js answers`, async (context) => {

@@ -8,9 +8,9 @@ import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { parse, type GraphQLSchema } from 'graphql';
 import { createQueryPlans, type QueryPlans } from '../../server/src/graph/plan/query-plans.ts';
-import { createSchema } from '../../server/src/graph/schema.ts';
-import { databaseKinds, roundsOn } from '../databases.ts';
-import { MirrorBed } from '../live/mirror-bed.ts';
+import { createSchema } from '../../server/src/graph/schema/schema.ts';
+import { databaseKinds, scaleRounds } from '../support/databases.ts';
+import { MirrorTestbed } from '../live/mirror-testbed.ts';
 import { writeQuery, type Choose, type WriterOptions, type WrittenQuery } from './query-writer.ts';
 
 const strings = ['', 'a', 'Town 1', 'Tö"wn'];
@@ -129,13 +129,13 @@ function pathToNull(data: unknown, path: Path): Path {
 for (const kind of databaseKinds) {
   describe(`query plans on ${kind.name}`, () => {
     const schema = createSchema();
-    let bed: MirrorBed;
+    let bed: MirrorTestbed;
     let viewers: readonly string[];
     let ids: readonly string[];
     const engines = { plan: 0, 'graphql-js': 0 };
 
     before(async () => {
-      bed = await MirrorBed.start(kind, {}, { onQuery: (engine) => void engines[engine]++ });
+      bed = await MirrorTestbed.start(kind, {}, { onQuery: (engine) => void engines[engine]++ });
       ({ viewers, ids } = await fillTree(bed));
     });
     after(() => bed.stop());
@@ -173,7 +173,7 @@ for (const kind of databaseKinds) {
       await fc.assert(
         fc.asyncProperty(queriesFor(schema, options), (written) => compare(written)),
         {
-          numRuns: roundsOn(kind, 60),
+          numRuns: scaleRounds(kind, 60),
           interruptAfterTimeLimit: maxMs,
           markInterruptAsFailure: true,
         },
@@ -193,7 +193,7 @@ for (const kind of databaseKinds) {
       await fc.assert(
         fc.asyncProperty(queriesFor(schema, options), (written) => compare(written)),
         {
-          numRuns: roundsOn(kind, 150),
+          numRuns: scaleRounds(kind, 150),
           interruptAfterTimeLimit: maxMs,
           markInterruptAsFailure: true,
         },
@@ -205,7 +205,7 @@ for (const kind of databaseKinds) {
     test('refuse what is too expensive at the same fields', async (context) => {
       const limits = { maxFolders: 9, maxValues: 60, maxTextBytes: 90, maxPageSize: 5, maxScanned: 8 };
       for (const [name, value] of Object.entries(limits)) {
-        const limited = await MirrorBed.start(kind, { [name]: value });
+        const limited = await MirrorTestbed.start(kind, { [name]: value });
         context.after(() => limited.stop());
         ({ viewers } = await fillTree(limited));
         for (const query of [
@@ -224,7 +224,7 @@ for (const kind of databaseKinds) {
 }
 
 /** A small tree with texts that have to be escaped, an administrator and a guest with grants. */
-async function fillTree(bed: MirrorBed): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
+async function fillTree(bed: MirrorTestbed): Promise<{ viewers: readonly string[]; ids: readonly string[] }> {
   const administrator = await bed.administratorId();
   const ask = <Data>(query: string, variables = {}) => bed.run<Data>(administrator, query, variables);
   const names = ['Town 0', 'Town 1', 'a",', 'b\\', 'Tö"wn', '🌳 \u2028'];
@@ -255,7 +255,7 @@ async function fillTree(bed: MirrorBed): Promise<{ viewers: readonly string[]; i
   return { viewers: [administrator, guest], ids };
 }
 
-async function viewersOf(bed: MirrorBed): Promise<{ viewers: readonly string[] }> {
+async function viewersOf(bed: MirrorTestbed): Promise<{ viewers: readonly string[] }> {
   const administrator = await bed.administratorId();
   const { data } = await bed.run<{ users: { items: { id: string; username: string }[] } }>(
     administrator,

@@ -7,7 +7,7 @@ import type { Database, DatabaseOptions } from '../../server/src/database/databa
 import { openAsItIs } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
 import { Refusal } from '../../server/src/refusal.ts';
-import { postgres, type TestDatabase } from '../databases.ts';
+import { postgres, type TestDatabase } from '../support/databases.ts';
 
 const setting = sql<object, { value: string }>`select current_setting('synchronous_commit') as value`;
 

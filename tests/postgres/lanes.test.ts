@@ -3,19 +3,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { postgres, type TestDatabase } from '../databases.ts';
-import { GraphBed, mutation } from '../graph-bed.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { postgres, type TestDatabase } from '../support/databases.ts';
+import { GraphTestbed, mutation } from '../support/graph-testbed.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 
 describe('a node with few connections on PostgreSQL', () => {
   let stored: TestDatabase;
   let bed: Testbed;
-  let graph: GraphBed;
+  let graph: GraphTestbed;
   before(async () => {
     stored = await postgres.create();
     bed = await Testbed.start(postgres, { database: stored, settings: { DATABASE_CONNECTIONS: '6' } });
-    graph = new GraphBed(bed, (await bed.logIn()).authToken);
+    graph = new GraphTestbed(bed, (await bed.logIn()).authToken);
   });
   after(async () => {
     await bed.stop();
@@ -43,7 +43,7 @@ describe('a node with few connections on PostgreSQL', () => {
   });
 
   test('reads and changes while one person asks for much that takes long', async () => {
-    await plantFolders(
+    await insertFolders(
       stored.url,
       Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`),
     );

@@ -5,17 +5,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { postgres } from '../databases.ts';
-import { eventually } from '../eventually.ts';
-import { GraphBed, mutation } from '../graph-bed.ts';
+import { postgres } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { GraphTestbed, mutation } from '../support/graph-testbed.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { Testbed, problemOf, type Answer } from '../testbed.ts';
+import { Testbed, problemOf, type TestResponse } from '../support/testbed.ts';
 import { PostgresServer } from './postgres-server.ts';
 
 describe('a node that loses its database on PostgreSQL', () => {
   let server: PostgresServer;
   let bed: Testbed;
-  let graph: GraphBed;
+  let graph: GraphTestbed;
   before(async () => {
     server = await PostgresServer.start({ isDurable: true });
     await ask('create database nodes owner espalier');
@@ -25,7 +25,7 @@ describe('a node that loses its database on PostgreSQL', () => {
       database: { url: url.href, remove: () => Promise.resolve() },
       settings: { DATABASE_TIMEOUT_SECONDS: '2' },
     });
-    graph = new GraphBed(bed, (await bed.logIn()).authToken);
+    graph = new GraphTestbed(bed, (await bed.logIn()).authToken);
   });
   after(async () => {
     // Not there if it could not be started.
@@ -48,7 +48,7 @@ describe('a node that loses its database on PostgreSQL', () => {
     await client.end();
     return rowCount ?? 0;
   }
-  const isUnavailable = (answer: Answer) => {
+  const isUnavailable = (answer: TestResponse) => {
     assert.equal(answer.status, 503, answer.text);
     assert.equal(answer.headers.get('retry-after'), '2');
     assert.doesNotMatch(answer.text, /127\.0\.0\.1|ECONN|terminat|select|insert/i);
@@ -67,7 +67,7 @@ describe('a node that loses its database on PostgreSQL', () => {
   const readyWithin = (ms: number) => answersWithin(ms, 200);
   const checks = async () => (await bed.send('GET', '/readyz?verbose')).json<{ checks: unknown }>().checks;
   const names = async () => {
-    const found = await graph.ask<{ folder: { folders: { items: { name: string }[] } } }>(
+    const found = await graph.query<{ folder: { folders: { items: { name: string }[] } } }>(
       '{folder{folders{items{name}}}}',
     );
     return found.folder.folders.items.map(({ name }) => name);
@@ -76,7 +76,7 @@ describe('a node that loses its database on PostgreSQL', () => {
   test('answers 503 to whatever needs it, and goes on when it is back', async () => {
     const pair = await bed.logIn();
     const socket = await SocketClient.connect(bed.url, graph.authToken);
-    const { cursor } = await graph.ask<{ cursor: string }>('{cursor}');
+    const { cursor } = await graph.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
     socket.start('1', watch, { after: cursor });
     await create('before');

@@ -3,29 +3,29 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { postgres, type TestDatabase } from '../databases.ts';
-import { GraphBed } from '../graph-bed.ts';
+import { postgres, type TestDatabase } from '../support/databases.ts';
+import { GraphTestbed } from '../support/graph-testbed.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { Testbed } from '../testbed.ts';
+import { Testbed } from '../support/testbed.ts';
 
 const listeners = `from pg_stat_activity where datname = current_database() and query = 'listen espalier'`;
 
 describe('nodes that cannot hear each other on PostgreSQL', () => {
   let stored: TestDatabase;
-  let beds: [GraphBed, GraphBed];
+  let beds: [GraphTestbed, GraphTestbed];
   let client: pg.Client;
   before(async () => {
     stored = await postgres.create();
     const start = async () => {
       const bed = await Testbed.start(postgres, { database: stored });
-      return new GraphBed(bed, (await bed.logIn()).authToken);
+      return new GraphTestbed(bed, (await bed.logIn()).authToken);
     };
     beds = [await start(), await start()];
     client = new pg.Client(stored.url);
     await client.connect();
   });
   after(async () => {
-    for (const { bed } of beds) await bed.stop();
+    for (const { testbed } of beds) await testbed.stop();
     await client.end();
     await stored.remove();
   });
@@ -40,8 +40,8 @@ describe('nodes that cannot hear each other on PostgreSQL', () => {
 
   test('tell of every change once and in order, while the connections that listen are ended again and again', async () => {
     const [one, other] = beds;
-    const socket = await SocketClient.connect(other.bed.url, other.authToken);
-    const { cursor } = await one.ask<{ cursor: string }>('{cursor}');
+    const socket = await SocketClient.connect(other.testbed.url, other.authToken);
+    const { cursor } = await one.query<{ cursor: string }>('{cursor}');
     const watch = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
     socket.start('1', watch, { after: cursor });
     await untilListening(2);
@@ -49,7 +49,7 @@ describe('nodes that cannot hear each other on PostgreSQL', () => {
       await client.query(`select pg_terminate_backend(pid) ${listeners}`);
       for (const part of ['a', 'b']) {
         const name = `${round}${part}`;
-        await one.run('createFolder', { name });
+        await one.mutate('createFolder', { name });
         assert.deepEqual((await socket.next()).payload, { data: { folderChanges: { folder: { name } } } });
       }
     }

@@ -13,7 +13,7 @@ import pg from 'pg';
 import { generate } from 'selfsigned';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { StartError } from '../../server/src/start-error.ts';
+import { StartError } from '../../server/src/config/start-error.ts';
 import { PostgresServer } from './postgres-server.ts';
 
 const clock = { now: () => 0 };

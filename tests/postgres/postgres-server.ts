@@ -21,8 +21,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { fastPlace } from '../database-folder.ts';
-import { findFreePort } from '../free-port.ts';
+import { fastFolder } from '../runner/database-folder.ts';
+import { findFreePort } from '../support/free-port.ts';
 import {
   findOwner,
   findPrograms,
@@ -75,7 +75,7 @@ export class PostgresServer {
       throw error;
     });
     const dataFolder = makeFolder(
-      options.isDurable ? place : fastPlace(place),
+      options.isDurable ? place : fastFolder(place),
       'espalier-postgres-data-',
       owner,
     );

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import * as graphql15 from 'graphql-15.8';
 import * as graphql16 from 'graphql-16.8';
-import { databaseKinds } from '../databases.ts';
-import { GraphBed } from '../graph-bed.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { GraphTestbed } from '../support/graph-testbed.ts';
+import { Testbed } from '../support/testbed.ts';
 
 /** Each adds every option that its release has, except one that graphql-js 16 renamed. */
 const releases = {
@@ -32,17 +32,17 @@ const releases = {
 
 for (const kind of databaseKinds) {
   describe(`introspection of a server on ${kind.name}`, () => {
-    let bed: GraphBed;
+    let bed: GraphTestbed;
     before(async () => {
       const testbed = await Testbed.start(kind);
-      bed = new GraphBed(testbed, (await testbed.logIn()).authToken);
+      bed = new GraphTestbed(testbed, (await testbed.logIn()).authToken);
     });
     after(() => bed.stop());
 
     for (const [release, { graphql, query }] of Object.entries(releases)) {
       describe(`with graphql ${release}`, () => {
         test('names only directive locations of that release', async () => {
-          const { __schema } = await bed.ask<graphql15.IntrospectionQuery>(query);
+          const { __schema } = await bed.query<graphql15.IntrospectionQuery>(query);
           assert.ok(__schema.directives.some(({ name }) => name === 'deprecated'));
           const known: readonly string[] = Object.values(graphql.DirectiveLocation);
           for (const { name, locations } of __schema.directives) {
@@ -55,7 +55,7 @@ for (const kind of databaseKinds) {
         });
 
         test('builds a client schema that prints, parses and validates queries', async () => {
-          const schema = graphql.buildClientSchema(await bed.ask<graphql15.IntrospectionQuery>(query));
+          const schema = graphql.buildClientSchema(await bed.query<graphql15.IntrospectionQuery>(query));
           graphql.assertValidSchema(schema);
           graphql.assertValidSchema(graphql.buildSchema(graphql.printSchema(schema)));
           // The printer leaves `@deprecated` out of an ordinary schema; code generators print it as well.
@@ -69,10 +69,10 @@ for (const kind of databaseKinds) {
     }
 
     test('still rejects misplaced directives and accepts @skip and @include', async () => {
-      const rejected = await bed.body('{folder @deprecated {name}}');
+      const rejected = await bed.execute('{folder @deprecated {name}}');
       assert.match(rejected.errors![0]!.message, /"@deprecated" may not be used on FIELD/);
       assert.equal(rejected.errors![0]!.extensions.code, 'GRAPHQL_VALIDATION_FAILED');
-      assert.deepEqual(await bed.ask('{folder{name @skip(if: true) __typename @include(if: true)}}'), {
+      assert.deepEqual(await bed.query('{folder{name @skip(if: true) __typename @include(if: true)}}'), {
         folder: { __typename: 'Folder' },
       });
     });

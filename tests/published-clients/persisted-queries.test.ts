@@ -12,9 +12,9 @@ import { Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { persistedExchange } from '@urql/exchange-persisted';
 import { createClient, MessageType } from 'graphql-ws';
 import { urqlOptions } from '@espalier/client';
-import { databaseKinds } from '../databases.ts';
-import type { GraphBody } from '../graph-bed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { GraphBody } from '../support/graph-testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const rootName = '{ folder { name } }';
@@ -31,8 +31,8 @@ const notSupported = {
 
 for (const kind of databaseKinds) {
   describe(`automatic persisted queries on ${kind.name}`, { timeout: 60_000 }, () => {
-    let tree: TreeBed;
-    before(async () => (tree = await TreeBed.start(kind)));
+    let tree: TreeTestbed;
+    before(async () => (tree = await TreeTestbed.start(kind)));
     after(() => tree.stop());
 
     /** A `fetch` that sends the token, and what it sent: the method, and whether the text of the query was in it. */
@@ -56,7 +56,7 @@ for (const kind of databaseKinds) {
       test(`Apollo's link falls back after one hash sent by ${method}`, async () => {
         const { sent, send } = recorded();
         const hashing = new PersistedQueryLink({ sha256, useGETForHashedQueries });
-        const http = new HttpLink({ uri: `${tree.bed.url}/graphql`, fetch: send });
+        const http = new HttpLink({ uri: `${tree.testbed.url}/graphql`, fetch: send });
         const apollo = new ApolloClient({ cache: new InMemoryCache(), link: hashing.concat(http) });
 
         const first = await apollo.query({ query: gql(rootName) });
@@ -72,7 +72,7 @@ for (const kind of databaseKinds) {
       test(`urql's exchange falls back after one hash sent by ${method}`, async () => {
         const { sent, send } = recorded();
         const urql = new Client({
-          url: `${tree.bed.url}/graphql`,
+          url: `${tree.testbed.url}/graphql`,
           fetch: send,
           // The default would send the texts by GET as well.
           preferGetMethod: false,
@@ -99,7 +99,7 @@ for (const kind of databaseKinds) {
     }
 
     test("urql's exchange falls back for a subscription over a WebSocket", async (context) => {
-      const { cursor } = await tree.ask<{ cursor: string }>('{cursor}');
+      const { cursor } = await tree.query<{ cursor: string }>('{cursor}');
       const { received, result } = await subscribeWithUrql(tree, context, cursor);
       await tree.create('Orchard');
       const { data, error } = await result;
@@ -114,9 +114,9 @@ for (const kind of databaseKinds) {
       const extensions = { persistedQuery };
       const parameters = new URLSearchParams({ extensions: JSON.stringify(extensions) });
       const get = (accept: string) =>
-        tree.bed.send('GET', `/graphql?${parameters.toString()}`, { headers: { ...headers, accept } });
+        tree.testbed.send('GET', `/graphql?${parameters.toString()}`, { headers: { ...headers, accept } });
       const post = (accept: string, body: unknown) =>
-        tree.bed.postRaw('/graphql', JSON.stringify(body), { ...headers, accept });
+        tree.testbed.postRaw('/graphql', JSON.stringify(body), { ...headers, accept });
 
       for (const [accept, status] of [
         ['application/json', 200],
@@ -142,7 +142,8 @@ for (const kind of databaseKinds) {
     });
 
     test('runs a text that comes with a hash, and needs one of the two', async () => {
-      const post = async (body: unknown) => (await tree.bed.post('/graphql', body, tree.authToken)).json();
+      const post = async (body: unknown) =>
+        (await tree.testbed.post('/graphql', body, tree.authToken)).json();
       const wrongHash = { persistedQuery: { version: 1, sha256Hash: sha256('another text') } };
       for (const extensions of [{ persistedQuery }, wrongHash]) {
         const answer = await post({ query: rootName, extensions });
@@ -157,11 +158,11 @@ for (const kind of databaseKinds) {
 }
 
 /** The types of the messages that a socket receives for operations, and the first result that urql hands on. */
-async function subscribeWithUrql(tree: TreeBed, context: TestContext, after: string) {
+async function subscribeWithUrql(tree: TreeTestbed, context: TestContext, after: string) {
   const received: string[] = [];
   const subscribed = Promise.withResolvers<void>();
   const socket = createClient({
-    url: `${tree.bed.url.replace(/^http/, 'ws')}/graphql`,
+    url: `${tree.testbed.url.replace(/^http/, 'ws')}/graphql`,
     connectionParams: { authorization: `Bearer ${tree.authToken}` },
     on: {
       message: ({ type }) => {
@@ -171,9 +172,9 @@ async function subscribeWithUrql(tree: TreeBed, context: TestContext, after: str
     },
   });
   // The adapter uses nothing else of a client for subscriptions.
-  const { forwardSubscription } = urqlOptions({ url: tree.bed.url, socket } as never);
+  const { forwardSubscription } = urqlOptions({ url: tree.testbed.url, socket } as never);
   const urql = new Client({
-    url: `${tree.bed.url}/graphql`,
+    url: `${tree.testbed.url}/graphql`,
     preferGetMethod: false,
     exchanges: [
       persistedExchange({ enableForSubscriptions: true }),

@@ -28,8 +28,8 @@ import {
   type GraphQLTaggedNode,
   type Variables,
 } from 'relay-runtime';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -54,13 +54,13 @@ after(() => rmSync(folder, { recursive: true }));
 
 for (const kind of databaseKinds) {
   describe(`Relay on ${kind.name}`, { timeout: 60_000 }, () => {
-    let tree: TreeBed;
-    before(async () => (tree = await TreeBed.start(kind)));
+    let tree: TreeTestbed;
+    before(async () => (tree = await TreeTestbed.start(kind)));
     after(() => tree.stop());
 
     test('still reads node(id) after an event of folderChanges', async (context) => {
       const environment = connect(tree, context);
-      const { cursor } = await tree.ask<{ cursor: string }>('{cursor}');
+      const { cursor } = await tree.query<{ cursor: string }>('{cursor}');
       const id = await tree.create('Orchard');
       const received = subscribe(environment, { after: cursor });
       assert.deepEqual(await received.next(), {
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       await read(environment, compiled.FoldersNodeQuery, { id });
       assert.deepEqual(cached(environment, id), { node: { name: 'Orchard', version: 1 } });
 
-      await tree.run('updateFolder', { id, name: 'Meadow' });
+      await tree.mutate('updateFolder', { id, name: 'Meadow' });
       assert.deepEqual(await received.next(), {
         folderChanges: { kind: 'UPDATE', folder: { name: 'Meadow', version: 2 } },
       });
@@ -88,7 +88,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(cached(environment, id), known);
       await read(environment, compiled.FoldersTrashQuery, {});
       assert.deepEqual(cached(environment, id), known);
-      await tree.run('restoreFolder', { id, name: 'Barn' });
+      await tree.mutate('restoreFolder', { id, name: 'Barn' });
       await read(environment, compiled.FoldersNodeQuery, { id });
       assert.deepEqual(cached(environment, id), { node: { name: 'Barn', version: 3 } });
     });
@@ -128,16 +128,16 @@ for (const kind of databaseKinds) {
   }
 }
 
-function connect(tree: TreeBed, context: TestContext): Environment {
+function connect(tree: TreeTestbed, context: TestContext): Environment {
   const authorization = `Bearer ${tree.authToken}`;
   const socket = createClient({
-    url: `${tree.bed.url.replace(/^http/, 'ws')}/graphql`,
+    url: `${tree.testbed.url.replace(/^http/, 'ws')}/graphql`,
     connectionParams: { authorization },
   });
   context.after(() => socket.dispose());
   const network = Network.create(
     async ({ text }, variables) =>
-      (await tree.bed.query(text!, tree.authToken, variables)).json<GraphQLResponse>(),
+      (await tree.testbed.query(text!, tree.authToken, variables)).json<GraphQLResponse>(),
     ({ text }, variables) =>
       Observable.create<GraphQLResponse>((sink) =>
         socket.subscribe(

@@ -11,7 +11,7 @@ import {
   updateFolder,
 } from '../model/model-changes.ts';
 import { levelNames, type Level, type ModelUser, type TreeModel } from '../model/tree-model.ts';
-import { mutation } from '../graph-bed.ts';
+import { mutation } from '../support/graph-testbed.ts';
 import type { Actor } from './actor.ts';
 import { numberOf, type History } from './history.ts';
 import { findSeen, showFolder, showWithDescendants, withDescendants, type ShownFolder } from './shown.ts';

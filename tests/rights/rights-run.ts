@@ -4,10 +4,10 @@
  */
 
 import type { LoginResponse } from '@espalier/contract';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
-import { mutation } from '../graph-bed.ts';
+import { mutation } from '../support/graph-testbed.ts';
 import { TreeModel, type ModelUser } from '../model/tree-model.ts';
 import { Actor } from './actor.ts';
 import {

@@ -1,6 +1,6 @@
 /** Concurrent actors and their rights, until server and model disagree: `npm run fuzz -- rights`. */
 
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import type { Subject } from '../fuzz/subject.ts';
 import { runRights, type Topology } from './rights-run.ts';
 

@@ -4,12 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
 import { runRights } from './rights-run.ts';
 import { topologiesOf } from './rights-subject.ts';
 
-const steps = lengthOf({ short: 150, long: 300 });
+const steps = selectLength({ short: 150, long: 300 });
 
 for (const kind of databaseKinds) {
   describe(`rights under concurrency on ${kind.name}`, () => {

@@ -1,8 +1,8 @@
 /** Somebody with one grant who asks for one thing after the other, over a connection that costs little itself. */
 
 import type { LoginResponse } from '@espalier/contract';
-import type { Credentials } from '../api-client.ts';
-import { RawConnection } from '../raw-connection.ts';
+import type { Credentials } from '../support/api-client.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 
 export interface Places {
   /** With 50 folders in it. */

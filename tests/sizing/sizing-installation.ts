@@ -3,7 +3,7 @@
 import type { Database } from '../../server/src/database/database.ts';
 import { openAsItIs } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { ApiClient } from '../api-client.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { importBatch, plantEstate, type Ask } from '../large-tree/estate.ts';
 import { estateName, shapeEstate } from '../large-tree/tree-shape.ts';
 import { administrator, NodeProcess, stopNodes } from '../many-nodes/node-process.ts';
@@ -143,7 +143,7 @@ export class SizingInstallation {
   async #administrator(): Promise<Ask> {
     const client = new ApiClient(this.nodeUrls[0]!, this.#signal);
     const authToken = await client.logIn(administrator);
-    return (query, variables = {}) => client.ask(query, variables, authToken);
+    return (query, variables = {}) => client.query(query, variables, authToken);
   }
 }
 

@@ -5,14 +5,14 @@
 
 import { readFileSync } from 'node:fs';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
-import { ApiClient } from '../api-client.ts';
-import { sqlite } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { ApiClient } from '../support/api-client.ts';
+import { sqlite } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { EventClient } from '../live/event-client.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:unread-subscriptions -- [--subscriptions 10000] [--changes 100] [--folders 4000] [--heap-megabytes 300]\n\nWhether a server survives subscriptions that nobody reads, and other users receive every change.',
   ['subscriptions', 'changes', 'folders', 'heap-megabytes'],
 );
@@ -41,7 +41,7 @@ const api = new ApiClient(node.url);
 try {
   const adminToken = await api.logIn(administrator);
   const run = <T>(name: string, input: Record<string, unknown>, selection: string) =>
-    api.ask<Record<string, T>>(
+    api.query<Record<string, T>>(
       `mutation($input: ${name[0]!.toUpperCase()}${name.slice(1)}Input!){${name}(input: $input){${selection}}}`,
       { input },
       adminToken,
@@ -60,7 +60,7 @@ try {
   };
   const openSubscriptions = async () => {
     type Server = { server: { activity: { subscriptions: number } } };
-    const { server } = await api.ask<Server>('{server{activity{subscriptions}}}', {}, adminToken);
+    const { server } = await api.query<Server>('{server{activity{subscriptions}}}', {}, adminToken);
     return server.activity.subscriptions;
   };
 
@@ -123,7 +123,7 @@ try {
   console.log(`${await openSubscriptions()} subscriptions are still open; ${memory()}`);
   for (const { socket } of silent) socket.terminate();
   for (const { socket } of [newer, older]) socket.terminate();
-  events.leave();
+  events.disconnect();
   await eventually(async () => (await openSubscriptions()) === 0, 'all subscriptions end', 60_000);
   console.log(`After all have left: ${memory()}`);
 } catch (error) {

@@ -6,13 +6,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMicroseconds } from '../../bench/processes.ts';
-import { sqlite } from '../databases.ts';
-import { ApiClient } from '../api-client.ts';
+import { sqlite } from '../support/databases.ts';
+import { ApiClient } from '../support/api-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { SlowCrowd, slowManners } from './slow-crowd.ts';
 
-const values = scriptOptions(
+const values = parseScriptOptions(
   'npm run measure:slow-clients -- [--clients 1000] [--rounds 5] [--requests 400] [--every-seconds 3]\n\nWhat others notice of clients that send a byte every few seconds.',
   ['clients', 'rounds', 'requests', 'every-seconds'],
 );
@@ -76,7 +76,7 @@ async function serve(api: ApiClient, authToken: string): Promise<number[]> {
   const one = async () => {
     for (let count = 0; count < requests / atOnce; count++) {
       const began = performance.now();
-      await api.ask('{folder{name folders{edges{node{name}}}}}', {}, authToken);
+      await api.query('{folder{name folders{edges{node{name}}}}}', {}, authToken);
       times.push(performance.now() - began);
     }
   };

@@ -2,16 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { usualTimes } from '../../server/src/http/http-times.ts';
-import { dataOf, StagedApp } from '../live/staged-app.ts';
-import { RawConnection } from '../raw-connection.ts';
+import { defaultTimeouts } from '../../server/src/http/guards/timeouts.ts';
+import { dataOf, StubApp } from '../live/stub-app.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 
 const slowClients = 200;
 const requests = 100;
 
 test('200 slow clients keep nobody from being served, and are all cut in the end', async () => {
-  const app = await StagedApp.start({
-    httpTimes: { ...usualTimes, headersMs: 3_000, bodyMs: 1_000, checkEveryMs: 100 },
+  const app = await StubApp.start({
+    httpTimeouts: { ...defaultTimeouts, headersMs: 3_000, bodyMs: 1_000, checkEveryMs: 100 },
   });
   app.open = () => dataOf({ ok: true });
   const half = 'POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';

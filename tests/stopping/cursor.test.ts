@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { EventClient } from '../live/event-client.ts';
-import { SocketClient, type Closed, type Frame } from '../live/socket-client.ts';
-import { Testbed } from '../testbed.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { SocketClient, type CloseEvent, type Frame } from '../live/socket-client.ts';
+import { Testbed } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 interface Told {
   readonly kind: string;
@@ -23,7 +23,7 @@ function namesIn(frames: readonly Frame[], id: string): string[] {
     .map(({ kind, folder }) => (kind === 'CREATE' ? folder!.name : kind));
 }
 
-function cursorOf({ code, reason }: Closed): string {
+function cursorOf({ code, reason }: CloseEvent): string {
   assert.equal(code, 1001);
   assert.match(reason, /^Going away; cursor=\S+$/);
   return reason.split('cursor=')[1]!;
@@ -33,14 +33,14 @@ for (const kind of databaseKinds) {
   describe(`going on elsewhere on ${kind.name}`, () => {
     let database: TestDatabase;
     /** It stays, and changes the tree all the time. */
-    let writer: TreeBed;
+    let writer: TreeTestbed;
     let count = 0;
     /** Also of a test that fails: what it leaves behind would hold all the others. */
     const running = new Set<Testbed>();
     let endWriting: () => Promise<unknown> = () => Promise.resolve();
     before(async () => {
       database = await kind.createForServer();
-      writer = await TreeBed.start(kind, { database });
+      writer = await TreeTestbed.start(kind, { database });
     });
     afterEach(async () => {
       await endWriting();
@@ -52,7 +52,7 @@ for (const kind of databaseKinds) {
     });
 
     async function startNode(): Promise<Testbed> {
-      const node = await Testbed.start(kind, { database, clock: writer.bed.clock });
+      const node = await Testbed.start(kind, { database, clock: writer.testbed.clock });
       running.add(node);
       return node;
     }
@@ -115,7 +115,7 @@ for (const kind of databaseKinds) {
     test('the cursor is right for all subscriptions of the socket, also for one that was told nothing', async () => {
       const busy = await writer.create('busy');
       const quiet = await writer.create('quiet');
-      const { cursor: after } = await writer.ask<{ cursor: string }>('{cursor}');
+      const { cursor: after } = await writer.query<{ cursor: string }>('{cursor}');
       const node = await startNode();
       const client = await connect(node);
       const ids = { all: undefined, busy, quiet };
@@ -158,7 +158,7 @@ for (const kind of databaseKinds) {
       const end = write();
       const told = [nameIn(await client.next())];
       const stopped = stop(node);
-      told.push(...(await client.rest()).map(nameIn));
+      told.push(...(await client.readRest()).map(nameIn));
       await stopped;
       assert.ok(client.cursor);
       const made = await end();
@@ -166,23 +166,24 @@ for (const kind of databaseKinds) {
       const again = await open(next, client.cursor);
       while (told.at(-1) !== made.at(-1)) told.push(nameIn(await again.next()));
       assert.deepEqual(told, made.slice(made.indexOf(told[0]!)));
-      again.leave();
+      again.disconnect();
     });
 
     test('who has heard nothing for long goes on from where the journal is, and not from where it began', async () => {
       const quiet = await writer.create('still');
       const changes = `query($after: String){changes(after: $after){items{folder{name}}}}`;
       const after = async (place: string) =>
-        (await writer.ask<{ changes: { items: unknown[] } }>(changes, { after: place })).changes.items.length;
+        (await writer.query<{ changes: { items: unknown[] } }>(changes, { after: place })).changes.items
+          .length;
       /** How much of three changes comes again, though it is not to be told. */
       const comesAgain = async () => {
         const node = await startNode();
         const client = await connect(node);
-        const { cursor } = await writer.ask<{ cursor: string }>('{cursor}');
+        const { cursor } = await writer.query<{ cursor: string }>('{cursor}');
         client.start('1', follow, { under: quiet, after: cursor });
         await writer.create(`elsewhere ${++count}`);
         await writer.create(`elsewhere ${++count}`);
-        await new TreeBed(node, writer.authToken).create(`elsewhere ${++count}`);
+        await new TreeTestbed(node, writer.authToken).create(`elsewhere ${++count}`);
         assert.equal(await after(cursor), 3);
         const stopped = stop(node);
         const told = cursorOf(await client.closed());

@@ -7,9 +7,9 @@ import { connect as connectSecurely } from 'node:tls';
 import { describe, test } from 'node:test';
 import { generate } from 'selfsigned';
 import type { GraphResult } from '../../server/src/graph/graph.ts';
-import { eventually } from '../eventually.ts';
-import { dataOf, StagedApp, type StagedOptions } from '../live/staged-app.ts';
-import { RawConnection } from '../raw-connection.ts';
+import { eventually } from '../support/eventually.ts';
+import { dataOf, StubApp, type StubAppOptions } from '../live/stub-app.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 
 const never = 3_600;
 /** Nobody is silent for too long, nor is anything cut. */
@@ -26,8 +26,8 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const isKept = (head: string) => !/^connection: close/im.test(head);
 
 /** Its queries are answered when the test says so. */
-async function startApp(options: StagedOptions = {}) {
-  const app = await StagedApp.start({ stopTimes: patient, ...options });
+async function startApp(options: StubAppOptions = {}) {
+  const app = await StubApp.start({ stopTimings: patient, ...options });
   const waiting: ((answer: GraphResult) => void)[] = [];
   app.open = () => new Promise<GraphResult>((resolve) => waiting.push(resolve));
   const asked = (count: number) => eventually(() => waiting.length === count, `${count} requests are there`);
@@ -35,13 +35,13 @@ async function startApp(options: StagedOptions = {}) {
 }
 
 /** What was sent before over other connections is there by then. */
-async function roundTrip({ url }: StagedApp): Promise<void> {
+async function roundTrip({ url }: StubApp): Promise<void> {
   const connection = await RawConnection.open(url);
   await connection.exchange(get('/livez'));
   connection.close();
 }
 
-const cutLines = ({ logLines }: StagedApp) =>
+const cutLines = ({ logLines }: StubApp) =>
   logLines.map((line) => JSON.parse(line) as { requests?: number }).flatMap(({ requests }) => requests ?? []);
 
 describe('when the service stops', () => {
@@ -109,7 +109,7 @@ describe('when the service stops', () => {
   });
 
   test('a client that was answered before it had sent all is cut, and missed by nobody', async () => {
-    const { app } = await startApp({ stopTimes: impatient });
+    const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     const half = 'GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf';
     assert.equal((await connection.exchange(half))?.status, 200);
@@ -138,7 +138,7 @@ describe('when the service stops', () => {
     });
 
     test(`a request of which half of the ${what} was sent is cut if nothing more comes`, async () => {
-      const { app, request } = await startApp({ stopTimes: impatient });
+      const { app, request } = await startApp({ stopTimings: impatient });
       const fresh = await RawConnection.open(app.url);
       fresh.send(request.slice(0, part));
       const used = await RawConnection.open(app.url);
@@ -153,7 +153,10 @@ describe('when the service stops', () => {
   }
 
   test('a request that is worked on for too long is cut, and it is logged how many were', async () => {
-    const { app, asked, request } = await startApp({ settings: { stopSeconds: 0.05 }, stopTimes: impatient });
+    const { app, asked, request } = await startApp({
+      settings: { stopSeconds: 0.05 },
+      stopTimings: impatient,
+    });
     const connections = await Promise.all([1, 2, 3].map(() => RawConnection.open(app.url)));
     for (const connection of connections) connection.send(request);
     await asked(3);
@@ -199,7 +202,7 @@ describe('when the service stops', () => {
     const pause = () => new Promise<void>((resolve) => (endDelay = resolve));
     const { app, waiting, asked, request } = await startApp({
       settings: { stopDelaySeconds: 5 },
-      stopTimes: { ...patient, pause },
+      stopTimings: { ...patient, pause },
     });
     const idle = await RawConnection.open(app.url);
     assert.ok(isKept((await idle.exchange(get('/readyz')))!.head));
@@ -254,7 +257,7 @@ describe('when the service stops', () => {
   });
 
   test('a connection over which nothing ever comes is closed, and missed by nobody', async () => {
-    const { app } = await startApp({ stopTimes: impatient });
+    const { app } = await startApp({ stopTimings: impatient });
     const connection = await RawConnection.open(app.url);
     await roundTrip(app);
     await app.stop();
@@ -265,7 +268,7 @@ describe('when the service stops', () => {
   test('over TLS it waits neither for who says nothing nor for who does not come to terms', async () => {
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     const tls = { cert: Buffer.from(cert), key: Buffer.from(key) };
-    const { app } = await startApp({ tls, stopTimes: impatient });
+    const { app } = await startApp({ tls, stopTimings: impatient });
     const { hostname, port } = new URL(app.url);
     const mute = connect(Number(port), hostname).on('error', () => undefined);
     const halfway = connect(Number(port), hostname).on('error', () => undefined);

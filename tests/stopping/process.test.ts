@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { join } from 'node:path';
 import BetterSqlite from 'better-sqlite3';
-import { databaseKinds, postgres, sqlite, type TestDatabase } from '../databases.ts';
+import { databaseKinds, postgres, sqlite, type TestDatabase } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess, type NodeOptions } from '../many-nodes/node-process.ts';
 import { connectionsTo } from '../postgres/connections-to.ts';
@@ -97,7 +97,7 @@ describe('signals on SQLite', () => {
       const settings = { STOP_DELAY_SECONDS: '600' };
       node = await NodeProcess.start({ databaseUrl: database.url, settings });
       node.signal(first);
-      await node.says('Stopping');
+      await node.waitForOutput('Stopping');
       assert.equal((await fetch(`${node.url}/readyz`)).status, 503);
       const { status, connection } = await logIn(node);
       assert.deepEqual({ status, connection }, { status: 200, connection: 'close' });
@@ -113,7 +113,7 @@ describe('signals on SQLite', () => {
   test('one Ctrl-C that comes twice is one: what is in flight is waited for', async () => {
     node = await NodeProcess.start({ databaseUrl: database.url, settings: { STOP_DELAY_SECONDS: '1' } });
     node.signal('SIGINT');
-    await node.says('Stopping');
+    await node.waitForOutput('Stopping');
     node.signal('SIGINT');
     await node.ended();
     assert.equal(node.exitCode, 0);
@@ -128,9 +128,9 @@ describe('signals on SQLite', () => {
     other.exec('begin immediate');
     // An unknown variable is warned of right before the database is opened, which waits for the other one.
     node = NodeProcess.launch({ databaseUrl: database.url, settings: { NOT_A_SETTING: '1' } });
-    await node.says('NOT_A_SETTING');
+    await node.waitForOutput('NOT_A_SETTING');
     node.signal('SIGTERM');
-    await node.says('Stopping');
+    await node.waitForOutput('Stopping');
     other.exec('commit');
     await node.ended();
     assert.equal(node.exitCode, 0);

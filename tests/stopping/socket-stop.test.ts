@@ -5,25 +5,25 @@ import { describe, test } from 'node:test';
 import type { GraphResult } from '../../server/src/graph/graph.ts';
 import { EventClient } from '../live/event-client.ts';
 import { SocketClient } from '../live/socket-client.ts';
-import { eventually } from '../eventually.ts';
-import { dataOf, StagedApp, StagedStream } from '../live/staged-app.ts';
-import { RawConnection } from '../raw-connection.ts';
+import { eventually } from '../support/eventually.ts';
+import { dataOf, StubApp, StubStream } from '../live/stub-app.ts';
+import { RawConnection } from '../support/raw-connection.ts';
 
 const goneWith = (cursor: string) => ({ code: 1001, reason: `Going away; cursor=${cursor}` });
 const gone = { code: 1001, reason: 'Going away' };
 
-async function subscribe(app: StagedApp, client: SocketClient, id: string): Promise<StagedStream> {
-  const stream = new StagedStream();
+async function subscribe(app: StubApp, client: SocketClient, id: string): Promise<StubStream> {
+  const stream = new StubStream();
   app.open = () => stream;
   client.start(id, 'subscription{a}');
-  await eventually(() => stream.asked === 1, 'the subscription runs');
+  await eventually(() => stream.nextCalls === 1, 'the subscription runs');
   return stream;
 }
 
 describe('a socket of a service that stops', () => {
   for (const protocol of ['graphql-transport-ws', 'graphql-ws']) {
     test(`is told where to go on (${protocol})`, async () => {
-      const app = await StagedApp.start();
+      const app = await StubApp.start();
       const client = await SocketClient.connect(app.url, app.token('ann'), { protocols: [protocol] });
       (await subscribe(app, client, '1')).cursor = 'here';
       (await subscribe(app, client, '2')).cursor = 'here';
@@ -34,17 +34,17 @@ describe('a socket of a service that stops', () => {
   }
 
   test('is not closed before its subscriptions have come equally far', async () => {
-    const app = await StagedApp.start();
+    const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
     const ahead = await subscribe(app, client, '1');
     const behind = await subscribe(app, client, '2');
     Object.assign(ahead, { cursor: 'b', reached: 2 });
     Object.assign(behind, { cursor: 'a', reached: 1 });
     const stopped = app.stop();
-    await eventually(() => ahead.goesTo === 2 && behind.goesTo === 2, 'none is to go on alone');
+    await eventually(() => ahead.stopsAfter === 2 && behind.stopsAfter === 2, 'none is to go on alone');
     client.send({ type: 'ping' });
     assert.equal((await client.next()).type, 'pong');
-    behind.give('late');
+    behind.push('late');
     assert.deepEqual((await client.next()).payload, { data: 'late' });
     behind.cursor = 'b';
     assert.deepEqual(await client.closed(), goneWith('b'));
@@ -52,7 +52,7 @@ describe('a socket of a service that stops', () => {
   });
 
   test('is closed without a cursor in the end, if none is right for all', async () => {
-    const app = await StagedApp.start({ settings: { stopSeconds: 0.2 } });
+    const app = await StubApp.start({ settings: { stopSeconds: 0.2 } });
     const client = await SocketClient.connect(app.url, app.token('ann'));
     (await subscribe(app, client, '1')).cursor = 'b';
     (await subscribe(app, client, '2')).cursor = 'a';
@@ -61,7 +61,7 @@ describe('a socket of a service that stops', () => {
   });
 
   test('gets the answer to what was begun, and nothing more is begun', async () => {
-    const app = await StagedApp.start();
+    const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann'));
     const asked: ((answer: GraphResult) => void)[] = [];
     app.open = () => new Promise<GraphResult>((resolve) => asked.push(resolve));
@@ -83,7 +83,7 @@ describe('a socket of a service that stops', () => {
   });
 
   test('is closed in time, whatever was begun', async () => {
-    const app = await StagedApp.start({ settings: { stopSeconds: 0.2 } });
+    const app = await StubApp.start({ settings: { stopSeconds: 0.2 } });
     const client = await SocketClient.connect(app.url, app.token('ann'));
     let isAsked = false;
     app.open = () => {
@@ -97,7 +97,7 @@ describe('a socket of a service that stops', () => {
   });
 
   test('is closed at the end of its token even then', async () => {
-    const app = await StagedApp.start();
+    const app = await StubApp.start();
     const client = await SocketClient.connect(app.url, app.token('ann', 600));
     app.open = () => new Promise(() => undefined);
     client.start('1', 'mutation{a}');
@@ -112,8 +112,8 @@ describe('a socket of a service that stops', () => {
 
 describe('an event stream of a service that stops', () => {
   test('ends without complete, and a comment tells where to go on', async () => {
-    const app = await StagedApp.start();
-    const stream = new StagedStream();
+    const app = await StubApp.start();
+    const stream = new StubStream();
     stream.cursor = 'here';
     app.open = () => stream;
     const client = await EventClient.open(
@@ -121,10 +121,10 @@ describe('an event stream of a service that stops', () => {
       { query: 'subscription{a}' },
       { authorization: `Bearer ${app.token('ann')}` },
     );
-    stream.give('last');
+    stream.push('last');
     assert.deepEqual(await client.next(), { event: 'next', data: { data: 'last' } });
     const stopped = app.stop();
-    assert.deepEqual(await client.rest(), []);
+    assert.deepEqual(await client.readRest(), []);
     assert.equal(client.cursor, 'here');
     await stopped;
   });

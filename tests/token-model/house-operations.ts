@@ -5,8 +5,8 @@ import { changeInTurn } from '../../server/src/journal/journal.ts';
 import { retireSigningKey, rotateSigningKey } from '../../server/src/sessions/change-keys.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
-import { mutation, type GraphBody } from '../graph-bed.ts';
-import { withDatabase } from '../stored-rows.ts';
+import { mutation, type GraphBody } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 import { kind, type OperationTable } from './operation-table.ts';
 import { refreshWith } from './token-operations.ts';
 import {
@@ -153,7 +153,7 @@ export const houseOperations: OperationTable = {
   }),
 
   sweep: kind(3, fc.constant(null), async (world, node) => {
-    await node.sweep();
+    await node.purge();
     world.model.sweep();
   }),
   rotateKey: kind(1, fc.constant(null), async (world) => {
@@ -167,7 +167,7 @@ export const houseOperations: OperationTable = {
       }),
     );
     // What timers do every few seconds, and long before the key signs.
-    for (const node of world.nodes) await node.sweep();
+    for (const node of world.nodes) await node.purge();
     world.model.sweep();
   }),
   retireKey: kind(1, number, async (world, _, place) => {
@@ -181,7 +181,7 @@ export const houseOperations: OperationTable = {
       }),
     );
     world.model.retireKey(id);
-    for (const node of world.nodes) await node.sweep();
+    for (const node of world.nodes) await node.purge();
     world.model.sweep();
   }),
   restart: kind(1, fc.nat(1), async (world, _, place) => {

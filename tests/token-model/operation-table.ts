@@ -1,7 +1,7 @@
 /** Random operations on tokens: plain data that says what is tried and where, and a table that says how it is run. */
 
 import fc from 'fast-check';
-import type { Testbed } from '../testbed.ts';
+import type { Testbed } from '../support/testbed.ts';
 import type { TokenWorld } from './token-world.ts';
 
 export interface Operation {

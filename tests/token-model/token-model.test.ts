@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { againBy } from '../fuzz/subject.ts';
-import { lengthOf } from '../run-length.ts';
+import { selectLength } from '../support/run-length.ts';
 import { describeFailure, operationsOf, runOperations } from './token-run.ts';
 
-const steps = lengthOf({ short: 100, long: 200 });
+const steps = selectLength({ short: 100, long: 200 });
 
 for (const kind of databaseKinds) {
   describe(`tokens on ${kind.name}`, () => {

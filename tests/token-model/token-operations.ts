@@ -2,8 +2,8 @@
 
 import fc from 'fast-check';
 import { malformedBodies } from '../contract/malformed-bodies.ts';
-import type { GraphBody } from '../graph-bed.ts';
-import type { Testbed } from '../testbed.ts';
+import type { GraphBody } from '../support/graph-testbed.ts';
+import type { Testbed } from '../support/testbed.ts';
 import {
   authTokenOf,
   headerChoice,

@@ -1,7 +1,7 @@
 /** A run: two new nodes and a new model, and what a seed makes happen to tokens, tried on both. */
 
 import fc from 'fast-check';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
 import { houseOperations } from './house-operations.ts';
 import { operationsIn, type Operation } from './operation-table.ts';

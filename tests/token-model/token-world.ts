@@ -1,9 +1,9 @@
 /** Two nodes on one database under one clock, and the model beside them: each answer is compared with what it says. */
 
 import type { LoginResponse } from '@espalier/contract';
-import type { DatabaseKind, TestDatabase } from '../databases.ts';
-import { mutation, type GraphBody } from '../graph-bed.ts';
-import { Testbed, TestClock, type Answer } from '../testbed.ts';
+import type { DatabaseKind, TestDatabase } from '../support/databases.ts';
+import { mutation, type GraphBody } from '../support/graph-testbed.ts';
+import { Testbed, TestClock, type TestResponse } from '../support/testbed.ts';
 import {
   TokenModel,
   type AuthToken,
@@ -86,7 +86,7 @@ export class TokenWorld {
     body: unknown,
     authorization?: string,
     headers: Record<string, string> = json,
-  ): Promise<Answer> {
+  ): Promise<TestResponse> {
     this.requests++;
     const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
     const shown = authorization === undefined ? headers : { ...headers, authorization };
@@ -106,7 +106,7 @@ export class TokenWorld {
   }
 
   /** Answers with the pair, if there is one. `secrets` are what was sent and must not come back. */
-  compare(answer: Answer, expected: Expected, secrets: readonly string[] = []): Pair | undefined {
+  compare(answer: TestResponse, expected: Expected, secrets: readonly string[] = []): Pair | undefined {
     const seen = {
       status: answer.status,
       tokenExpired: answer.headers.get('token-expired'),
@@ -165,7 +165,7 @@ export class TokenWorld {
     this.model.start(user, sid, pair);
   }
 
-  #comparePair(answer: Answer, { pair, expiresIn }: Expected): Pair {
+  #comparePair(answer: TestResponse, { pair, expiresIn }: Expected): Pair {
     const { authToken, refreshToken, ...rest } = answer.json<LoginResponse>();
     this.same('what is beside the tokens', rest, { expires_in: expiresIn });
     if (typeof pair === 'object') {

@@ -5,10 +5,10 @@
 
 import { summarise } from '../../bench/scenario.ts';
 import { ServerProcess } from '../measured-server/server-process.ts';
-import { scriptOptions } from '../script-options.ts';
+import { parseScriptOptions } from '../support/script-options.ts';
 import { TraceCollector } from './trace-collector.ts';
 
-const { requests = '2000', rounds = '7' } = scriptOptions(
+const { requests = '2000', rounds = '7' } = parseScriptOptions(
   'npm run measure:traces -- [--requests 2000] [--rounds 7]\n\nCompares the CPU time of requests with traces and without.',
   ['requests', 'rounds'],
 );

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { eventually } from '../eventually.ts';
+import { eventually } from '../support/eventually.ts';
 
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sqlite } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { sqlite } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
 import { WorkersBed } from '../workers/workers-bed.ts';
 import { TraceCollector } from './trace-collector.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { registerHooks } from 'node:module';
 import { test } from 'node:test';
-import { sqlite } from '../databases.ts';
+import { sqlite } from '../support/databases.ts';
 
 test('loads no module of OpenTelemetry if TRACES_URL is not set', async () => {
   const loaded: string[] = [];
@@ -11,7 +11,7 @@ test('loads no module of OpenTelemetry if TRACES_URL is not set', async () => {
       return next(url, context);
     },
   });
-  const { Testbed } = await import('../testbed.ts');
+  const { Testbed } = await import('../support/testbed.ts');
   const bed = await Testbed.start(sqlite);
   const { authToken } = await bed.logIn();
   assert.equal((await bed.query('{ folder { name } }', authToken)).status, 200);

@@ -1,4 +1,4 @@
-/** Who may see and do what, and that nothing of a hidden folder shows anywhere. */
+/** What each user may see and do. A hidden folder must not show anywhere. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -8,26 +8,26 @@ import {
   type GraphQLObjectType,
   type IntrospectionQuery,
 } from 'graphql';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { Person } from './person.ts';
-import { Testbed } from '../testbed.ts';
+import { Testbed } from '../support/testbed.ts';
 
 const secret = 'Zebrafish';
 
 for (const kind of databaseKinds) {
   describe(`access on ${kind.name}`, () => {
-    let bed: Testbed;
+    let testbed: Testbed;
     let admin: Person;
 
     before(async () => {
-      // The test that tries all fields asks for more of them at once than an honest query does.
-      bed = await Testbed.start(kind, { settings: { MAX_FIELDS: '100000', MAX_TOKENS: '100000' } });
-      admin = await Person.logIn(bed);
+      // The test of all fields requests more fields at once than a normal query.
+      testbed = await Testbed.start(kind, { settings: { MAX_FIELDS: '100000', MAX_TOKENS: '100000' } });
+      admin = await Person.logIn(testbed);
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
-    /** Makes a tree and answers with the ids by path. */
-    async function plant(top: string, paths: readonly string[]): Promise<Record<string, string>> {
+    /** Creates folders below a new top folder, and returns their ids by path. */
+    async function createTree(top: string, paths: readonly string[]): Promise<Record<string, string>> {
       const list = [{ path: top }, ...paths.map((path) => ({ path: `${top}/${path}` }))];
       await admin.ask('mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}', {
         list,
@@ -43,7 +43,7 @@ for (const kind of databaseKinds) {
       let hiddenIds: string[];
 
       before(async () => {
-        ids = await plant('Deep', [
+        ids = await createTree('Deep', [
           'Open/Way/Goal/Inside/Far inside',
           `Open/Way/Goal/${secret} closed/Below`,
           `Open/Way/Goal/Bare/${secret} sibling`,
@@ -59,13 +59,13 @@ for (const kind of databaseKinds) {
           description: secret,
           properties: { secret },
         };
-        const tell =
+        const updateQuery =
           'mutation($id: ID!, $title: String, $icon: String, $description: String, $properties: JSON){updateFolder(input: {id: $id, title: $title, icon: $icon, description: $description, properties: $properties}){folder{id}}}';
         const passages = ['Deep', 'Deep/Open', 'Deep/Open/Way', 'Deep/Open/Way/Goal/Bare'];
-        bed.clock.advanceSeconds(60);
+        testbed.clock.advanceSeconds(60);
         for (const path of passages)
-          await admin.ask(tell, { id: ids[path] ?? (await admin.idOf(`/${path}`)), ...details });
-        ann = await admin.createUser(bed, 'ann');
+          await admin.ask(updateQuery, { id: ids[path] ?? (await admin.idOf(`/${path}`)), ...details });
+        ann = await admin.createUser(testbed, 'ann');
         const grant = async (path: string, level: string) =>
           admin.grant(await admin.idOf(`/${path}`), { userId: ann.userId }, level);
         await grant('Deep/Open/Way/Goal', 'READ');
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
         hiddenIds = all.filter(({ id }) => !seen.some((each) => each.id === id)).map(({ id }) => id);
       });
 
-      test('is reached from the root, step by step', async () => {
+      test('is reachable from the root, step by step', async () => {
         const path = ['Deep', 'Open', 'Way', 'Goal', 'Inside', 'Far inside'];
         let id: string | undefined;
         for (const name of path) {
@@ -94,7 +94,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('shows the whole subtree up to deeper grants, and the passages by name alone', async () => {
+      test('shows the whole subtree down to deeper grants, and only the names of passages', async () => {
         assert.deepEqual(
           (await ann.everything()).map(({ path, accessLevel }) => [path, accessLevel]),
           [
@@ -126,18 +126,18 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('shows nothing of the rest by any field of the schema', async () => {
+      test('shows no hidden folder in any field of the schema', async () => {
         assert.ok(hiddenIds.length > 5);
-        const answers = await ann.tryEverything(await schemaOf(admin), hiddenIds, secret);
+        const answers = await ann.tryEverything(await readQueryType(admin), hiddenIds, secret);
         assert.ok(answers.length > 50, `${answers.length} answers`);
         for (const { query, text } of answers) {
-          const shown = text.replaceAll(/"message":"(\\"|[^"])*"/g, '');
-          assert.ok(!shown.includes(secret), `${query} answers ${text}`);
-          for (const id of hiddenIds) assert.ok(!shown.includes(id), `${query} answers ${text}`);
+          const visibleText = text.replaceAll(/"message":"(\\"|[^"])*"/g, '');
+          assert.ok(!visibleText.includes(secret), `${query} answers ${text}`);
+          for (const id of hiddenIds) assert.ok(!visibleText.includes(id), `${query} answers ${text}`);
         }
       });
 
-      test('lets nobody change a hidden folder, nor learn whether it exists', async () => {
+      test('allows no change of a hidden folder, and does not reveal whether it exists', async () => {
         const unknown = '01900000-0000-7000-8000-000000000000';
         const goal = await ann.idOf('/Deep/Open/Way/Goal');
         const mutations = [
@@ -172,8 +172,8 @@ for (const kind of databaseKinds) {
       let bob: Person;
 
       before(async () => {
-        ids = await plant('Levels', ['A/Inner/Innermost', 'A/Other', 'B']);
-        bob = await admin.createUser(bed, 'bob');
+        ids = await createTree('Levels', ['A/Inner/Innermost', 'A/Other', 'B']);
+        bob = await admin.createUser(testbed, 'bob');
       });
 
       const attempts: Readonly<Record<string, string>> = {
@@ -185,26 +185,26 @@ for (const kind of databaseKinds) {
           'mutation($id: ID!){grantAccess(input: {folderId: $id, userId: "…", level: NONE}){folder{id}}}',
       };
 
-      test('each lets do what it says, and no more', async () => {
+      test('each allow exactly their operations', async () => {
         const allowed: Readonly<Record<string, readonly string[]>> = {
           READ: ['read'],
           WRITE: ['read', 'update', 'create', 'import'],
           MANAGE: ['read', 'update', 'create', 'import', 'manage'],
         };
-        const carl = await admin.createUser(bed, 'carl');
-        for (const [level, can] of Object.entries(allowed)) {
+        const carl = await admin.createUser(testbed, 'carl');
+        for (const [level, operations] of Object.entries(allowed)) {
           await admin.grant(ids['Levels/B']!, { userId: bob.userId }, level);
           for (const [attempt, query] of Object.entries(attempts)) {
             const errors = await bob.errorsOf(query.replace('…', carl.userId), { id: ids['Levels/B'] });
             const codes = errors.map(({ extensions }) => extensions.code);
-            assert.deepEqual(codes, can.includes(attempt) ? [] : ['FORBIDDEN'], `${attempt} with ${level}`);
+            assert.deepEqual(codes, operations.includes(attempt) ? [] : ['FORBIDDEN'], `${attempt} with ${level}`);
           }
           for (const name of ['n', 'm']) await admin.deleteByPath(`/Levels/B/${name}`);
         }
         await admin.revoke(ids['Levels/B']!, { userId: bob.userId });
       });
 
-      test('the nearest grant wins, and among those on one folder the highest', async () => {
+      test('follow the nearest grant, and the highest one on the same folder', async () => {
         const group = await admin.createGroup('Readers', [bob.userId]);
         const inner = await admin.idOf('/Levels/A/Inner');
         const innermost = await admin.idOf('/Levels/A/Inner/Innermost');
@@ -232,7 +232,7 @@ for (const kind of databaseKinds) {
         assert.equal(await levelOf(inner), undefined);
       });
 
-      test('a grant is taken only from whom it was given to', async () => {
+      test('allow a revocation only for the subject of the grant', async () => {
         const group = await admin.createGroup('Keepers', [bob.userId]);
         await admin.grant(ids['Levels/B']!, { groupId: group }, 'READ');
         const [error] = await admin.errorsOf(
@@ -243,7 +243,7 @@ for (const kind of databaseKinds) {
         await admin.revoke(ids['Levels/B']!, { groupId: group });
       });
 
-      test('administrators manage everything, whatever grants say', async () => {
+      test('allow administrators everything, whatever the grants say', async () => {
         await admin.grant(ids['Levels/B']!, { userId: admin.userId }, 'NONE');
         const { folder } = await admin.ask<{ folder: { accessLevel: string } }>(
           'query($id: ID!){folder(id: $id){accessLevel}}',
@@ -252,16 +252,16 @@ for (const kind of databaseKinds) {
         assert.equal(folder.accessLevel, 'MANAGE');
       });
 
-      test('nobody gains by moving, or by deleting and restoring elsewhere', async () => {
-        const tree = await plant('Gain', ['Shared/Thing', 'Own']);
-        const dora = await admin.createUser(bed, 'dora');
+      test('do not rise by a move, or by deleting a folder and restoring it elsewhere', async () => {
+        const tree = await createTree('Gain', ['Shared/Thing', 'Own']);
+        const dora = await admin.createUser(testbed, 'dora');
         await admin.grant(await admin.idOf('/Gain/Shared'), { userId: dora.userId }, 'WRITE');
         await admin.grant(tree['Gain/Own']!, { userId: dora.userId }, 'MANAGE');
         const move = { id: tree['Gain/Shared/Thing'], parentId: tree['Gain/Own'] };
         const codeOf = async (query: string) => (await dora.errorsOf(query, move))[0]?.extensions.code;
-        const moving =
+        const moveQuery =
           'mutation($id: ID!, $parentId: ID!){moveFolder(input: {id: $id, parentId: $parentId}){folder{id}}}';
-        assert.equal(await codeOf(moving), 'FORBIDDEN');
+        assert.equal(await codeOf(moveQuery), 'FORBIDDEN');
         await dora.ask('mutation($id: ID!){deleteFolder(input: {id: $id}){folderId}}', { id: move.id });
         assert.equal(
           await codeOf(
@@ -273,9 +273,9 @@ for (const kind of databaseKinds) {
         assert.equal(await dora.idOf('/Gain/Shared/Thing'), move.id);
       });
 
-      test('nobody shows others what is hidden inside, by moving or restoring a folder to where they read', async () => {
-        const tree = await plant('Pact', ['Own/Box/Vault', 'Shared']);
-        const [gil, hope] = [await admin.createUser(bed, 'gil'), await admin.createUser(bed, 'hope')];
+      test('prevent a user from exposing a hidden folder to others by a move or a restore', async () => {
+        const tree = await createTree('Pact', ['Own/Box/Vault', 'Shared']);
+        const [gil, hope] = [await admin.createUser(testbed, 'gil'), await admin.createUser(testbed, 'hope')];
         const shared = tree['Pact/Shared']!;
         await admin.grant(await admin.idOf('/Pact/Own'), { userId: gil.userId }, 'WRITE');
         await admin.grant(tree['Pact/Own/Box/Vault']!, { userId: gil.userId }, 'NONE');
@@ -293,9 +293,9 @@ for (const kind of databaseKinds) {
         assert.equal(await hope.idOf('/Pact/Shared/Box/Vault'), tree['Pact/Own/Box/Vault']);
       });
 
-      test('a shared folder itself stays where it is: taking it out of its parent needs WRITE there', async () => {
-        const tree = await plant('Top', ['Shared/Thing', 'Elsewhere']);
-        const emil = await admin.createUser(bed, 'emil');
+      test('require WRITE on the parent to move or delete a shared folder', async () => {
+        const tree = await createTree('Top', ['Shared/Thing', 'Elsewhere']);
+        const emil = await admin.createUser(testbed, 'emil');
         await admin.grant(await admin.idOf('/Top/Shared'), { userId: emil.userId }, 'MANAGE');
         await admin.grant(tree['Top/Elsewhere']!, { userId: emil.userId }, 'MANAGE');
         const id = await admin.idOf('/Top/Shared');
@@ -308,18 +308,18 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('what is hidden amid what is shown', () => {
+    describe('hidden folders among visible ones', () => {
       let fay: Person;
       let top: string;
 
       before(async () => {
-        await plant('Amid', [
-          ...Array.from({ length: 12 }, (_, place) => `Floor ${place + 1}/Room`),
+        await createTree('Amid', [
+          ...Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}/Room`),
           'Floor 3/Vault/Deep',
           'Only hidden/Vault',
         ]);
         top = await admin.idOf('/Amid');
-        fay = await admin.createUser(bed, 'fay');
+        fay = await admin.createUser(testbed, 'fay');
         await admin.grant(top, { userId: fay.userId }, 'WRITE');
         for (const path of ['/Amid/Floor 2', '/Amid/Floor 7', '/Amid/Only hidden/Vault']) {
           await admin.grant(await admin.idOf(path), { userId: fay.userId }, 'NONE');
@@ -350,7 +350,7 @@ for (const kind of databaseKinds) {
         };
       }
 
-      test('counts, pages and page ends are those of a tree without it', async () => {
+      test('do not affect counts, pages and page ends', async () => {
         const query =
           'query($id: ID!, $first: Int, $after: String){folder(id: $id){folders(first: $first, after: $after){totalCount items{name} pageInfo{hasNextPage endCursor}}}}';
         for (const first of [1, 2, 3, 5, 11]) {
@@ -368,7 +368,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('filters do not find it, nor what it does to others', async () => {
+      test('are not found by filters, and do not affect the filters of others', async () => {
         const found = async (filter: string) =>
           (
             await fay.ask<Page>(
@@ -381,7 +381,7 @@ for (const kind of databaseKinds) {
         assert.equal((await found('{hasChildren: true}')).totalCount, 10);
       });
 
-      test('search, its count and its pages pass over it', async () => {
+      test('do not appear in a search, its count and its pages', async () => {
         const { search } = await fay.ask<{ search: { totalCount: number; items: { name: string }[] } }>(
           'query($id: ID!){search(text: "room", under: $id, first: 100){totalCount items{name}}}',
           { id: top },
@@ -390,7 +390,7 @@ for (const kind of databaseKinds) {
         assert.equal(search.items.length, 10);
       });
 
-      test('descendants, exports and the numbers of a move or a delete leave it out', async () => {
+      test('do not appear in descendants, exports and the counts of a move or a delete', async () => {
         const { folder, exportFolders } = await fay.ask<{
           folder: { descendants: { totalCount: number; items: { name: string }[] } };
           exportFolders: { path: string }[];
@@ -400,7 +400,8 @@ for (const kind of databaseKinds) {
             id: top,
           },
         );
-        // 10 floors with a room each, the vault of floor 3 and what is in it, and the folder whose vault is hidden.
+        // 10 floors with one room each, the vault of floor 3 with its content, and the folder whose vault is
+        // hidden.
         assert.equal(folder.descendants.totalCount, 23);
         assert.equal(folder.descendants.items.length, 23);
         assert.equal(exportFolders.length, 23);
@@ -411,21 +412,21 @@ for (const kind of databaseKinds) {
         assert.equal(deleteFolder.folderCount, 1);
       });
 
-      test('a name that a hidden folder has is refused as any other, without a word of who has it', async () => {
+      test('block their name for others, with the same message as for a visible folder', async () => {
         const create =
           'mutation($id: ID!, $name: String!){createFolder(input: {parentId: $id, name: $name}){folder{id}}}';
         const hidden = await fay.errorsOf(create, { id: top, name: 'Floor 2' });
-        const shown = await fay.errorsOf(create, { id: top, name: 'Floor 4' });
+        const visibleName = await fay.errorsOf(create, { id: top, name: 'Floor 4' });
         assert.equal(hidden[0]!.extensions.code, 'CONFLICT');
         assert.deepEqual(Object.keys(hidden[0]!.extensions), ['code']);
-        assert.equal(hidden[0]!.message.replace('Floor 2', 'Floor 4'), shown[0]!.message);
+        assert.equal(hidden[0]!.message.replace('Floor 2', 'Floor 4'), visibleName[0]!.message);
       });
     });
 
-    describe('explaining', () => {
-      test('names the deciding grant and its folder, for a user, a group, a passage and nobody', async () => {
-        await plant('Explained', ['One/Two/Three', 'Else']);
-        const gus = await admin.createUser(bed, 'gus');
+    describe('the explanation of access', () => {
+      test('names the deciding grant and its folder, for a user, a group, a passage and no access', async () => {
+        await createTree('Explained', ['One/Two/Three', 'Else']);
+        const gus = await admin.createUser(testbed, 'gus');
         const group = await admin.createGroup('Explorers', [gus.userId]);
         const explain = async (person: Person, path: string) => {
           const folderId = await admin.idOf(path);
@@ -468,10 +469,10 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('is for administrators, managers of the folder and oneself', async () => {
-        await plant('Told', ['Here']);
-        const [hal, ida] = [await admin.createUser(bed, 'hal'), await admin.createUser(bed, 'ida')];
-        const folderId = await admin.idOf('/Told/Here');
+      test('is available to administrators, managers of the folder and the user concerned', async () => {
+        await createTree('Explain', ['Here']);
+        const [hal, ida] = [await admin.createUser(testbed, 'hal'), await admin.createUser(testbed, 'ida')];
+        const folderId = await admin.idOf('/Explain/Here');
         await admin.grant(folderId, { userId: hal.userId }, 'WRITE');
         const query =
           'query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){level}}';
@@ -487,7 +488,7 @@ for (const kind of databaseKinds) {
   });
 }
 
-async function schemaOf(person: Person): Promise<GraphQLObjectType> {
+async function readQueryType(person: Person): Promise<GraphQLObjectType> {
   const introspection = await person.ask<IntrospectionQuery>(getIntrospectionQuery());
   return buildClientSchema(introspection).getQueryType()!;
 }

@@ -1,15 +1,18 @@
-/** The answer of a change shows the folder as a query shows it, and needs no further read for what the change has read. */
+/**
+ * The response of a mutation shows the folder as a query does, without reading again what the mutation has
+ * read.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createGraph } from '../../server/src/graph/graph.ts';
-import { databaseKinds } from '../databases.ts';
-import { mutation } from '../graph-bed.ts';
-import { MirrorBed, viewerOf } from '../live/mirror-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { mutation } from '../support/graph-testbed.ts';
+import { MirrorTestbed, createViewer } from '../live/mirror-testbed.ts';
 
 const ownFields =
   '__typename id name title icon description properties parent{id} path depth accessLevel version createdAt updatedAt';
-/** These need a snapshot after the change. */
+/** These fields need a snapshot after the change. */
 const readFields = [
   'parent{name}',
   'ancestors{id name}',
@@ -18,22 +21,22 @@ const readFields = [
   'descendants{items{id}}',
 ];
 
-interface Shown {
+interface FolderData {
   readonly id: string;
   readonly path: string;
   readonly accessLevel: string;
 }
 
 for (const kind of databaseKinds) {
-  describe(`the answer of a change on ${kind.name}`, () => {
-    let bed: MirrorBed;
+  describe(`the response of a mutation on ${kind.name}`, () => {
+    let testbed: MirrorTestbed;
     let adminId: string;
     let writerId: string;
     let innerId: string;
 
     before(async () => {
-      bed = await MirrorBed.start(kind);
-      adminId = await bed.administratorId();
+      testbed = await MirrorTestbed.start(kind);
+      adminId = await testbed.administratorId();
       const user = { username: 'writer', password: 'walnut cabin 1' };
       writerId = (await change<{ user: { id: string } }>(adminId, 'createUser', user, 'user{id}')).user.id;
       const outer = await create(adminId, { name: 'Outer' });
@@ -41,7 +44,7 @@ for (const kind of databaseKinds) {
       innerId = (await create(adminId, { name: 'Inner', parentId: middle.id })).id;
       await change(adminId, 'grantAccess', { folderId: innerId, userId: writerId, level: 'WRITE' });
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     async function change<Payload>(
       userId: string,
@@ -49,18 +52,18 @@ for (const kind of databaseKinds) {
       input: object,
       selection = '__typename',
     ): Promise<Payload> {
-      const answer = await bed.run<Record<string, Payload>>(userId, mutation(name, selection), { input });
+      const answer = await testbed.run<Record<string, Payload>>(userId, mutation(name, selection), { input });
       assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
       return answer.data![name]!;
     }
 
-    async function create(userId: string, input: object): Promise<Shown> {
+    async function create(userId: string, input: object): Promise<FolderData> {
       const selection = `folder{${ownFields}}`;
-      return (await change<{ folder: Shown }>(userId, 'createFolder', input, selection)).folder;
+      return (await change<{ folder: FolderData }>(userId, 'createFolder', input, selection)).folder;
     }
 
     async function query(userId: string, id: string, selection: string): Promise<unknown> {
-      const answer = await bed.run<{ folder: unknown }>(
+      const answer = await testbed.run<{ folder: unknown }>(
         userId,
         `query($id:ID!){folder(id:$id){${selection}}}`,
         {
@@ -72,7 +75,7 @@ for (const kind of databaseKinds) {
     }
 
     for (const user of ['an administrator', 'a user with one deep grant']) {
-      test(`is equal to a query of ${user}, for what the change has read and for more`, async () => {
+      test(`equals a query of ${user}, for fields that the mutation has read and for others`, async () => {
         const userId = user === 'an administrator' ? adminId : writerId;
         const name = `By ${user}`;
         const texts = { title: 'T', icon: '📁', description: 'D', properties: { a: [1, null] } };
@@ -81,7 +84,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(created, await query(userId, created.id, ownFields));
         for (const selection of [ownFields, ...readFields]) {
           const input = { id: created.id, name: `${name}, ${selection}`.slice(0, 60), icon: null };
-          const { folder } = await change<{ folder: Shown }>(
+          const { folder } = await change<{ folder: FolderData }>(
             userId,
             'updateFolder',
             input,
@@ -92,12 +95,12 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('is equal to a query for a folder in the root, and for an update of the root', async () => {
+    test('equals a query for a folder in the root, and for an update of the root', async () => {
       const created = await create(adminId, { name: 'In the root' });
       assert.deepEqual(created, await query(adminId, created.id, ownFields));
-      const { id } = (await bed.run<{ folder: { id: string } }>(adminId, '{folder{id}}')).data!.folder;
+      const { id } = (await testbed.run<{ folder: { id: string } }>(adminId, '{folder{id}}')).data!.folder;
       const selection = `folder{${ownFields}}`;
-      const { folder } = await change<{ folder: Shown }>(
+      const { folder } = await change<{ folder: FolderData }>(
         adminId,
         'updateFolder',
         { id, title: 'Top' },
@@ -106,9 +109,9 @@ for (const kind of databaseKinds) {
       assert.deepEqual(folder, await query(adminId, id, ownFields));
     });
 
-    test('opens no snapshot for what the change has read, and one for anything else', async () => {
+    test('opens no snapshot for fields that the mutation has read, and one for others', async () => {
       let opened = 0;
-      const services = bed.servicesWith(({ database, ...rest }) => ({
+      const services = testbed.changeServices(({ database, ...rest }) => ({
         ...rest,
         database: {
           ...database,
@@ -125,7 +128,7 @@ for (const kind of databaseKinds) {
           query: mutation('createFolder', `folder{${selection}} cursor`),
           variables: { input },
         };
-        const { text } = await graph.run(request, viewerOf(writerId));
+        const { text } = await graph.run(request, createViewer(writerId));
         assert.doesNotMatch(text, /errors/);
       };
       await send('First', ownFields);

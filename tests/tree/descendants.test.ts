@@ -1,14 +1,14 @@
-/** All below a folder as one flat list, in pages, while others change it. */
+/** All descendants of a folder as one flat list, in pages, while the tree changes. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { children, createPager, descendants, namesOf, type FolderPage } from './folder-pages.ts';
-import { TreeBed } from './tree-bed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`all below a folder on ${kind.name}`, () => {
-    let tree: TreeBed;
+  describe(`the descendants of a folder on ${kind.name}`, () => {
+    let tree: TreeTestbed;
     let id: string;
     const { list, forward, isRefused } = createPager(() => tree, descendants);
     const { list: childList, isRefused: isRefusedByChildren } = createPager(() => tree, children);
@@ -27,7 +27,7 @@ for (const kind of databaseKinds) {
     ];
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       id = await tree.create('Descendants');
       await tree.import(paths.toReversed(), id);
     });
@@ -35,7 +35,7 @@ for (const kind of databaseKinds) {
 
     const lastNames = paths.map((path) => path.split('/').at(-1)!);
 
-    test('each folder stands right before what is inside it, with its depth', async () => {
+    test('list each folder directly before its own descendants, with its depth', async () => {
       const all = await list({ id });
       assert.deepEqual(namesOf(all), lastNames);
       assert.deepEqual(
@@ -47,20 +47,20 @@ for (const kind of databaseKinds) {
       assert.equal(all.pageInfo.endCursor, all.edges.at(-1)!.cursor);
     });
 
-    test('a depth leaves out what is deeper, and its count as well', async () => {
+    test('leave out folders below the requested depth, in the list and in its count', async () => {
       for (const depth of [1, 2, 3, 4, 9]) {
-        const shown = paths.filter((path) => path.split('/').length <= depth);
+        const expected = paths.filter((path) => path.split('/').length <= depth);
         const all = await list({ id, depth });
         assert.deepEqual(
           namesOf(all),
-          shown.map((path) => path.split('/').at(-1)!),
+          expected.map((path) => path.split('/').at(-1)!),
         );
-        assert.equal(all.totalCount, shown.length);
+        assert.equal(all.totalCount, expected.length);
         assert.deepEqual(await forward({ id, depth }, 2), all.edges);
       }
     });
 
-    test('pages of any size give the same list, and know where it ends', async () => {
+    test('are the same list with every page size, with correct page ends', async () => {
       const { edges } = await list({ id });
       for (const first of [1, 2, 7, 11, 12]) {
         assert.deepEqual(await forward({ id }, first), edges);
@@ -69,7 +69,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual([none.edges, none.pageInfo.hasNextPage], [[], true]);
     });
 
-    test('pages give the same list to whoever does not see all of it', async () => {
+    test('are the same list in pages for a viewer who does not see all of them', async () => {
       const hidden = await tree.idOf('/Descendants/A 2/x');
       const open = await tree.idOf('/Descendants/A 2/x/deep/er');
       const { authToken } = await tree.person({ [id]: 'READ', [hidden]: 'NONE', [open]: 'READ' });
@@ -89,32 +89,32 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('a cursor keeps its place when its folder, or one above, is deleted or moved or others come', async () => {
+    test('continue after a cursor whose folder or ancestor is deleted or moved, or has new siblings', async () => {
       const copy = await tree.create('Copy');
       const elsewhere = await tree.create('Elsewhere');
       await tree.import(paths, copy);
       const { edges } = await list({ id: copy });
-      const at = (name: string) => edges.find(({ node }) => node.name === name)!;
-      const after = async (name: string) => namesOf(await list({ id: copy, after: at(name).cursor }));
+      const edgeOf = (name: string) => edges.find(({ node }) => node.name === name)!;
+      const after = async (name: string) => namesOf(await list({ id: copy, after: edgeOf(name).cursor }));
       const rest = ['A 10', 'b', '1', '2', '10', 'C'];
-      await tree.create('deep 0', at('x').node.id);
-      await tree.create('deep 2', at('x').node.id);
+      await tree.create('deep 0', edgeOf('x').node.id);
+      await tree.create('deep 2', edgeOf('x').node.id);
       await tree.create('A 3', copy);
       assert.deepEqual(await after('deep'), ['er', 'deep 0', 'deep 2', 'y', 'A 3', ...rest]);
-      await tree.delete(at('deep').node.id);
+      await tree.delete(edgeOf('deep').node.id);
       assert.deepEqual(await after('deep'), ['deep 0', 'deep 2', 'y', 'A 3', ...rest]);
       assert.deepEqual(await after('er'), ['deep 0', 'deep 2', 'y', 'A 3', ...rest]);
-      await tree.move(at('A 2').node.id, elsewhere);
+      await tree.move(edgeOf('A 2').node.id, elsewhere);
       for (const name of ['A 2', 'x', 'er', 'y']) assert.deepEqual(await after(name), ['A 3', ...rest]);
-      await tree.delete(at('C').node.id);
+      await tree.delete(edgeOf('C').node.id);
       assert.deepEqual(await after('C'), []);
     });
 
-    test('sizes, depths and cursors that make no sense are refused', async () => {
+    test('reject invalid sizes, depths and cursors', async () => {
       const own = (await list({ id, first: 1 })).pageInfo.endCursor!;
       const ofChildren = (await childList({ id, first: 1 })).pageInfo.endCursor!;
       const ofRoot = (await list({ first: 1 })).pageInfo.endCursor!;
-      const { search } = await tree.ask<{ search: FolderPage }>(
+      const { search } = await tree.query<{ search: FolderPage }>(
         '{search(text: "deep"){pageInfo{endCursor}}}',
       );
       const refused = [{ first: -1 }, { depth: 0 }, { depth: -1 }, { after: '' }, { after: 'x' }];
@@ -125,7 +125,7 @@ for (const kind of databaseKinds) {
       for (const after of [own, ofRoot, search.pageInfo.endCursor!]) await isRefusedByChildren({ id, after });
     });
 
-    test('a folder without anything inside has an empty list', async () => {
+    test('are an empty list for a folder without sub-folders', async () => {
       const empty = await list({ id: await tree.idOf('/Descendants/C') });
       assert.deepEqual(empty, {
         edges: [],
@@ -134,13 +134,13 @@ for (const kind of databaseKinds) {
       });
     });
 
-    test('a page may be as large as an answer, and not larger', async () => {
-      const small = await TreeBed.start(kind, { settings: { MAX_FOLDERS: '10' } });
+    test('may fill a page up to the maximum size of a response', async () => {
+      const small = await TreeTestbed.start(kind, { settings: { MAX_FOLDERS: '10' } });
       try {
-        await small.import(Array.from({ length: 12 }, (_, place) => `Folder ${place}`));
+        await small.import(Array.from({ length: 12 }, (_, index) => `Folder ${index}`));
         const page = (first: number) =>
           `{folder{descendants(first: ${first}){items{name} pageInfo{hasNextPage}}}}`;
-        const { folder } = await small.ask<{
+        const { folder } = await small.query<{
           folder: { descendants: { items: unknown[]; pageInfo: { hasNextPage: boolean } } };
         }>(page(10));
         assert.equal(folder.descendants.items.length, 10);

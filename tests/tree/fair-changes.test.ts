@@ -1,55 +1,59 @@
-/** Changes of one user do not keep those of another waiting, and their answers hold a bounded number of snapshots. */
+/**
+ * Mutations of one user do not delay those of another, and their responses hold a bounded number of
+ * snapshots.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { whenDone, type Database, type Snapshot } from '../../server/src/database/database.ts';
+import { whenDone } from '../../server/src/concurrency/promise-or-value.ts';
+import type { Database, Snapshot } from '../../server/src/database/database.ts';
 import { createGraph, type GraphOptions } from '../../server/src/graph/graph.ts';
-import { databaseKinds } from '../databases.ts';
-import { mutation } from '../graph-bed.ts';
-import { MirrorBed, viewerOf } from '../live/mirror-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { mutation } from '../support/graph-testbed.ts';
+import { MirrorTestbed, createViewer } from '../live/mirror-testbed.ts';
 
 const refusedChanges = 300;
 const children = 2_500;
 const concurrentChanges = 8;
-/** The permits of one user for long reads, and the snapshot of an answer that does not take long. */
+/** The permits of one user for long reads, plus the snapshot of a short response. */
 const maxSnapshots = 3;
 
 for (const kind of databaseKinds) {
   describe(`fair changes on ${kind.name}`, () => {
-    let bed: MirrorBed;
+    let testbed: MirrorTestbed;
     let adminId: string;
     let readerId: string;
     let rootId: string;
 
     before(async () => {
-      bed = await MirrorBed.start(kind);
-      adminId = await bed.administratorId();
+      testbed = await MirrorTestbed.start(kind);
+      adminId = await testbed.administratorId();
       const input = { username: 'reader', password: 'walnut cabin 1' };
       readerId = (await run<{ user: { id: string } }>('createUser', input, 'user{id}')).user.id;
-      rootId = (await bed.run<{ folder: { id: string } }>(adminId, '{folder{id}}')).data!.folder.id;
+      rootId = (await testbed.run<{ folder: { id: string } }>(adminId, '{folder{id}}')).data!.folder.id;
       await run('grantAccess', { folderId: rootId, userId: readerId, level: 'READ' });
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     async function run<Payload>(name: string, input: object, selection = '__typename'): Promise<Payload> {
-      const answer = await bed.run<Record<string, Payload>>(adminId, mutation(name, selection), { input });
+      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), { input });
       assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
       return answer.data![name]!;
     }
 
-    test('makes a change of one user before most of those that another user sent earlier', async () => {
-      await bed.place();
+    test('run before most of the mutations that another user sent earlier', async () => {
+      await testbed.awaitFeed();
       const gate = Promise.withResolvers<void>();
-      let begun = 0;
+      let started = 0;
       let refused = 0;
       let refusedBefore: number | undefined;
-      const services = bed.servicesWith(({ accessBook, database, ...rest }) => ({
+      const services = testbed.changeServices(({ accessCache, database, ...rest }) => ({
         ...rest,
-        accessBook: {
-          ...accessBook,
+        accessCache: {
+          ...accessCache,
           accessOf: (userId) =>
-            whenDone(accessBook.accessOf(userId), (latest) => {
-              begun++;
+            whenDone(accessCache.accessOf(userId), (latest) => {
+              started++;
               return latest;
             }),
         },
@@ -61,31 +65,31 @@ for (const kind of databaseKinds) {
           },
         },
       }));
-      // Refused changes have no entry in the journal.
+      // Refused mutations have no journal entry.
       services.feed.onEntry(() => void (refusedBefore ??= refused));
       const graph = createGraph(services);
       const send = async (userId: string, name: string, input: object) => {
         const request = { query: mutation(name, '__typename'), variables: { input } };
-        return (await graph.run(request, viewerOf(userId))).text;
+        return (await graph.run(request, createViewer(userId))).text;
       };
       const earlier = Array.from({ length: refusedChanges }, async () => {
         assert.match(await send(readerId, 'updateFolder', { id: rootId, title: 'mine' }), /FORBIDDEN/);
         refused++;
       });
-      const untilBegun = async (count: number) => {
+      const waitUntilStarted = async (count: number) => {
         do await new Promise(setImmediate);
-        while (begun < count);
+        while (started < count);
       };
-      await untilBegun(refusedChanges);
+      await waitUntilStarted(refusedChanges);
       const later = send(adminId, 'createFolder', { name: 'Not kept waiting' });
-      await untilBegun(refusedChanges + 1);
+      await waitUntilStarted(refusedChanges + 1);
       gate.resolve();
       assert.doesNotMatch(await later, /errors/);
       assert.ok(refusedBefore! < refusedChanges / 2, `${refusedBefore} changes of the other user came first`);
       await Promise.all(earlier);
     });
 
-    test('holds few snapshots for the answers of many changes of one user', async () => {
+    test('hold few snapshots for the responses of many mutations of one user', async () => {
       const { folder } = await run<{ folder: { id: string } }>(
         'createFolder',
         { name: 'Wide' },
@@ -94,50 +98,50 @@ for (const kind of databaseKinds) {
       const tree = Array.from({ length: children }, (_, number) => ({ name: `Child ${number}` }));
       await run('importFolders', { parentId: folder.id, tree });
       const counter = new SnapshotCounter();
-      const graph = createGraph(bed.servicesWith((services) => counter.into(services)));
+      const graph = createGraph(testbed.changeServices((services) => counter.wrap(services)));
       const query = mutation('updateFolder', 'folder{folders{items{name}}}');
       const all = Array.from({ length: concurrentChanges }, async (_, number) => {
         const request = { query, variables: { input: { id: folder.id, title: `Title ${number}` } } };
-        const { text } = await graph.run(request, viewerOf(adminId));
+        const { text } = await graph.run(request, createViewer(adminId));
         assert.ok(text.includes('Child 2499'), text.slice(0, 200));
       });
       await Promise.all(all);
       assert.equal(counter.open, 0);
-      assert.ok(counter.most <= maxSnapshots, `${counter.most} snapshots at once`);
+      assert.ok(counter.max <= maxSnapshots, `${counter.max} snapshots at once`);
     });
   });
 }
 
-/** Counts the snapshots that have read something and not ended. */
+/** Counts the snapshots that have read something and have not ended. */
 class SnapshotCounter {
   open = 0;
-  most = 0;
+  max = 0;
 
-  into(services: GraphOptions): GraphOptions {
+  wrap(services: GraphOptions): GraphOptions {
     const { database } = services;
-    const counted: Database = {
+    const countReads: Database = {
       ...database,
-      openSnapshot: () => this.#counted(database.openSnapshot()),
-      snapshot: (work) => database.snapshot((snapshot) => work(this.#counted(snapshot))),
+      openSnapshot: () => this.#countReads(database.openSnapshot()),
+      snapshot: (work) => database.snapshot((snapshot) => work(this.#countReads(snapshot))),
     };
-    return { ...services, database: counted };
+    return { ...services, database: countReads };
   }
 
-  #counted(snapshot: Snapshot): Snapshot {
+  #countReads(snapshot: Snapshot): Snapshot {
     let isOpen = false;
     const read = () => {
-      if (!isOpen) this.most = Math.max(this.most, ++this.open);
+      if (!isOpen) this.max = Math.max(this.max, ++this.open);
       isOpen = true;
     };
     return {
       ...snapshot,
-      all: (...given) => {
+      all: (...args) => {
         read();
-        return snapshot.all(...given);
+        return snapshot.all(...args);
       },
-      get: (...given) => {
+      get: (...args) => {
         read();
-        return snapshot.get(...given);
+        return snapshot.get(...args);
       },
       end: () => {
         if (isOpen) this.open--;

@@ -1,9 +1,9 @@
-/** What a folder says of itself: what it may say, and that it comes back as it was given. */
+/** The fields of a folder: their limits, and that they are returned exactly as written. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 interface Texts {
   title: string;
@@ -17,52 +17,52 @@ const loneSurrogate = '\ud800';
 
 for (const kind of databaseKinds) {
   describe(`fields of folders on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
     });
     after(() => tree.stop());
 
     const read = async (id: string): Promise<Texts> => (await tree.find<Texts>(id, texts))!;
 
     describe('texts', () => {
-      test('a folder without a title is called by its name, also after it is renamed', async () => {
+      test('default the title to the name, also after a rename', async () => {
         const id = await tree.create('plain');
         assert.deepEqual(await read(id), { title: 'plain', icon: null, description: null, properties: {} });
-        await tree.run('updateFolder', { id, name: 'renamed' });
+        await tree.mutate('updateFolder', { id, name: 'renamed' });
         assert.equal((await read(id)).title, 'renamed');
       });
 
-      test('title, icon and description come back as they were given', async () => {
-        const given = { title: 'Ça va? <b>"%_\\\'', icon: '🗂️', description: 'one\ntwo\r\n\tthree' };
-        const id = await tree.create('texts', undefined, given);
-        assert.deepEqual(await read(id), { ...given, properties: {} });
+      test('are returned exactly as written', async () => {
+        const input = { title: 'Ça va? <b>"%_\\\'', icon: '🗂️', description: 'one\ntwo\r\n\tthree' };
+        const id = await tree.create('texts', undefined, input);
+        assert.deepEqual(await read(id), { ...input, properties: {} });
       });
 
-      test('texts are kept composed, whatever way their letters were written', async () => {
+      test('are stored in composed form (NFC)', async () => {
         const id = await tree.create('composed', undefined, { title: 'Cafe\u0301', description: 'e\u0301' });
         assert.equal((await read(id)).title, 'Caf\u00e9');
         assert.equal((await read(id)).description, '\u00e9');
       });
 
-      test('an empty text is none', async () => {
+      test('are null if empty', async () => {
         const id = await tree.create('empty', undefined, { title: '', icon: '', description: '' });
         assert.deepEqual(await read(id), { title: 'empty', icon: null, description: null, properties: {} });
       });
 
-      test('texts may be as long as told, counted in characters, and no longer', async () => {
-        const longest = { title: '𝔸'.repeat(255), icon: 'i'.repeat(255), description: '🌳'.repeat(10_000) };
-        const id = await tree.create('long', undefined, longest);
-        assert.deepEqual(await read(id), { ...longest, properties: {} });
-        for (const [field, text] of Object.entries(longest)) {
+      test('have a maximum length, counted in characters', async () => {
+        const maximal = { title: '𝔸'.repeat(255), icon: 'i'.repeat(255), description: '🌳'.repeat(10_000) };
+        const id = await tree.create('long', undefined, maximal);
+        assert.deepEqual(await read(id), { ...maximal, properties: {} });
+        for (const [field, text] of Object.entries(maximal)) {
           const error = await tree.refused('updateFolder', { id, [field]: `${text}x` });
           assert.equal(error.extensions.code, 'BAD_INPUT');
           assert.match(error.message, new RegExp(`${field}.*at most`));
         }
       });
 
-      test('control characters and unpaired surrogates are refused', async () => {
+      test('reject control characters and unpaired surrogates', async () => {
         const id = await tree.create('controlled');
         const refused = [
           { title: 'a\nb' },
@@ -74,11 +74,11 @@ for (const kind of databaseKinds) {
           { description: 'a\u001bb' },
           { description: '\udc00\ud800' },
         ];
-        for (const given of refused) {
-          const { extensions } = await tree.refused('updateFolder', { id, ...given });
-          assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(given));
+        for (const input of refused) {
+          const { extensions } = await tree.refused('updateFolder', { id, ...input });
+          assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(input));
           assert.equal(
-            (await tree.refused('createFolder', { name: 'new', ...given })).extensions.code,
+            (await tree.refused('createFolder', { name: 'new', ...input })).extensions.code,
             'BAD_INPUT',
           );
         }
@@ -87,22 +87,22 @@ for (const kind of databaseKinds) {
 
     describe('properties', () => {
       const nested = (levels: number): unknown => (levels === 0 ? 1 : { in: nested(levels - 1) });
-      /** An object that takes this many bytes as JSON. */
-      const ofSize = (bytes: number) => ({ é: 'x'.repeat(bytes - '{"":""}'.length - 2) });
+      /** Returns an object with this size as JSON. */
+      const createObjectOfSize = (bytes: number) => ({ é: 'x'.repeat(bytes - '{"":""}'.length - 2) });
 
-      test('any JSON object comes back as it was given', async () => {
-        const given = JSON.parse(
+      test('are returned exactly as written, for any JSON object', async () => {
+        const input = JSON.parse(
           `{"text":"a\\"b\\\\c\\u0000\\n","zero":0,"negative":-1.5e-7,"large":9007199254740991,"yes":true,"none":null,
             "list":[1,[2,{"x":[]}],{}],"":"empty key","__proto__":{"polluted":true},"constructor":1,"ключ":"🌳","10":1,"9":2}`,
         ) as Record<string, unknown>;
-        const id = await tree.create('json', undefined, { properties: given });
-        const answer = await tree.bed.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
-        assert.equal(answer.text, JSON.stringify({ data: { folder: { properties: given } } }));
+        const id = await tree.create('json', undefined, { properties: input });
+        const answer = await tree.testbed.query(`{folder(id: "${id}"){properties}}`, tree.authToken);
+        assert.equal(answer.text, JSON.stringify({ data: { folder: { properties: input } } }));
         assert.equal(({} as { polluted?: boolean }).polluted, undefined);
       });
 
-      test('they can be written in the query, with variables inside', async () => {
-        const { createFolder } = await tree.ask<{ createFolder: { folder: Texts } }>(
+      test('accept literals in the query, with variables inside', async () => {
+        const { createFolder } = await tree.query<{ createFolder: { folder: Texts } }>(
           `mutation($deep: JSON, $text: String){createFolder(input: {name: "literal", properties: {
             text: $text, deep: {here: $deep}, list: [1, -2.5, true, null, WORD], __proto__: {a: 1}, block: """x"""}}){
             folder{properties}}}`,
@@ -114,35 +114,35 @@ for (const kind of databaseKinds) {
         );
       });
 
-      test('an update replaces all of them, and null or {} takes them away', async () => {
+      test('are replaced as a whole by an update, and removed by null or {}', async () => {
         const id = await tree.create('replaced', undefined, { properties: { a: 1, b: 2 } });
-        await tree.run('updateFolder', { id, properties: { b: 3 } });
+        await tree.mutate('updateFolder', { id, properties: { b: 3 } });
         assert.deepEqual((await read(id)).properties, { b: 3 });
-        await tree.run('updateFolder', { id, title: 'Other' });
+        await tree.mutate('updateFolder', { id, title: 'Other' });
         assert.deepEqual((await read(id)).properties, { b: 3 });
-        await tree.run('updateFolder', { id, properties: {} });
+        await tree.mutate('updateFolder', { id, properties: {} });
         assert.deepEqual((await read(id)).properties, {});
-        await tree.run('updateFolder', { id, properties: { c: 1 } });
-        await tree.run('updateFolder', { id, properties: null });
+        await tree.mutate('updateFolder', { id, properties: { c: 1 } });
+        await tree.mutate('updateFolder', { id, properties: null });
         assert.deepEqual((await read(id)).properties, {});
       });
 
-      test('they take at most 16 KiB as JSON, counted in bytes', async () => {
-        const id = await tree.create('large', undefined, { properties: ofSize(16 * 1024) });
-        assert.deepEqual((await read(id)).properties, ofSize(16 * 1024));
+      test('are limited to 16 KiB as JSON, counted in bytes', async () => {
+        const id = await tree.create('large', undefined, { properties: createObjectOfSize(16 * 1024) });
+        assert.deepEqual((await read(id)).properties, createObjectOfSize(16 * 1024));
         for (const bytes of [16 * 1024 + 1, 1_000_000]) {
-          const error = await tree.refused('updateFolder', { id, properties: ofSize(bytes) });
+          const error = await tree.refused('updateFolder', { id, properties: createObjectOfSize(bytes) });
           assert.equal(error.extensions.code, 'BAD_INPUT');
           assert.match(error.message, /16384 bytes/);
         }
       });
 
-      test('they are nested at most 32 levels deep', async () => {
+      test('are limited to 32 levels of nesting', async () => {
         await tree.create('nested', undefined, { properties: nested(32) });
         for (const levels of [33, 290, 1_000, 20_000]) {
           const text = `${'{"in":'.repeat(levels)}1${'}'.repeat(levels)}`;
           const body = `{"query":"mutation($p: JSON){createFolder(input: {name: \\"n\\", properties: $p}){folder{id}}}","variables":{"p":${text}}}`;
-          const answer = await tree.bed.postRaw('/graphql', body, {
+          const answer = await tree.testbed.postRaw('/graphql', body, {
             'content-type': 'application/json',
             authorization: `Bearer ${tree.authToken}`,
           });
@@ -150,7 +150,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('whatever is not an object, or not well-formed, is refused', async () => {
+      test('reject values that are not objects or not well-formed', async () => {
         const refused = [
           [],
           [{}],
@@ -169,8 +169,8 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('place and time', () => {
-      test('parent, ancestors, path and depth tell where a folder is, from the root down', async () => {
+    describe('location and time', () => {
+      test('include parent, ancestors, path and depth, from the root down', async () => {
         const [, , third] = await tree.createChain(['Grand', 'Parent %', 'Child 🌳']);
         const selection = 'parent{name} ancestors{name depth path} path depth';
         assert.deepEqual(await tree.find(third!, selection), {
@@ -184,13 +184,13 @@ for (const kind of databaseKinds) {
           depth: 3,
         });
         assert.equal(await tree.idOf('/Grand/Parent %/Child 🌳'), third);
-        const { folder } = await tree.ask<{ folder: unknown }>(`{folder{${selection}}}`);
+        const { folder } = await tree.query<{ folder: unknown }>(`{folder{${selection}}}`);
         assert.deepEqual(folder, { parent: null, ancestors: [], path: '/', depth: 0 });
       });
 
-      test('whoever may only pass through the ancestors sees their names, and the same path', async () => {
+      test('show the names of ancestors that are only passages, and the same path', async () => {
         const [closed, , open] = await tree.createChain(['Closed', 'Between', 'Open']);
-        await tree.run('updateFolder', { id: closed, title: 'Secret', description: 'Secret' });
+        await tree.mutate('updateFolder', { id: closed, title: 'Secret', description: 'Secret' });
         const { authToken } = await tree.person({ [open!]: 'READ' });
         const selection = 'path depth ancestors{name title description version accessLevel}';
         const passage = { description: null, version: 0, accessLevel: 'NONE' };
@@ -201,43 +201,43 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('a change of a folder moves its version and its time on, and those of no other folder', async () => {
+      test('change the version and the time of the changed folder only', async () => {
         const [above, folder, inside] = await tree.createChain(['Above', 'Timed', 'Inside']);
         const other = await tree.create('Other place');
         const selection = 'version createdAt updatedAt';
-        const created = new Date(tree.bed.clock.now()).toISOString();
+        const created = new Date(tree.testbed.clock.now()).toISOString();
         const fresh = { version: 1, createdAt: created, updatedAt: created };
         assert.deepEqual(await tree.find(folder!, selection), fresh);
         let version = 1;
         const changes: [string, object][] = [
           ['updateFolder', { title: 'New' }],
-          ['updateFolder', { name: 'Timed anew' }],
+          ['updateFolder', { name: 'Timed again' }],
           ['moveFolder', { parentId: other }],
           ['deleteFolder', { recursive: true }],
           ['restoreFolder', {}],
         ];
-        for (const [name, given] of changes) {
-          tree.bed.clock.advanceSeconds(7);
-          await tree.run(name, { id: folder, ...given });
+        for (const [name, input] of changes) {
+          tree.testbed.clock.advanceSeconds(7);
+          await tree.mutate(name, { id: folder, ...input });
           version++;
           if (name === 'deleteFolder') continue;
           assert.deepEqual(await tree.find(folder!, selection), {
             version,
             createdAt: created,
-            updatedAt: new Date(tree.bed.clock.now()).toISOString(),
+            updatedAt: new Date(tree.testbed.clock.now()).toISOString(),
           });
         }
         for (const id of [above!, inside!, other]) assert.deepEqual(await tree.find(id, selection), fresh);
       });
 
-      test('an update that gives nothing, and a move to where it is, change nothing', async () => {
+      test('do not change after an empty update or a move to the same parent', async () => {
         const id = await tree.create('Untouched');
         const parent = (await tree.find<{ parent: { id: string } }>(id, 'parent{id}'))!.parent.id;
         const snapshot = await tree.snapshot();
-        tree.bed.clock.advanceSeconds(1);
-        await tree.run('updateFolder', { id });
-        await tree.run('updateFolder', { id, name: null, expectedVersion: null });
-        await tree.run('moveFolder', { id, parentId: parent });
+        tree.testbed.clock.advanceSeconds(1);
+        await tree.mutate('updateFolder', { id });
+        await tree.mutate('updateFolder', { id, name: null, expectedVersion: null });
+        await tree.mutate('moveFolder', { id, parentId: parent });
         assert.deepEqual(await tree.snapshot(), snapshot);
       });
     });

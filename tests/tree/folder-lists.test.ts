@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { children, createPager, namesOf, type FolderPage } from './folder-pages.ts';
-import { TreeBed } from './tree-bed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`lists of sub-folders on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let id: string;
     const { list, forward, backward, isRefused } = createPager(() => tree, children);
     let middle: string;
@@ -26,18 +26,18 @@ for (const kind of databaseKinds) {
     ];
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       id = await tree.create('Listed');
-      for (const [place, name] of names.entries()) {
-        tree.bed.clock.advanceSeconds(1);
+      for (const [index, name] of names.entries()) {
+        tree.testbed.clock.advanceSeconds(1);
         const inner = await tree.create(name, id);
-        if (place % 3 === 0) await tree.create('inside', inner);
-        if (place === 4) middle = new Date(tree.bed.clock.now()).toISOString();
+        if (index % 3 === 0) await tree.create('inside', inner);
+        if (index === 4) middle = new Date(tree.testbed.clock.now()).toISOString();
       }
-      tree.bed.clock.advanceSeconds(1);
-      await tree.run('updateFolder', { id: await tree.idOf('/Listed/axb'), title: 'Latest' });
-      tree.bed.clock.advanceSeconds(1);
-      await tree.run('updateFolder', { id: await tree.idOf('/Listed/100%'), title: 'Later still' });
+      tree.testbed.clock.advanceSeconds(1);
+      await tree.mutate('updateFolder', { id: await tree.idOf('/Listed/axb'), title: 'Latest' });
+      tree.testbed.clock.advanceSeconds(1);
+      await tree.mutate('updateFolder', { id: await tree.idOf('/Listed/100%'), title: 'Later still' });
     });
     after(() => tree.stop());
 
@@ -56,13 +56,13 @@ for (const kind of databaseKinds) {
       [{ nameStartsWith: 'a_' }, ['a_b']],
       [{ nameStartsWith: 'mil' }, []],
       [{ hasChildren: true }, ['100%', 'axb', 'emil 2', "O'Hara"]],
-      [{ hasChildren: false }, names.filter((_, place) => place % 3 !== 0)],
+      [{ hasChildren: false }, names.filter((_, index) => index % 3 !== 0)],
       [{ hasChildren: true, nameContains: 'mil' }, ['emil 2']],
       [{ hasChildren: false, nameStartsWith: 'e', nameContains: '1' }, ['emil 10']],
       [{ nameContains: null, hasChildren: null, updatedSince: null }, names],
     ];
     for (const [filter, found] of filters) {
-      test(`a filter leaves those to which all of ${JSON.stringify(filter)} applies`, async () => {
+      test(`contain the folders that match all of ${JSON.stringify(filter)}`, async () => {
         const all = await list({ id, filter });
         assert.deepEqual(namesOf(all).toSorted(), found.toSorted());
         assert.equal(all.totalCount, found.length);
@@ -71,7 +71,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('a filter by time leaves what was changed then or later', async () => {
+    test('contain the folders that changed at or after a given time', async () => {
       const since = async (updatedSince: string, more = {}) =>
         namesOf(await list({ id, filter: { updatedSince, ...more } })).toSorted();
       const later = [...names.slice(4), 'axb', '100%'].toSorted();
@@ -108,7 +108,7 @@ for (const kind of databaseKinds) {
     ];
     for (const [field, expected] of orders) {
       for (const direction of ['ASC', 'DESC']) {
-        test(`the order ${field} ${direction} is the same unpaged, in pages forward and in pages backward`, async () => {
+        test(`are the same with the order ${field} ${direction} unpaged, in pages forward and in pages backward`, async () => {
           const orderBy = { field, direction };
           const all = await list({ id, orderBy });
           assert.deepEqual(namesOf(all), direction === 'ASC' ? expected : expected.toReversed());
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
       }
     }
 
-    test('a filter by what no name can hold is refused', async () => {
+    test('reject a filter that no name can match', async () => {
       for (const filter of [
         { nameContains: 'a\0zzz' },
         { nameStartsWith: '\u0007' },
@@ -138,7 +138,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('a cursor of another order, and first together with last, are refused', async () => {
+    test('reject a cursor of another order, and first together with last', async () => {
       for (const [field] of orders) {
         const { edges } = await list({ id, orderBy: { field }, first: 1 });
         for (const [other] of orders.filter(([each]) => each !== field)) {
@@ -149,17 +149,17 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('what a page says of itself costs no more than its folders', async () => {
-      const small = await TreeBed.start(kind, { settings: { MAX_FOLDERS: '10' } });
+    test('do not charge for the page info of a page', async () => {
+      const small = await TreeTestbed.start(kind, { settings: { MAX_FOLDERS: '10' } });
       try {
-        await small.import(Array.from({ length: 9 }, (_, place) => `Folder ${place}`));
+        await small.import(Array.from({ length: 9 }, (_, index) => `Folder ${index}`));
         const query =
           'query($after: String){folder{folders(first: 7, after: $after){items{name} pageInfo{hasNextPage endCursor}}}}';
-        await small.ask(query);
-        const { folder } = await small.ask<{ folder: { folders: FolderPage } }>(
+        await small.query(query);
+        const { folder } = await small.query<{ folder: { folders: FolderPage } }>(
           '{folder{folders(first: 1){pageInfo{endCursor}}}}',
         );
-        await small.ask(query, { after: folder.folders.pageInfo.endCursor });
+        await small.query(query, { after: folder.folders.pageInfo.endCursor });
       } finally {
         await small.stop();
       }

@@ -1,8 +1,8 @@
-/** Lists of folders as tests go through them, page by page. */
+/** Reads lists of folders page by page. */
 
 import assert from 'node:assert/strict';
-import type { Variables } from '../graph-bed.ts';
-import type { TreeBed } from './tree-bed.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import type { TreeTestbed } from './tree-testbed.ts';
 
 export interface FolderPage {
   edges: { cursor: string; depth: number; node: { id: string; name: string } }[];
@@ -24,10 +24,10 @@ export const descendants = `query($id: ID, $depth: Int, $first: Int, $after: Str
 
 export const namesOf = ({ edges }: FolderPage) => edges.map(({ node }) => node.name);
 
-/** Reads the lists of one kind, by its query. */
-export function createPager(tree: () => TreeBed, query: string) {
+/** Creates functions that read the lists of one query. */
+export function createPager(tree: () => TreeTestbed, query: string) {
   async function list(variables: Variables, authToken?: string): Promise<FolderPage> {
-    return (await tree().ask<{ folder: { list: FolderPage } }>(query, variables, authToken)).folder.list;
+    return (await tree().query<{ folder: { list: FolderPage } }>(query, variables, authToken)).folder.list;
   }
 
   async function isRefused(variables: Variables): Promise<void> {
@@ -35,7 +35,7 @@ export function createPager(tree: () => TreeBed, query: string) {
     assert.equal(extensions.code, 'BAD_INPUT', JSON.stringify(variables));
   }
 
-  /** The whole list, page by page, each of which must tell rightly whether there is more. */
+  /** Reads the whole list page by page, and checks the page info of each page. */
   async function forward(variables: Variables, first: number, authToken?: string) {
     const edges: FolderPage['edges'] = [];
     for (let after: string | null = null, more = true; more;) {

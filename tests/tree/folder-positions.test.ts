@@ -1,30 +1,30 @@
-/** Lists that are scrolled at random, where a folder stands among its siblings, and how many are below. */
+/** Offsets in lists, the position of a folder among its siblings, and the number of descendants. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { children, createPager, namesOf } from './folder-pages.ts';
-import { TreeBed } from './tree-bed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`positions of folders on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let id: string;
     let hidden: string;
-    const names = Array.from({ length: 12 }, (_, place) => `Floor ${place + 1}`);
+    const names = Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}`);
     const { list, isRefused } = createPager(() => tree, children);
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       id = await tree.create('House');
       await tree.import(names.toReversed(), id);
-      await tree.import(['Floor 5/Room/Desk/Drawer', 'Floor 5/Hall'], await wing());
+      await tree.import(['Floor 5/Room/Desk/Drawer', 'Floor 5/Hall'], await createWing());
       hidden = await tree.idOf('/House/Floor 3');
     });
     after(() => tree.stop());
 
-    const wing = () => tree.create('Wing');
-    const positionOf = async (name: string, authToken?: string) => {
+    const createWing = () => tree.create('Wing');
+    const readPosition = async (name: string, authToken?: string) => {
       const folder = await tree.find<{ position: number }>(
         await tree.idOf(`/House/${name}`),
         'position',
@@ -33,7 +33,7 @@ for (const kind of databaseKinds) {
       return folder?.position;
     };
 
-    test('a list goes on after as many as are passed over, from the start or from a cursor', async () => {
+    test('skip folders from the start or from a cursor', async () => {
       const all = await list({ id });
       for (const skip of [0, 1, 5, 11, 12, 2_000_000_000]) {
         const page = await list({ id, first: 3, skip });
@@ -50,7 +50,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesOf(await list({ id, first: 2, skip: 1, filter })), ['Floor 10', 'Floor 11']);
     });
 
-    test('what cannot be passed over is refused', async () => {
+    test('reject an invalid skip', async () => {
       const { edges } = await list({ id });
       await isRefused({ id, first: 1, skip: -1 });
       await isRefused({ id, skip: 1 });
@@ -58,20 +58,20 @@ for (const kind of databaseKinds) {
       await isRefused({ id, first: 1, skip: 1, before: edges[3]!.cursor });
     });
 
-    test('a position is that among the siblings in natural order', async () => {
-      assert.equal(await positionOf('Floor 1'), 0);
-      assert.equal(await positionOf('Floor 10'), 9);
-      const root = await tree.ask<{ folder: unknown }>('{folder{position folders{items{position}}}}');
+    test('count siblings in natural order', async () => {
+      assert.equal(await readPosition('Floor 1'), 0);
+      assert.equal(await readPosition('Floor 10'), 9);
+      const root = await tree.query<{ folder: unknown }>('{folder{position folders{items{position}}}}');
       assert.deepEqual(root, {
         folder: { position: 0, folders: { items: [{ position: 0 }, { position: 1 }] } },
       });
     });
 
-    test('who does not see all of them counts those that they see', async () => {
+    test('count only siblings that the viewer sees', async () => {
       const reader = await tree.person({ [id]: 'READ', [hidden]: 'NONE' });
-      assert.equal(await positionOf('Floor 2', reader.authToken), 1);
-      assert.equal(await positionOf('Floor 3', reader.authToken), undefined);
-      assert.equal(await positionOf('Floor 10', reader.authToken), 8);
+      assert.equal(await readPosition('Floor 2', reader.authToken), 1);
+      assert.equal(await readPosition('Floor 3', reader.authToken), undefined);
+      assert.equal(await readPosition('Floor 10', reader.authToken), 8);
       const page = await list({ id, first: 2, skip: 1 }, reader.authToken);
       assert.deepEqual(namesOf(page), ['Floor 2', 'Floor 4']);
       const levels = Object.fromEntries(
@@ -82,34 +82,34 @@ for (const kind of databaseKinds) {
         ),
       );
       const guest = await tree.person(levels);
-      assert.equal(await positionOf('Floor 11', guest.authToken), 2);
+      assert.equal(await readPosition('Floor 11', guest.authToken), 2);
       assert.deepEqual(namesOf(await list({ id, first: 5, skip: 1 }, guest.authToken)), [
         'Floor 7',
         'Floor 11',
       ]);
     });
 
-    test('how many are below is known at every depth, also after moves and deletions', async () => {
-      const below = async (at: string, depth: number | null, authToken?: string) => {
+    test('include the number of descendants at every depth, also after moves and deletions', async () => {
+      const countDescendants = async (id: string, depth: number | null, authToken?: string) => {
         const query = 'query($id: ID, $depth: Int){folder(id: $id){descendants(depth: $depth){totalCount}}}';
-        const answer = await tree.ask<{ folder: { descendants: { totalCount: number } } }>(
+        const answer = await tree.query<{ folder: { descendants: { totalCount: number } } }>(
           query,
-          { id: at, depth },
+          { id: id, depth },
           authToken,
         );
         return answer.folder.descendants.totalCount;
       };
-      const at = await tree.idOf('/Wing');
-      const counts = async () => Promise.all([1, 2, 3, 4, null].map((depth) => below(at, depth)));
+      const id = await tree.idOf('/Wing');
+      const counts = async () => Promise.all([1, 2, 3, 4, null].map((depth) => countDescendants(id, depth)));
       assert.deepEqual(await counts(), [1, 3, 4, 5, 5]);
-      const { authToken } = await tree.person({ [at]: 'READ' });
-      assert.equal(await below(at, null, authToken), 5);
-      await tree.move(await tree.idOf('/Wing/Floor 5/Room/Desk'), at);
+      const { authToken } = await tree.person({ [id]: 'READ' });
+      assert.equal(await countDescendants(id, null, authToken), 5);
+      await tree.move(await tree.idOf('/Wing/Floor 5/Room/Desk'), id);
       assert.deepEqual(await counts(), [2, 5, 5, 5, 5]);
       await tree.delete(await tree.idOf('/Wing/Desk'));
       assert.deepEqual(await counts(), [1, 3, 3, 3, 3]);
-      const closed = await tree.person({ [at]: 'READ', [await tree.idOf('/Wing/Floor 5/Hall')]: 'NONE' });
-      assert.equal(await below(at, null, closed.authToken), 2);
+      const closed = await tree.person({ [id]: 'READ', [await tree.idOf('/Wing/Floor 5/Hall')]: 'NONE' });
+      assert.equal(await countDescendants(id, null, closed.authToken), 2);
     });
   });
 }

@@ -1,21 +1,24 @@
-/** What filters, `skip` and `position` cost: they are paid for before anything is read, and the price tells only what one sees. */
+/**
+ * The query cost of filters, `skip` and `position`. The server charges before it reads, and the cost depends
+ * only on visible folders.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 const budget = 2;
-const names = Array.from({ length: 12 }, (_, place) => `Floor ${place + 1}`);
+const names = Array.from({ length: 12 }, (_, index) => `Floor ${index + 1}`);
 
 for (const kind of databaseKinds) {
-  describe(`the price of lists and positions on ${kind.name}`, () => {
-    let tree: TreeBed;
+  describe(`the cost of lists and positions on ${kind.name}`, () => {
+    let tree: TreeTestbed;
     let house: string;
     const statements: string[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind, {
+      tree = await TreeTestbed.start(kind, {
         settings: { MAX_SCANNED: String(budget) },
         onStatement: (text) => void statements.push(text),
       });
@@ -25,7 +28,7 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const floor = (number: number) => tree.idOf(`/House/Floor ${number}`);
-    const priceOf = async (selection: string, id: string, authToken?: string) => {
+    const readCost = async (selection: string, id: string, authToken?: string) => {
       const query = `query($id: ID){folder(id: $id){${selection}}}`;
       const { extensions } = await tree.refusal(query, { id }, authToken);
       const { code, price } = extensions as { code: string; price?: number };
@@ -33,7 +36,7 @@ for (const kind of databaseKinds) {
       return price;
     };
 
-    test('tells nobody of what is hidden from them', async () => {
+    test('does not reveal hidden folders', async () => {
       const at = await floor(2);
       const reader = await tree.person({ [house]: 'READ', [await floor(3)]: 'NONE' });
       const guest = await tree.person({ [at]: 'READ', [await floor(7)]: 'READ', [await floor(11)]: 'READ' });
@@ -43,22 +46,22 @@ for (const kind of databaseKinds) {
         [guest.authToken, 3],
       ] as const;
       for (const [authToken, count] of seen) {
-        assert.equal(await priceOf('position', at, authToken), count);
+        assert.equal(await readCost('position', at, authToken), count);
         for (const selection of [
           'folders(first: 1, skip: 100){items{name}}',
           'folders(filter: {nameContains: "1"}){items{name}}',
           'folders(filter: {nameContains: "1"}){totalCount}',
         ]) {
-          assert.equal(await priceOf(selection, house, authToken), count, selection);
+          assert.equal(await readCost(selection, house, authToken), count, selection);
         }
       }
       const all = 'folders{items{position}}';
-      assert.equal(await priceOf(all, house), 12 * 12);
-      assert.equal(await priceOf(all, house, reader.authToken), 11 * 11);
-      assert.equal(await priceOf(all, house, guest.authToken), 3, 'a passage is read once');
+      assert.equal(await readCost(all, house), 12 * 12);
+      assert.equal(await readCost(all, house, reader.authToken), 11 * 11);
+      assert.equal(await readCost(all, house, guest.authToken), 3, 'a passage is read once');
     });
 
-    test('is that of all folders of a level, and paid before a statement reads inside them', async () => {
+    test('covers all folders of a level, and is charged before a statement reads inside them', async () => {
       const street = await tree.create('Street');
       const inside = ['A', 'B', 'C', 'D'];
       await tree.import(
@@ -70,7 +73,7 @@ for (const kind of databaseKinds) {
       await tree.find(street, within('folders{totalCount}'));
       const alone = [...statements];
       assert.ok(alone.length > 0);
-      const prices = {
+      const costs = {
         'folders(first: 1, skip: 1){items{name}}': 4,
         'folders(first: 1, skip: 9){edges{cursor}}': 12,
         'folders(first: 1, skip: 2){pageInfo{hasPreviousPage}}': 8,
@@ -78,9 +81,9 @@ for (const kind of databaseKinds) {
         'folders(filter: {nameContains: "1"}){totalCount}': 12,
         'folders(first: 1, skip: 1, filter: {nameContains: "1"}){items{name}}': 16,
       };
-      for (const [selection, price] of Object.entries(prices)) {
+      for (const [selection, price] of Object.entries(costs)) {
         statements.length = 0;
-        assert.equal(await priceOf(within(selection), street), price, selection);
+        assert.equal(await readCost(within(selection), street), price, selection);
         assert.deepEqual(statements, alone, selection);
       }
     });

@@ -1,11 +1,11 @@
-/** Finding and paging folders. */
+/** Finds folders by id and path, and pages through them. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds } from '../databases.ts';
-import { plantFolders } from '../stored-rows.ts';
-import { Testbed } from '../testbed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { Testbed } from '../support/testbed.ts';
 
 interface Connection {
   edges: { cursor: string; node: { id: string; name: string } }[];
@@ -30,46 +30,46 @@ const paged = `query($id: ID, $first: Int, $after: String, $last: Int, $before: 
 
 for (const kind of databaseKinds) {
   describe(`folders on ${kind.name}`, () => {
-    let bed: Testbed;
+    let testbed: Testbed;
     let authToken: string;
     const statements: string[] = [];
 
     before(async () => {
-      bed = await Testbed.start(kind, {
+      testbed = await Testbed.start(kind, {
         settings: { DEMO: 'true' },
         onStatement: (text) => void statements.push(text),
       });
-      ({ authToken } = await bed.logIn());
+      ({ authToken } = await testbed.logIn());
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
-    async function ask<Data>(query: string, variables?: Record<string, unknown>): Promise<GraphBody<Data>> {
-      return (await bed.query(query, authToken, variables)).json<GraphBody<Data>>();
+    async function execute<Data>(query: string, variables?: Record<string, unknown>): Promise<GraphBody<Data>> {
+      return (await testbed.query(query, authToken, variables)).json<GraphBody<Data>>();
     }
 
     async function page(variables: Record<string, unknown>): Promise<Connection> {
-      const { data, errors } = await ask<{ folder: { folders: Connection } }>(paged, variables);
+      const { data, errors } = await execute<{ folder: { folders: Connection } }>(paged, variables);
       assert.equal(errors, undefined, JSON.stringify(errors));
       return data!.folder.folders;
     }
 
     const namesOf = ({ edges }: Connection) => edges.map(({ node }) => node.name);
 
-    describe('finding', () => {
-      test('a folder is found by its id, as a folder and as a node', async () => {
+    describe('finding a folder', () => {
+      test('works by id, as a folder and as a node', async () => {
         const { edges } = await page({ first: 1 });
         const { id, name } = edges[0]!.node;
         const query =
           'query($id: ID!){folder(id: $id){name} node(id: $id){__typename id ... on Folder{name}}}';
-        assert.deepEqual(await ask(query, { id }), {
+        assert.deepEqual(await execute(query, { id }), {
           data: { folder: { name }, node: { __typename: 'Folder', id, name } },
         });
       });
 
-      test('a folder is found by its path, with or without a slash at the end, and "/" is the root', async () => {
+      test('works by path, with or without a trailing slash, and "/" is the root', async () => {
         const find = async (path: string) => {
           const query = 'query($path: String){folder(path: $path){name}}';
-          return (await ask<{ folder: { name: string } | null }>(query, { path })).data!.folder?.name;
+          return (await execute<{ folder: { name: string } | null }>(query, { path })).data!.folder?.name;
         };
         assert.equal(await find('/'), 'Root');
         assert.equal(await find('/Places'), 'Places');
@@ -81,36 +81,36 @@ for (const kind of databaseKinds) {
         assert.equal(await find('/Places//Harbour Campus'), undefined);
       });
 
-      test('a path finds a name however its letters are composed', async () => {
-        await plantFolders(bed.database.url, ['Caf\u00e9']);
-        const { data } = await ask('{folder(path: "/Cafe\u0301"){name}}');
+      test('works by path for any Unicode composition of a name', async () => {
+        await insertFolders(testbed.database.url, ['Caf\u00e9']);
+        const { data } = await execute('{folder(path: "/Cafe\u0301"){name}}');
         assert.deepEqual(data, { folder: { name: 'Café' } });
       });
 
-      test('an id that names nothing answers null, whatever it looks like', async () => {
+      test('returns null for an id that names nothing', async () => {
         for (const id of ['', 'x', '00000000-0000-0000-0000-000000000000', "' or 1=1 --", '\0', '%', '1']) {
           const query = 'query($id: ID!){folder(id: $id){name} node(id: $id){id}}';
-          assert.deepEqual(await ask(query, { id }), { data: { folder: null, node: null } });
+          assert.deepEqual(await execute(query, { id }), { data: { folder: null, node: null } });
         }
       });
 
-      test('an id and a path together, and a path that does not start at the root, are refused', async () => {
-        for (const given of ['(id: "x", path: "/")', '(path: "")', '(path: "Places")']) {
-          const { data, errors } = await ask(`{folder${given}{name}}`);
+      test('rejects an id together with a path, and a path that does not start at the root', async () => {
+        for (const args of ['(id: "x", path: "/")', '(path: "")', '(path: "Places")']) {
+          const { data, errors } = await execute(`{folder${args}{name}}`);
           assert.deepEqual(data, { folder: null });
           assert.equal(errors![0]!.extensions.code, 'BAD_INPUT');
           assert.deepEqual(errors![0]!.path, ['folder']);
         }
       });
 
-      test('an argument that is null is as good as none', async () => {
-        assert.deepEqual(await ask('{folder(id: null, path: null){name folders(first: null){totalCount}}}'), {
+      test('treats a null argument as absent', async () => {
+        assert.deepEqual(await execute('{folder(id: null, path: null){name folders(first: null){totalCount}}}'), {
           data: { folder: { name: 'Root', folders: { totalCount: (await page({})).totalCount } } },
         });
       });
 
-      test('the viewer is the user, the session and the end of the token', async () => {
-        const { data } = await ask<{
+      test('returns the user, the session and the token expiry for the viewer', async () => {
+        const { data } = await execute<{
           viewer: {
             user: { id: string; username: string; isAdministrator: boolean };
             session: { id: string; createdAt: string; expiresAt: string };
@@ -137,12 +137,12 @@ for (const kind of databaseKinds) {
       let names: string[];
 
       before(async () => {
-        [id] = (await plantFolders(bed.database.url, ['Paged'])) as [string];
-        names = Array.from({ length: 25 }, (_, place) => `Floor ${place + 1}`);
-        await plantFolders(bed.database.url, names.toSorted(), id);
+        [id] = (await insertFolders(testbed.database.url, ['Paged'])) as [string];
+        names = Array.from({ length: 25 }, (_, index) => `Floor ${index + 1}`);
+        await insertFolders(testbed.database.url, names.toSorted(), id);
       });
 
-      test('without arguments every sub-folder is there, in natural order, as edges and as items', async () => {
+      test('returns every sub-folder without arguments, in natural order, as edges and as items', async () => {
         const all = await page({ id });
         assert.deepEqual(namesOf(all), names);
         assert.deepEqual(
@@ -158,7 +158,7 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('pages forward meet every folder once, and say when they end', async () => {
+      test('visits every folder once forward, with correct page ends', async () => {
         const seen: string[] = [];
         for (let after: string | null = null, more = true; more;) {
           const part: Connection = await page({ id, first: 10, after });
@@ -170,7 +170,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(seen, names);
       });
 
-      test('pages backward meet every folder once, and say when they begin', async () => {
+      test('visits every folder once backward, with correct page ends', async () => {
         const seen: string[] = [];
         for (let before: string | null = null, more = true; more;) {
           const part: Connection = await page({ id, last: 10, before });
@@ -181,20 +181,20 @@ for (const kind of databaseKinds) {
         assert.deepEqual(seen, names);
       });
 
-      test('any window is what the Relay algorithm makes of the whole list', async () => {
+      test('returns for any window the result of the Relay algorithm on the whole list', async () => {
         const { edges } = await page({ id });
-        const place = fc.option(fc.integer({ min: 0, max: 24 }), { nil: null });
+        const index = fc.option(fc.integer({ min: 0, max: 24 }), { nil: null });
         const size = fc.option(fc.integer({ min: 0, max: 30 }), { nil: null });
         await fc.assert(
           fc.asyncProperty(
-            place,
-            place,
+            index,
+            index,
             size,
             fc.boolean(),
-            async (afterPlace, beforePlace, count, isForward) => {
+            async (afterIndex, beforeIndex, count, isForward) => {
               const inRange = edges.filter(
-                (_, at) =>
-                  (afterPlace === null || at > afterPlace) && (beforePlace === null || at < beforePlace),
+                (_, index) =>
+                  (afterIndex === null || index > afterIndex) && (beforeIndex === null || index < beforeIndex),
               );
               const expected =
                 count === null
@@ -204,30 +204,30 @@ for (const kind of databaseKinds) {
                     : inRange.slice(inRange.length - Math.min(count, inRange.length));
               const part = await page({
                 id,
-                after: afterPlace === null ? null : edges[afterPlace]!.cursor,
-                before: beforePlace === null ? null : edges[beforePlace]!.cursor,
+                after: afterIndex === null ? null : edges[afterIndex]!.cursor,
+                before: beforeIndex === null ? null : edges[beforeIndex]!.cursor,
                 [isForward ? 'first' : 'last']: count,
               });
               assert.deepEqual(part.edges, expected);
               const isCut = count !== null && inRange.length > count;
-              assert.equal(part.pageInfo.hasNextPage, (isForward && isCut) || beforePlace !== null);
-              assert.equal(part.pageInfo.hasPreviousPage, (!isForward && isCut) || afterPlace !== null);
+              assert.equal(part.pageInfo.hasNextPage, (isForward && isCut) || beforeIndex !== null);
+              assert.equal(part.pageInfo.hasPreviousPage, (!isForward && isCut) || afterIndex !== null);
             },
           ),
           { numRuns: 200 },
         );
       });
 
-      test('a cursor keeps its place while others insert before and after it', async () => {
+      test('keeps the position of a cursor while others insert before and after it', async () => {
         const { pageInfo } = await page({ id, first: 5 });
-        await plantFolders(bed.database.url, ['Floor 0', 'Floor 5a', 'Floor 100'], id);
+        await insertFolders(testbed.database.url, ['Floor 0', 'Floor 5a', 'Floor 100'], id);
         assert.deepEqual(namesOf(await page({ id, first: 2, after: pageInfo.endCursor })), [
           'Floor 5a',
           'Floor 6',
         ]);
       });
 
-      test('a negative size, first with last, and a cursor of elsewhere are refused', async () => {
+      test('rejects a negative size, first with last, and a cursor of another list', async () => {
         const { edges } = await page({ id, first: 1 });
         const cursor = edges[0]!.cursor;
         const refused = [
@@ -243,13 +243,13 @@ for (const kind of databaseKinds) {
           { after: cursor },
         ];
         for (const variables of refused) {
-          const { data, errors } = await ask(paged, variables);
+          const { data, errors } = await execute(paged, variables);
           assert.deepEqual(data, { folder: null }, JSON.stringify(variables));
           assert.equal(errors![0]!.extensions.code, 'BAD_INPUT');
         }
       });
 
-      test('first: 0 is an empty page that knows there is more', async () => {
+      test('returns an empty page for first: 0, with hasNextPage', async () => {
         const none = await page({ id, first: 0 });
         assert.deepEqual(none.edges, []);
         assert.deepEqual(none.pageInfo, {
@@ -261,19 +261,19 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('the size of an answer', () => {
-      test('is bounded at 20,000 folders, and the refusal names the field and what to do', async () => {
-        const [id] = (await plantFolders(bed.database.url, ['Wide'])) as [string];
-        await plantFolders(
-          bed.database.url,
-          Array.from({ length: 4_000 }, (_, place) => `Folder ${place}`),
+    describe('the size of a response', () => {
+      test('is limited to 20,000 folders, and the error names the field and a remedy', async () => {
+        const [id] = (await insertFolders(testbed.database.url, ['Wide'])) as [string];
+        await insertFolders(
+          testbed.database.url,
+          Array.from({ length: 4_000 }, (_, index) => `Folder ${index}`),
           id,
         );
         const aliased = (count: number) =>
-          Array.from({ length: count }, (_, place) => `a${place}: folders{items{name}}`).join(' ');
+          Array.from({ length: count }, (_, index) => `a${index}: folders{items{name}}`).join(' ');
         const query = (count: number) => `query($id: ID){folder(id: $id){${aliased(count)}}}`;
-        assert.equal((await ask(query(5), { id })).errors, undefined);
-        const { data, errors } = await ask(query(6), { id });
+        assert.equal((await execute(query(5), { id })).errors, undefined);
+        const { data, errors } = await execute(query(6), { id });
         assert.deepEqual(data, { folder: null });
         assert.equal(errors![0]!.extensions.code, 'TOO_EXPENSIVE');
         assert.match(errors![0]!.message, /folder\.a5 .*20000 folders\..*page with/);
@@ -283,9 +283,9 @@ for (const kind of databaseKinds) {
         const fragments = Array.from(
           { length: 6 },
           (_, level) =>
-            `fragment F${level} on Folder{${Array.from({ length: 14 }, (_, at) => `a${at}: folders{items{...F${level + 1}}}`).join(' ')}}`,
+            `fragment F${level} on Folder{${Array.from({ length: 14 }, (_, index) => `a${index}: folders{items{...F${level + 1}}}`).join(' ')}}`,
         );
-        const { errors } = await ask(`{folder{...F0}} ${fragments.join(' ')} fragment F6 on Folder{name}`);
+        const { errors } = await execute(`{folder{...F0}} ${fragments.join(' ')} fragment F6 on Folder{name}`);
         assert.equal(errors!.length, 1);
         assert.equal(errors![0]!.extensions.code, 'TOO_EXPENSIVE');
       });
@@ -294,12 +294,12 @@ for (const kind of databaseKinds) {
     describe('statements', () => {
       const countStatements = async (query: string, variables?: Record<string, unknown>) => {
         statements.length = 0;
-        const { errors } = await ask(query, variables);
+        const { errors } = await execute(query, variables);
         assert.equal(errors, undefined);
         return statements.length;
       };
 
-      test('a query takes one statement for each level of the tree, after one for the state of the rights', async () => {
+      test('are one for each level of the tree, after one for the state of the rights', async () => {
         const below = (depth: number): string =>
           depth === 0 ? '' : `folders{edges{node{name ${below(depth - 1)}}}}`;
         const toFolder = await countStatements('{folder(path: "/Places"){name}}');
@@ -310,40 +310,41 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('200 sub-folders take as many statements as 10, and many more one for each 2,000 rows', async () => {
-        const parents = await plantFolders(bed.database.url, ['Few', 'Many', 'Very many']);
+      test('are as many for 200 sub-folders as for 10, and then one for each 2,000 rows', async () => {
+        const parents = await insertFolders(testbed.database.url, ['Few', 'Many', 'Very many']);
         const [few, many, veryMany] = parents as [string, string, string];
-        const numbered = (count: number) => Array.from({ length: count }, (_, place) => `Folder ${place}`);
-        await plantFolders(bed.database.url, numbered(10), few);
-        await plantFolders(bed.database.url, numbered(200), many);
-        await plantFolders(bed.database.url, numbered(10_000), veryMany);
+        const numbered = (count: number) => Array.from({ length: count }, (_, index) => `Folder ${index}`);
+        await insertFolders(testbed.database.url, numbered(10), few);
+        await insertFolders(testbed.database.url, numbered(200), many);
+        await insertFolders(testbed.database.url, numbered(10_000), veryMany);
         assert.equal((await page({ id: veryMany })).edges.length, 10_000);
         const queries = [
           `query($id: ID){folder(id: $id){name folders{edges{node{name}}}}}`,
           `query($id: ID){folder(id: $id){name folders{edges{node{name folders{edges{node{name}}}}}}}}`,
           `query($id: ID){folder(id: $id){folders{edges{node{folders(first: 2){totalCount pageInfo{hasNextPage} items{name}}}}}}}`,
         ];
-        // Asked for the first time, each of them: one that comes back takes fewer, where there are few.
+        // Each query is new to the server. A repeated one takes fewer statements on small lists.
         const countFirst = (query: string, id: string) => countStatements(`# ${id}\n${query}`, { id });
         for (const query of queries) {
           const least = await countFirst(query, few);
           assert.equal(await countFirst(query, many), least);
-          // Each list of 10,000 rows takes five statements instead of one, after an attempt in one piece.
+          // Each list of 10,000 rows takes five statements instead of one, after one failed attempt with a
+          // single statement.
           assert.ok((await countFirst(query, veryMany)) <= 2 * least + 2 * 5);
         }
       });
 
-      test('a count alone reads no sub-folders and counts nothing: it is stored', async () => {
+      test('do not read or count sub-folders for a count alone, which is stored', async () => {
         assert.equal(await countStatements('{folder{folders{totalCount}}}'), 2);
         assert.equal(await countStatements('{folder{folders{items{folders{totalCount}}}}}'), 3);
         assert.doesNotMatch(statements.join(), /count\(/);
       });
 
-      test('a token is checked without a statement, and a query reads at least the state of the rights', async () => {
+      test('are none for checking a token, and at least the state of the rights for a query', async () => {
         statements.length = 0;
-        assert.equal((await bed.post('/login/verify', { authToken })).status, 204);
+        assert.equal((await testbed.post('/login/verify', { authToken })).status, 204);
         assert.deepEqual(statements, []);
-        assert.equal((await bed.query('{__typename}', authToken)).status, 200);
+        assert.equal((await testbed.query('{__typename}', authToken)).status, 200);
         assert.equal(statements.length, 1);
         assert.match(statements[0]!, /from journal_counter$/);
       });

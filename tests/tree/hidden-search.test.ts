@@ -1,18 +1,21 @@
-/** Search for a viewer who does not see all matches: hidden folders show neither in the work, nor in the cost, nor in cursors. */
+/**
+ * Search for a viewer who does not see all matches. Hidden folders affect neither the work, nor the cost, nor
+ * cursors.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createAccessBook } from '../../server/src/access/access-book.ts';
+import { createAccessCache } from '../../server/src/access/access-cache.ts';
 import type { ConsistentReader } from '../../server/src/database/database.ts';
-import { bytesOf } from '../../server/src/folders/folder-id.ts';
+import { toIdBytes } from '../../server/src/folders/folder-rows.ts';
 import { viewTree } from '../../server/src/folders/folders.ts';
 import { searchFolders } from '../../server/src/folders/search.ts';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { withDatabase } from '../stored-rows.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
-interface Found {
+interface SearchPage {
   readonly edges: readonly { readonly cursor: string; readonly node: { readonly name: string } }[];
   readonly pageInfo: {
     readonly hasNextPage: boolean;
@@ -32,7 +35,7 @@ const visibleWalnuts = [...numbered(250, 'walnut early'), ...numbered(20, 'walnu
 
 for (const kind of databaseKinds) {
   describe(`search among hidden folders on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let secretId: string;
     let openId: string;
     /** Sees a handful of folders; no search in these tests matches them. */
@@ -41,7 +44,7 @@ for (const kind of databaseKinds) {
     let wide: { id: string; authToken: string };
 
     before(async () => {
-      tree = await TreeBed.start(kind, { settings: { MAX_SCANNED: '2000' } });
+      tree = await TreeTestbed.start(kind, { settings: { MAX_SCANNED: '2000' } });
       await tree.import(numbered(1_100, 'Open/Shelf'));
       await tree.import(numbered(3, 'Small/Box'));
       openId = await tree.idOf('/Open');
@@ -66,12 +69,12 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const page = async (variables: Variables, authToken = wide.authToken) =>
-      (await tree.ask<{ search: Found }>(paged, variables, authToken)).search;
+      (await tree.query<{ search: SearchPage }>(paged, variables, authToken)).search;
 
-    async function allPages(variables: Variables, start: string | null = null): Promise<Found[]> {
-      const pages: Found[] = [];
+    async function allPages(variables: Variables, start: string | null = null): Promise<SearchPage[]> {
+      const pages: SearchPage[] = [];
       for (let cursor = start, isMore = true; isMore;) {
-        const next: Found = await page({ ...variables, after: cursor });
+        const next: SearchPage = await page({ ...variables, after: cursor });
         ({ hasNextPage: isMore, endCursor: cursor } = next.pageInfo);
         assert.ok(!isMore || cursor !== null);
         pages.push(next);
@@ -80,14 +83,14 @@ for (const kind of databaseKinds) {
       return pages;
     }
 
-    const namesIn = (pages: readonly Found[]) =>
+    const namesIn = (pages: readonly SearchPage[]) =>
       pages.flatMap(({ edges }) => edges.map(({ node }) => node.name));
 
-    /** The number of rows of each statement that the first page of a search reads. */
-    const workFor = (userId: string, text: string, underId?: string): Promise<number[]> =>
-      withDatabase(tree.bed.database.url, (database) =>
+    /** Returns the number of rows of each statement that the first page of a search reads. */
+    const countRows = (userId: string, text: string, underId?: string): Promise<number[]> =>
+      withDatabase(tree.testbed.database.url, (database) =>
         database.snapshot(async (reader) => {
-          const { access } = await createAccessBook(database).accessFor(reader, userId);
+          const { access } = await createAccessCache(database).accessFor(reader, userId);
           const rows: number[] = [];
           const counting: ConsistentReader = {
             isConsistent: true,
@@ -108,9 +111,9 @@ for (const kind of databaseKinds) {
       );
 
     test('reads the same rows for thousands of hidden matches as for none if the viewer sees few folders', async () => {
-      const none = await workFor(narrow.id, 'nowhere');
+      const none = await countRows(narrow.id, 'nowhere');
       for (const text of ['walnut', 'cedar', 'ma', 'wa', 'hidden']) {
-        assert.deepEqual(await workFor(narrow.id, text), none, text);
+        assert.deepEqual(await countRows(narrow.id, text), none, text);
         const { edges, pageInfo, totalCount } = await page({ text }, narrow.authToken);
         assert.deepEqual(
           [edges.length, pageInfo.hasNextPage, pageInfo.endCursor, totalCount],
@@ -121,10 +124,13 @@ for (const kind of databaseKinds) {
 
     test('reads the same rows inside a small folder, whatever is hidden elsewhere', async () => {
       const [smallId, authToken] = [await tree.idOf('/Small'), wide.authToken];
-      await tree.run('grantAccess', { folderId: smallId, userId: wide.id, level: 'READ' });
-      assert.deepEqual(await workFor(wide.id, 'walnut', smallId), await workFor(wide.id, 'nowhere', smallId));
+      await tree.mutate('grantAccess', { folderId: smallId, userId: wide.id, level: 'READ' });
+      assert.deepEqual(
+        await countRows(wide.id, 'walnut', smallId),
+        await countRows(wide.id, 'nowhere', smallId),
+      );
       assert.deepEqual(namesIn([await page({ text: 'box', under: smallId }, authToken)]), numbered(3, 'Box'));
-      await tree.run('revokeAccess', { folderId: smallId, userId: wide.id });
+      await tree.mutate('revokeAccess', { folderId: smallId, userId: wide.id });
     });
 
     test('examines a bounded number of hidden matches for a page', async () => {
@@ -132,9 +138,9 @@ for (const kind of databaseKinds) {
         ['cedar', 'walnut hidden'],
         ['ce', 'ma'],
       ] as const) {
-        const work = await workFor(wide.id, many);
-        assert.deepEqual(await workFor(wide.id, few), work);
-        const none = await workFor(wide.id, 'nowhere');
+        const work = await countRows(wide.id, many);
+        assert.deepEqual(await countRows(wide.id, few), work);
+        const none = await countRows(wide.id, 'nowhere');
         const sum = (rows: readonly number[]) => rows.reduce((total, count) => total + count, 0);
         // One batch, its ancestors, and the key that encrypts the cursor.
         assert.ok(sum(work) - sum(none) <= 500 + 502 + 2, `${sum(work)} rows`);
@@ -167,9 +173,9 @@ for (const kind of databaseKinds) {
     });
 
     test('continues with short texts, which are found by name and by title', async () => {
-      await tree.run('createFolder', { parentId: openId, name: 'ma of all' });
-      await tree.run('createFolder', { parentId: openId, name: 'mb', title: 'mazes' });
-      await tree.run('createFolder', { parentId: openId, name: 'maze', title: 'maze too' });
+      await tree.mutate('createFolder', { parentId: openId, name: 'ma of all' });
+      await tree.mutate('createFolder', { parentId: openId, name: 'mb', title: 'mazes' });
+      await tree.mutate('createFolder', { parentId: openId, name: 'maze', title: 'maze too' });
       const pages = await allPages({ text: 'ma' });
       assert.ok(pages.length > 2);
       assert.deepEqual(namesIn(pages).toSorted(), ['ma of all', 'maze', 'mb']);
@@ -180,20 +186,20 @@ for (const kind of databaseKinds) {
       const start = await page({ text: 'larch', first: 1 });
       assert.deepEqual(namesIn([start]), ['larch a']);
       const folderId = await tree.idOf('/Grove');
-      await tree.run('grantAccess', { folderId, userId: wide.id, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId, userId: wide.id, level: 'READ' });
       const rest = await allPages({ text: 'larch', first: 1_000 }, start.pageInfo.endCursor);
-      await tree.run('revokeAccess', { folderId, userId: wide.id });
+      await tree.mutate('revokeAccess', { folderId, userId: wide.id });
       const expected = ['larch', 'larch a', 'larch b', ...numbered(1_100, 'larch hidden')];
       assert.deepEqual(namesIn([start, ...rest]).toSorted(), expected.toSorted());
     });
 
     test('hides the position of a hidden folder in its cursor', async () => {
-      const { folder } = await tree.ask<{ folder: { folders: { items: { id: string; name: string }[] } } }>(
+      const { folder } = await tree.query<{ folder: { folders: { items: { id: string; name: string }[] } } }>(
         'query($id: ID){folder(id: $id){folders{items{id name}}}}',
         { id: secretId },
       );
       const secrets = folder.folders.items.flatMap(({ id, name }) => [
-        Buffer.from(bytesOf(id)),
+        Buffer.from(toIdBytes(id)),
         Buffer.from(id),
         Buffer.from(name),
       ]);
@@ -226,11 +232,11 @@ for (const kind of databaseKinds) {
     test('charges for visible matches only, and names the same cost with and without hidden ones', async () => {
       const searches = (text: string, count: number) =>
         `{${Array.from({ length: count }, (_, index) => `a${index}: search(text: "${text}"){totalCount}`).join(' ')}}`;
-      const { errors } = await tree.body(searches('cedar', 9), undefined, wide.authToken);
+      const { errors } = await tree.execute(searches('cedar', 9), undefined, wide.authToken);
       assert.equal(errors, undefined);
       const costs = [];
       for (const text of ['walnut', 'hazel']) {
-        assert.equal((await tree.body(searches(text, 8), undefined, wide.authToken)).errors, undefined);
+        assert.equal((await tree.execute(searches(text, 8), undefined, wide.authToken)).errors, undefined);
         const refused = await tree.refusal(searches(text, 9), undefined, wide.authToken);
         costs.push(refused.extensions);
       }
@@ -243,17 +249,17 @@ for (const kind of databaseKinds) {
 
     test('charges a count of descendants the same with and without hidden folders further down', async () => {
       const counts = `{${Array.from({ length: 3 }, (_, index) => `a${index}: folder(id: "${openId}"){descendants{totalCount}}`).join(' ')}}`;
-      const answer = async () => tree.body(counts, undefined, wide.authToken);
+      const answer = async () => tree.execute(counts, undefined, wide.authToken);
       const before = await answer();
       assert.equal(before.errors, undefined);
       const [id] = (await tree.createChain(['Closed', 'inside'], openId)) as [string];
-      await tree.run('grantAccess', { folderId: id, userId: wide.id, level: 'NONE' });
+      await tree.mutate('grantAccess', { folderId: id, userId: wide.id, level: 'NONE' });
       assert.deepEqual(await answer(), before);
       await tree.delete(id);
     });
 
     test('shows an administrator all matches in one order', async () => {
-      // An administrator sees every match, and pays for each.
+      // An administrator sees every match, and is charged for each.
       const error = await tree.refusal(paged, { text: 'walnut' });
       assert.equal(error.extensions.code, 'TOO_EXPENSIVE');
       const { edges, pageInfo, totalCount } = await page({ text: 'cedar', first: 2_000 }, tree.authToken);

@@ -1,35 +1,38 @@
-/** Requests that cost little to send and would cost much to answer: each is refused, or does its work once. */
+/**
+ * Requests that are cheap to send and would be expensive to answer. Each is refused, or its work is done
+ * once.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { lengthOf } from '../run-length.ts';
-import { withDatabase } from '../stored-rows.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { selectLength } from '../support/run-length.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
-const megabytes = lengthOf({ short: 4, long: 20 }) * 2 ** 20;
-const many = (count: number, field: string) =>
-  Array.from({ length: count }, (_, place) => `a${place}: ${field}`).join(' ');
+const megabytes = selectLength({ short: 4, long: 20 }) * 2 ** 20;
+const repeatField = (count: number, field: string) =>
+  Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
 
 for (const kind of databaseKinds) {
   describe(`hostile requests on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     const statements: string[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind, {
+      tree = await TreeTestbed.start(kind, {
         settings: { MAX_SCANNED: '1000', MAX_TEXT_BYTES: '20000' },
         onStatement: (text) => void statements.push(text),
       });
-      await tree.import(Array.from({ length: 300 }, (_, place) => `Wide/Folder ${place}`));
-      await tree.import(Array.from({ length: 300 }, (_, place) => `Deep/Shelf ${place}/Box`));
+      await tree.import(Array.from({ length: 300 }, (_, index) => `Wide/Folder ${index}`));
+      await tree.import(Array.from({ length: 300 }, (_, index) => `Deep/Shelf ${index}/Box`));
     });
     after(() => tree.stop());
 
-    const codeOf = async (query: string, variables?: Record<string, unknown>) =>
-      (await tree.body(query, variables)).errors?.[0]?.extensions.code;
+    const readCode = async (query: string, variables?: Record<string, unknown>) =>
+      (await tree.execute(query, variables)).errors?.[0]?.extensions.code;
 
-    test('a text of many megabytes is refused before any work on it, and is not repeated', async () => {
+    test('reject a text of many megabytes before any work on it, and do not repeat it', async () => {
       const long = '\ufdfa'.repeat(megabytes / 3);
       const refused: [query: string, code: string][] = [
         ['query($t: String!){search(text: $t){totalCount}}', 'BAD_INPUT'],
@@ -43,7 +46,7 @@ for (const kind of databaseKinds) {
         ['mutation($t: ID!){restoreFolder(input: {id: $t}){folder{id}}}', 'NOT_FOUND'],
       ];
       for (const [query, code] of refused) {
-        const answer = await tree.bed.query(query, tree.authToken, { t: long });
+        const answer = await tree.testbed.query(query, tree.authToken, { t: long });
         assert.ok(answer.text.length < 1_000, query);
         assert.equal(
           answer.json<{ errors: { extensions: { code: string } }[] }>().errors[0]!.extensions.code,
@@ -52,65 +55,69 @@ for (const kind of databaseKinds) {
       }
       const steps = { list: [{ path: 'a/'.repeat(megabytes / 2) }] };
       const importing = 'mutation($list: [ImportedPath!]){importFolders(input: {list: $list}){folderCount}}';
-      assert.equal(await codeOf(importing, steps), 'BAD_INPUT');
+      assert.equal(await readCode(importing, steps), 'BAD_INPUT');
       const properties = { a: Array.from({ length: 1_000_000 }, () => 1) };
       const creating = 'mutation($p: JSON){createFolder(input: {name: "x", properties: $p}){folder{id}}}';
-      assert.equal(await codeOf(creating, { p: properties }), 'BAD_INPUT');
+      assert.equal(await readCode(creating, { p: properties }), 'BAD_INPUT');
     });
 
-    test('what is asked for under many names is counted once', async () => {
+    test('count a field once under many aliases', async () => {
       statements.length = 0;
-      await tree.ask(`{folder(path: "/Wide"){descendants{totalCount}}}`);
-      const once = statements.length;
+      await tree.query(`{folder(path: "/Wide"){descendants{totalCount}}}`);
+      const expected = statements.length;
       statements.length = 0;
-      await tree.ask(`{folder(path: "/Wide"){descendants{${many(100, 'totalCount')}}}}`);
-      assert.equal(statements.length, once);
+      await tree.query(`{folder(path: "/Wide"){descendants{${repeatField(100, 'totalCount')}}}}`);
+      assert.equal(statements.length, expected);
     });
 
-    test('folders that are looked at are paid for, in counts, filters and searches', async () => {
+    test('are charged for the folders that counts, filters and searches examine', async () => {
       const wide = (fields: string) => `{folder(path: "/Wide"){${fields}}}`;
       const deep = (fields: string) => `{folder(path: "/Deep"){${fields}}}`;
-      assert.equal(await codeOf(deep(many(3, 'descendants{totalCount}'))), undefined);
-      assert.equal(await codeOf(deep(many(4, 'descendants{totalCount}'))), 'TOO_EXPENSIVE');
-      // A folder knows how many are in it: where none of them has anything inside, there is nothing to look at.
-      assert.equal(await codeOf(wide(many(50, 'descendants{totalCount}'))), undefined);
+      assert.equal(await readCode(deep(repeatField(3, 'descendants{totalCount}'))), undefined);
+      assert.equal(await readCode(deep(repeatField(4, 'descendants{totalCount}'))), 'TOO_EXPENSIVE');
+      // Each folder stores its number of sub-folders, so a count of leaf folders examines none.
+      assert.equal(await readCode(wide(repeatField(50, 'descendants{totalCount}'))), undefined);
       const filtered = (count: number) =>
         wide(
           Array.from(
             { length: count },
-            (_, place) => `a${place}: folders(filter: {nameContains: "${place}"}){totalCount}`,
+            (_, index) => `a${index}: folders(filter: {nameContains: "${index}"}){totalCount}`,
           ).join(' '),
         );
-      assert.equal(await codeOf(filtered(3)), undefined);
-      assert.equal(await codeOf(filtered(4)), 'TOO_EXPENSIVE');
-      assert.equal(await codeOf(`{${many(4, 'search(text: "folder"){totalCount}')}}`), 'TOO_EXPENSIVE');
+      assert.equal(await readCode(filtered(3)), undefined);
+      assert.equal(await readCode(filtered(4)), 'TOO_EXPENSIVE');
+      assert.equal(await readCode(`{${repeatField(4, 'search(text: "folder"){totalCount}')}}`), 'TOO_EXPENSIVE');
     });
 
-    test('cursors, icons and exports are paid for as texts', async () => {
+    test('are charged for cursors, icons and exports as text', async () => {
       const wide = (fields: string) => `{folder(path: "/Wide"){${fields}}}`;
-      assert.equal(await codeOf(wide('descendants(first: 20){edges{cursor}}')), undefined);
-      assert.equal(await codeOf(wide('descendants{edges{cursor}}')), 'TOO_EXPENSIVE');
-      assert.equal(await codeOf(wide(`folders(first: 100){edges{${many(20, 'cursor')}}}`)), 'TOO_EXPENSIVE');
-      const paths = many(lengthOf({ short: 20, long: 100 }), 'path');
-      assert.equal(await codeOf(`{exportFolders{${paths}}}`), 'TOO_EXPENSIVE');
+      assert.equal(await readCode(wide('descendants(first: 20){edges{cursor}}')), undefined);
+      assert.equal(await readCode(wide('descendants{edges{cursor}}')), 'TOO_EXPENSIVE');
+      assert.equal(await readCode(wide(`folders(first: 100){edges{${repeatField(20, 'cursor')}}}`)), 'TOO_EXPENSIVE');
+      const paths = repeatField(selectLength({ short: 20, long: 100 }), 'path');
+      assert.equal(await readCode(`{exportFolders{${paths}}}`), 'TOO_EXPENSIVE');
     });
 
-    test('an answer tells at most a hundred errors', async () => {
-      const group = await tree.run<{ group: { id: string } }>('createGroup', { name: 'Closed' }, 'group{id}');
+    test('get at most a hundred errors in a response', async () => {
+      const group = await tree.mutate<{ group: { id: string } }>(
+        'createGroup',
+        { name: 'Closed' },
+        'group{id}',
+      );
       const wide = await tree.idOf('/Wide');
-      await tree.run('grantAccess', { folderId: wide, groupId: group.group.id, level: 'READ' });
+      await tree.mutate('grantAccess', { folderId: wide, groupId: group.group.id, level: 'READ' });
       const { id, authToken } = await tree.person({ [wide]: 'MANAGE' });
       assert.ok(id);
       const query =
         '{folder(path: "/Wide"){folders(first: 110){items{access(inherited: true){items{group{members{totalCount}}}}}}}}';
-      const { errors } = await tree.body(query, undefined, authToken);
+      const { errors } = await tree.execute(query, undefined, authToken);
       assert.equal(errors?.length, 100);
     });
 
-    test('what is given up for purging cannot be restored any more, whatever the clock of the asker says', async () => {
+    test('cannot restore a folder that is being purged, whatever the clock of the node says', async () => {
       const id = await tree.create('Given up');
       await tree.delete(id);
-      await withDatabase(tree.bed.database.url, (database) =>
+      await withDatabase(tree.testbed.database.url, (database) =>
         database.transaction((transaction) =>
           transaction.define(
             "update folders set detached_because = 'purge' where detached_because = 'delete'",
@@ -121,9 +128,9 @@ for (const kind of databaseKinds) {
         id,
       });
       assert.equal(error.extensions.code, 'NOT_FOUND');
-      await tree.bed.sweep();
+      await tree.testbed.purge();
       assert.deepEqual(
-        (await tree.ask<{ trash: { items: unknown[] } }>('{trash{items{folderId}}}')).trash.items,
+        (await tree.query<{ trash: { items: unknown[] } }>('{trash{items{folderId}}}')).trash.items,
         [],
       );
     });

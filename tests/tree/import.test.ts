@@ -1,28 +1,28 @@
-/** Importing many folders at once, all or none. */
+/** Imports many folders at once, all or none. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { giveUpImports, stageImport } from './stored-imports.ts';
-import { countRows } from '../stored-rows.ts';
-import { mutation } from '../graph-bed.ts';
-import { TreeBed, type ListedFolder } from './tree-bed.ts';
+import { countRows } from '../support/stored-rows.ts';
+import { mutation } from '../support/graph-testbed.ts';
+import { TreeTestbed, type ListedFolder } from './tree-testbed.ts';
 
-const exported = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
-const numbered = (count: number, name: (place: number) => string) =>
-  Array.from({ length: count }, (_, place) => name(place));
-/** 50 folders with as many in each as it takes. */
+const exportQuery = 'query($id: ID){exportFolders(id: $id){path title icon description properties}}';
+const numbered = (count: number, name: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => name(index));
+/** Distributes the folders evenly over 50 parents. */
 const spread = (count: number, word: string) =>
-  numbered(count, (place) => (place < 50 ? `${word} ${place}` : `${word} ${place % 50}/${word} ${place}`));
+  numbered(count, (index) => (index < 50 ? `${word} ${index}` : `${word} ${index % 50}/${word} ${index}`));
 
 for (const kind of databaseKinds) {
-  describe(`importing on ${kind.name}`, () => {
-    let tree: TreeBed;
-    /** Called once, when a large import begins to write. */
+  describe(`an import on ${kind.name}`, () => {
+    let tree: TreeTestbed;
+    /** Called once, when a large import starts to write. */
     let onStaged: (() => void) | undefined;
 
     before(async () => {
-      tree = await TreeBed.start(kind, {
+      tree = await TreeTestbed.start(kind, {
         onStatement(text) {
           if (!text.includes("detached_because = 'import'")) return;
           onStaged?.();
@@ -33,11 +33,11 @@ for (const kind of databaseKinds) {
     after(() => tree.stop());
 
     const refusal = async (input: Record<string, unknown>) => tree.refused('importFolders', input);
-    const exportOf = async (id: string) =>
-      (await tree.ask<{ exportFolders: ListedFolder[] }>(exported, { id })).exportFolders;
+    const exportFolder = async (id: string) =>
+      (await tree.query<{ exportFolders: ListedFolder[] }>(exportQuery, { id })).exportFolders;
 
-    describe('what is given', () => {
-      test('a tree becomes folders with all that they say of themselves', async () => {
+    describe('the input', () => {
+      test('creates the folders of a tree with all their fields', async () => {
         const id = await tree.create('Tree');
         const texts = { title: 'T', icon: 'i', description: 'D', properties: { a: [1] } };
         const input = {
@@ -53,14 +53,14 @@ for (const kind of databaseKinds) {
             { name: 'a', folders: null, ...texts },
           ],
         };
-        const payload = await tree.run(
+        const payload = await tree.mutate(
           'importFolders',
           input,
           'folderCount parent{id version folders{totalCount}}',
         );
         assert.deepEqual(payload, { folderCount: 4, parent: { id, version: 1, folders: { totalCount: 2 } } });
         const none = { title: null, icon: null, description: null, properties: null };
-        assert.deepEqual(await exportOf(id), [
+        assert.deepEqual(await exportFolder(id), [
           { path: 'a', ...texts },
           { path: 'b', ...none },
           { path: 'b/b1', ...none },
@@ -68,12 +68,12 @@ for (const kind of databaseKinds) {
         ]);
         assert.deepEqual(await tree.find(await tree.idOf('/Tree/a'), 'version createdAt updatedAt'), {
           version: 1,
-          createdAt: new Date(tree.bed.clock.now()).toISOString(),
-          updatedAt: new Date(tree.bed.clock.now()).toISOString(),
+          createdAt: new Date(tree.testbed.clock.now()).toISOString(),
+          updatedAt: new Date(tree.testbed.clock.now()).toISOString(),
         });
       });
 
-      test('a list becomes folders in any order of its paths, with the folders on the way', async () => {
+      test('creates the folders of a list in any order of its paths, with the folders between them', async () => {
         const id = await tree.create('List');
         const list = [
           { path: '/x/y/z/' },
@@ -86,23 +86,23 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.find(await tree.idOf('/List/x/y'), 'title'), { title: 'Y' });
       });
 
-      test('a tree and a list, or neither, are refused; an empty one imports nothing', async () => {
+      test('is rejected with both a tree and a list or neither, and imports nothing if empty', async () => {
         const snapshot = await tree.snapshot();
-        for (const given of [
+        for (const input of [
           {},
           { tree: null, list: null },
           { tree: [], list: [] },
           { tree: [{ name: 'a' }], list: [] },
         ]) {
-          assert.equal((await refusal(given)).extensions.code, 'BAD_INPUT', JSON.stringify(given));
+          assert.equal((await refusal(input)).extensions.code, 'BAD_INPUT', JSON.stringify(input));
         }
-        for (const given of [{ tree: [] }, { list: [] }]) {
-          assert.deepEqual(await tree.run('importFolders', given, 'folderCount'), { folderCount: 0 });
+        for (const input of [{ tree: [] }, { list: [] }]) {
+          assert.deepEqual(await tree.mutate('importFolders', input, 'folderCount'), { folderCount: 0 });
         }
         assert.deepEqual(await tree.snapshot(), snapshot);
       });
 
-      test('a folder that is there twice is a CONFLICT that names its path', async () => {
+      test('is a CONFLICT that names the path if a folder occurs twice', async () => {
         const twice: [object, string][] = [
           [{ list: [{ path: 'a/b' }, { path: 'a' }, { path: 'a/b' }] }, 'a/b'],
           [{ list: [{ path: 'Caf\u00e9' }, { path: 'Cafe\u0301' }] }, 'Cafe\u0301'],
@@ -111,14 +111,14 @@ for (const kind of databaseKinds) {
         const long = Array.from({ length: 9 }, () => 'x'.repeat(200)).join('/');
         const { message: short } = await refusal({ list: [{ path: long }, { path: long }] });
         assert.ok(short.length < 400, short);
-        for (const [given, path] of twice) {
-          const { extensions, message } = await refusal({ ...given });
+        for (const [input, path] of twice) {
+          const { extensions, message } = await refusal({ ...input });
           assert.equal(extensions.code, 'CONFLICT');
           assert.equal(message, `${JSON.stringify(path)} is there twice.`);
         }
       });
 
-      test('a name at the top that is taken is a CONFLICT; deeper down there is nothing to conflict with', async () => {
+      test('is a CONFLICT if a top name is taken, but not deeper down', async () => {
         const [id] = (await tree.createChain(['Taken', 'here', 'inside'])) as [string];
         const { extensions, message } = await refusal({
           parentId: id,
@@ -129,7 +129,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.import(['new/here/inside'], id), 3);
       });
 
-      test('a name or a text that is not allowed is refused with its path', async () => {
+      test('is rejected with its path if a name or a text is not allowed', async () => {
         const bad: [object, RegExp][] = [
           [{ path: '' }, /^"": /],
           [{ path: '/' }, /^"\/": /],
@@ -141,8 +141,8 @@ for (const kind of databaseKinds) {
           [{ path: 'a', properties: [] }, /^"a": .*object/],
           [{ path: 'a', properties: { x: 'x'.repeat(20_000) } }, /^"a": .*16384/],
         ];
-        for (const [given, expected] of bad) {
-          const { extensions, message } = await refusal({ list: [{ path: 'fine' }, given] });
+        for (const [input, expected] of bad) {
+          const { extensions, message } = await refusal({ list: [{ path: 'fine' }, input] });
           assert.equal(extensions.code, 'BAD_INPUT');
           assert.match(message, expected);
         }
@@ -150,7 +150,7 @@ for (const kind of databaseKinds) {
         assert.match(inTree.message, /^"a\/b\/c": .*slash/);
       });
 
-      test('checks the rights before it looks at the folders', async () => {
+      test('is validated after the rights are checked', async () => {
         const parentId = await tree.create('Not yours');
         const reader = await tree.person({ [parentId]: 'READ' });
         const stranger = await tree.person({});
@@ -160,14 +160,14 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.outcome('importFolders', input, stranger.authToken), 'NOT_FOUND');
       });
 
-      test('does not read a very long request of a user who may write nowhere', async () => {
+      test('is not read if it is very long and the user may write nowhere', async () => {
         const parentId = await tree.create('Readable');
         const reader = await tree.person({ [parentId]: 'READ' });
         const writer = await tree.person({ [parentId]: 'WRITE' });
         const list = [{ path: 'Long', description: 'x'.repeat(2 ** 20) }];
         const send = async ({ authToken }: { authToken: string }) =>
           (
-            await tree.bed.query(mutation('importFolders', '__typename'), authToken, {
+            await tree.testbed.query(mutation('importFolders', '__typename'), authToken, {
               input: { parentId, list },
             })
           ).status;
@@ -175,7 +175,7 @@ for (const kind of databaseKinds) {
         assert.equal(await send(writer), 200);
       });
 
-      test('needs WRITE where it goes', async () => {
+      test('requires WRITE on the parent', async () => {
         const id = await tree.create('Guarded');
         const reader = await tree.person({ [id]: 'READ' });
         const writer = await tree.person({ [id]: 'WRITE' });
@@ -191,31 +191,31 @@ for (const kind of databaseKinds) {
     });
 
     describe('all or none', () => {
-      test('one bad name among 3,000 imports nothing', async () => {
-        const rows = await countRows(tree.bed.database.url);
-        const list = spread(3_000, 'stone').map((path, place) => ({
-          path: place === 2_999 ? 'a/b\n' : path,
+      test('imports nothing if one of 3,000 names is invalid', async () => {
+        const rows = await countRows(tree.testbed.database.url);
+        const list = spread(3_000, 'stone').map((path, index) => ({
+          path: index === 2_999 ? 'a/b\n' : path,
         }));
         assert.equal((await refusal({ list })).extensions.code, 'BAD_INPUT');
-        assert.deepEqual(await countRows(tree.bed.database.url), rows);
+        assert.deepEqual(await countRows(tree.testbed.database.url), rows);
       });
 
-      interface Counted {
+      interface CountData {
         list: { totalCount: number };
       }
-      const counting = (id: string, list: string) => tree.find<Counted>(id, `list: ${list}{totalCount}`);
+      const countList = (id: string, list: string) => tree.find<CountData>(id, `list: ${list}{totalCount}`);
       const readers: Readonly<Record<string, (id: string, word: string) => Promise<number>>> = {
-        folders: async (id) => (await counting(id, 'folders'))!.list.totalCount,
-        descendants: async (id) => (await counting(id, 'descendants'))!.list.totalCount,
+        folders: async (id) => (await countList(id, 'folders'))!.list.totalCount,
+        descendants: async (id) => (await countList(id, 'descendants'))!.list.totalCount,
         exportFolders: async (id) => (await tree.paths(id)).length,
         search: async (under, text) => {
           const query =
             'query($text: String!, $under: ID){list: search(text: $text, under: $under){totalCount}}';
-          return (await tree.ask<Counted>(query, { text, under })).list.totalCount;
+          return (await tree.query<CountData>(query, { text, under })).list.totalCount;
         },
       };
       for (const [reader, count] of Object.entries(readers)) {
-        test(`2,500 folders appear all at once to whoever looks with ${reader} meanwhile`, async () => {
+        test(`makes 2,500 folders visible at once to a reader that uses ${reader} meanwhile`, async () => {
           const word = `plank for ${reader}`;
           const id = await tree.create(`Watched with ${reader}`);
           let isDone = false;
@@ -224,7 +224,7 @@ for (const kind of databaseKinds) {
             while (!isDone) seen.add(await count(id, word));
           };
           const importing = tree.import(
-            numbered(2_500, (place) => `${word} ${place}`),
+            numbered(2_500, (index) => `${word} ${index}`),
             id,
           );
           await Promise.all([importing.finally(() => (isDone = true)), watch(), watch(), watch()]);
@@ -234,16 +234,16 @@ for (const kind of databaseKinds) {
         });
       }
 
-      const meanwhile: [what: string, code: string, change: (parentId: string) => Promise<unknown>][] = [
+      const interruptions: [what: string, code: string, change: (parentId: string) => Promise<unknown>][] = [
         ['its parent is deleted', 'NOT_FOUND', (parentId) => tree.delete(parentId)],
         ['a name is taken', 'CONFLICT', (parentId) => tree.create('twig 7', parentId)],
-        ['the version moves on', 'CONFLICT', (id) => tree.run('updateFolder', { id, title: 'New' })],
-        ['it is given up for purging', 'UNAVAILABLE', () => giveUpImports(tree.bed.database.url)],
+        ['the version changes', 'CONFLICT', (id) => tree.mutate('updateFolder', { id, title: 'New' })],
+        ['the staged folders are marked for purging', 'UNAVAILABLE', () => giveUpImports(tree.testbed.database.url)],
       ];
-      for (const [what, code, change] of meanwhile) {
-        test(`an import leaves nothing behind if ${what} while it runs`, async () => {
+      for (const [what, code, change] of interruptions) {
+        test(`leaves nothing behind if ${what} during the import`, async () => {
           const id = await tree.create(`Parent until ${what}`);
-          const { folders } = await countRows(tree.bed.database.url);
+          const { folders } = await countRows(tree.testbed.database.url);
           const changed = new Promise((resolve, reject) => {
             onStaged = () => void change(id).then(resolve, reject);
           });
@@ -253,21 +253,21 @@ for (const kind of databaseKinds) {
           assert.equal(outcome, code);
           assert.ok((await tree.search('twig')).length <= 1);
           assert.equal(
-            (await countRows(tree.bed.database.url)).folders,
+            (await countRows(tree.testbed.database.url)).folders,
             folders + Number(what === 'a name is taken'),
           );
         });
       }
 
-      test('an import that was interrupted is not to be seen, and is purged after an hour', async () => {
-        const { url } = tree.bed.database;
+      test('hides an interrupted import, and purges it after an hour', async () => {
+        const { url } = tree.testbed.database;
         const parentId = await tree.create('Waiting');
         const snapshot = await tree.snapshot();
         const before = await countRows(url);
         const ids = await stageImport(url, {
           parentId,
-          names: numbered(1_500, (place) => `shard ${place}`),
-          now: tree.bed.clock.now(),
+          names: numbered(1_500, (index) => `shard ${index}`),
+          now: tree.testbed.clock.now(),
         });
         assert.deepEqual(await tree.snapshot(), snapshot);
         assert.deepEqual(await tree.search('shard'), []);
@@ -279,10 +279,10 @@ for (const kind of databaseKinds) {
             'NOT_FOUND',
           );
         }
-        await tree.bed.sweep();
+        await tree.testbed.purge();
         assert.equal((await countRows(url)).folders, before.folders + 1_501);
         await tree.advanceDays(1 / 24);
-        await tree.bed.sweep();
+        await tree.testbed.purge();
         assert.equal((await countRows(url)).folders, before.folders);
         assert.deepEqual(await tree.snapshot(), snapshot);
       });

@@ -1,13 +1,13 @@
-/** Lists that are too long for one statement: they are read in segments, and are the same lists. */
+/** Lists that are too long for one statement. They are read in segments, with the same result. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 const count = 4_500;
 const hidden = 2_500;
-const numbers = Array.from({ length: count }, (_, place) => place + 1);
+const numbers = Array.from({ length: count }, (_, index) => index + 1);
 const maxStatementsPerRound = 10;
 
 interface Page {
@@ -23,13 +23,13 @@ interface Page {
 
 for (const kind of databaseKinds) {
   describe(`large lists on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let house: string;
     let reader: string;
     const statements: string[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind, { onStatement: (text) => void statements.push(text) });
+      tree = await TreeTestbed.start(kind, { onStatement: (text) => void statements.push(text) });
       house = await tree.create('House');
       await tree.import(
         numbers.map((number) => `Leaf ${number}`),
@@ -40,22 +40,23 @@ for (const kind of databaseKinds) {
     });
     after(() => tree.stop());
 
-    const list = async (given: string, authToken?: string) => {
-      const query = `query($id: ID){folder(id: $id){folders${given}{items{name} totalCount
+    const list = async (args: string, authToken?: string) => {
+      const query = `query($id: ID){folder(id: $id){folders${args}{items{name} totalCount
         pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}}}`;
-      return (await tree.ask<{ folder: { folders: Page } }>(query, { id: house }, authToken)).folder.folders;
+      return (await tree.query<{ folder: { folders: Page } }>(query, { id: house }, authToken)).folder
+        .folders;
     };
     const namesIn = ({ items }: Page) => items.map(({ name }) => Number(name.slice('Leaf '.length)));
     const has7 = (number: number) => String(number).includes('7');
     const sevens = numbers.filter(has7);
 
-    test('has all folders in order', async () => {
+    test('contain all folders in order', async () => {
       assert.deepEqual(namesIn(await list('')), numbers);
       const seen = numbers.filter((number) => number !== hidden);
       assert.deepEqual(namesIn(await list('', reader)), seen);
     });
 
-    test('has pages from both ends', async () => {
+    test('have pages from both ends', async () => {
       const first = await list('(first: 3000)');
       assert.deepEqual(namesIn(first), numbers.slice(0, 3_000));
       assert.deepEqual([first.pageInfo.hasNextPage, first.pageInfo.hasPreviousPage], [true, false]);
@@ -69,7 +70,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(namesIn(await list('(first: 5, skip: 2200)')), numbers.slice(2_200, 2_205));
     });
 
-    test('has what a filter finds, from both ends, and its number', async () => {
+    test('contain the matches of a filter from both ends, and their count', async () => {
       const filter = 'filter: {nameContains: "7"}';
       const all = await list(`(${filter})`);
       assert.deepEqual(namesIn(all), sevens);
@@ -88,7 +89,7 @@ for (const kind of databaseKinds) {
     });
 
     for (const field of ['CREATED', 'UPDATED']) {
-      test(`has what a filter finds in the order of ${field}`, async () => {
+      test(`contain the matches of a filter in the order of ${field}`, async () => {
         const order = (direction: string) =>
           `orderBy: {field: ${field}, direction: ${direction}}, filter: {nameContains: "7"}`;
         const ascending = namesIn(await list(`(${order('ASC')})`));
@@ -101,26 +102,26 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('lets others be served between its statements', async () => {
+    test('let other requests run between their statements', async () => {
       const filters = Array.from(
         { length: 10 },
-        (_, place) => `a${place}: folders(first: 1, filter: {nameContains: "x${place}"}){totalCount}`,
+        (_, index) => `a${index}: folders(first: 1, filter: {nameContains: "x${index}"}){totalCount}`,
       );
       let rounds = 0;
-      let isOver = false;
-      const turn = () => {
+      let isDone = false;
+      const countRound = () => {
         rounds++;
-        if (!isOver) setImmediate(turn);
+        if (!isDone) setImmediate(countRound);
       };
       const roundOf: number[] = [];
       statements.length = 0;
       const push = statements.push.bind(statements);
       statements.push = (text) => (roundOf.push(rounds), push(text));
-      turn();
+      countRound();
       try {
-        await tree.ask(`query($id: ID){folder(id: $id){${filters.join(' ')}}}`, { id: house }, reader);
+        await tree.query(`query($id: ID){folder(id: $id){${filters.join(' ')}}}`, { id: house }, reader);
       } finally {
-        isOver = true;
+        isDone = true;
         statements.push = push;
       }
       const perRound = [...Map.groupBy(roundOf, (round) => round).values()].map(({ length }) => length);

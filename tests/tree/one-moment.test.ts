@@ -1,18 +1,19 @@
 /**
- * Rights and data of one answer come from one moment. Each request is interrupted before its first read, its second one,
- * and so on: the viewer loses access there, and only then a secret is written. No answer may show it.
+ * The rights and data of one response come from one snapshot. Each request is interrupted before its first
+ * read, its second one, and so on: there the viewer loses access, and only then a secret is written. No
+ * response may show it.
  */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createAccessBook } from '../../server/src/access/access-book.ts';
+import { createAccessCache } from '../../server/src/access/access-cache.ts';
 import type { Database, Reader, Snapshot } from '../../server/src/database/database.ts';
 import { createGraph, type GraphOptions, type GraphStream } from '../../server/src/graph/graph.ts';
 import type { GraphRequest } from '@espalier/contract';
-import { databaseKinds, sqlite } from '../databases.ts';
-import { mutation } from '../graph-bed.ts';
-import { MirrorBed, viewerOf } from '../live/mirror-bed.ts';
-import { lengthOf } from '../run-length.ts';
+import { databaseKinds, sqlite } from '../support/databases.ts';
+import { mutation } from '../support/graph-testbed.ts';
+import { MirrorTestbed, createViewer } from '../live/mirror-testbed.ts';
+import { selectLength } from '../support/run-length.ts';
 
 /** The folders of one attempt. The viewer may write to `top`. */
 interface Scene {
@@ -20,7 +21,7 @@ interface Scene {
   readonly child: string;
   readonly leaf: string;
   readonly path: string;
-  /** The journal's cursor before `child` got its title. */
+  /** The journal cursor before `child` got its title. */
   readonly cursor: string;
 }
 
@@ -95,22 +96,22 @@ const subscriptions: Readonly<Record<string, string>> = {
 };
 
 for (const kind of databaseKinds) {
-  describe(`one moment on ${kind.name}`, () => {
-    let bed: MirrorBed;
+  describe(`one snapshot per response on ${kind.name}`, () => {
+    let testbed: MirrorTestbed;
     let adminId: string;
     let viewerId: string;
     let attempts = 0;
 
     before(async () => {
-      bed = await MirrorBed.start(kind);
-      adminId = await bed.administratorId();
+      testbed = await MirrorTestbed.start(kind);
+      adminId = await testbed.administratorId();
       const input = { username: 'viewer', password: 'walnut cabin 1' };
       viewerId = (await run<{ user: { id: string } }>('createUser', input, 'user{id}')).user.id;
     });
-    after(() => bed.stop());
+    after(() => testbed.stop());
 
     async function run<Payload>(name: string, input: object, selection = '__typename'): Promise<Payload> {
-      const answer = await bed.run<Record<string, Payload>>(adminId, mutation(name, selection), { input });
+      const answer = await testbed.run<Record<string, Payload>>(adminId, mutation(name, selection), { input });
       assert.equal(answer.errors, undefined, JSON.stringify(answer.errors));
       return answer.data![name]!;
     }
@@ -132,20 +133,20 @@ for (const kind of databaseKinds) {
       const gone = await create('gone', top);
       await run('grantAccess', { folderId: top, userId: viewerId, level: 'WRITE' });
       await run('deleteFolder', { id: gone });
-      // After the grant: a cursor from before it would only get RESYNC.
-      const { data } = await bed.run<{ cursor: string }>(adminId, '{cursor}');
+      // After the grant, because a cursor from before it would only get RESYNC.
+      const { data } = await testbed.run<{ cursor: string }>(adminId, '{cursor}');
       await run('updateFolder', { id: child, title: 'seen' });
-      await bed.place();
+      await testbed.awaitFeed();
       return { top, child, leaf, path: `/${name}`, cursor: data!.cursor };
     }
 
-    /** Takes the viewer's access away, and then writes what the viewer must never read. */
-    async function shutOut({ top }: Scene): Promise<void> {
+    /** Revokes the viewer's access, and then writes data that the viewer must never read. */
+    async function revokeAndWriteSecret({ top }: Scene): Promise<void> {
       await run('revokeAccess', { folderId: top, userId: viewerId });
       await run('updateFolder', { id: top, description: 'secret' });
       await create('secret child', top);
       await run('deleteFolder', { id: await create('secret trash', top) });
-      await bed.place();
+      await testbed.awaitFeed();
     }
 
     for (const [title, toRequest] of Object.entries(requests)) {
@@ -153,7 +154,7 @@ for (const kind of databaseKinds) {
         const reads = await interruptEach(async (scene, services, start) => {
           const graph = createGraph(services);
           start();
-          return (await graph.run(toRequest(scene), viewerOf(viewerId))).text;
+          return (await graph.run(toRequest(scene), createViewer(viewerId))).text;
         });
         assert.ok(reads > 2, `${reads} reads were interrupted`);
       });
@@ -163,9 +164,9 @@ for (const kind of databaseKinds) {
       test(`holds for an event of ${title}`, async () => {
         const reads = await interruptEach(async (scene, services, start) => {
           const request = { query, variables: { under: scene.top } };
-          const stream = (await createGraph(services).open(request, viewerOf(viewerId))) as GraphStream;
+          const stream = (await createGraph(services).open(request, createViewer(viewerId))) as GraphStream;
           await run('updateFolder', { id: scene.top, title: 'changed' });
-          await bed.place();
+          await testbed.awaitFeed();
           start();
           const { value } = await stream.next();
           await stream.return();
@@ -182,7 +183,7 @@ for (const kind of databaseKinds) {
             const input = { id: scene.top, title: 'mine', description: 'mine' };
             start();
             const request = { query: mutation('updateFolder', `folder{${selection}}`), variables: { input } };
-            return (await createGraph(services).run(request, viewerOf(viewerId))).text;
+            return (await createGraph(services).run(request, createViewer(viewerId))).text;
           },
           async ({ top }) => {
             await run('updateFolder', { id: top, title: 'theirs', description: 'theirs' });
@@ -198,32 +199,36 @@ for (const kind of databaseKinds) {
       });
     }
 
-    /** Attempts the work with an interruption before each of its reads. Returns the number of reads, or a little less. */
+    /**
+     * Repeats the work with an interruption before each of its reads. Returns the number of reads, or
+     * slightly less.
+     */
     function interruptEach(
       work: (scene: Scene, services: GraphOptions, start: () => void) => Promise<string>,
     ): Promise<number> {
-      return interruptReads(work, shutOut, (text, at) =>
+      return interruptReads(work, revokeAndWriteSecret, (text, at) =>
         assert.doesNotMatch(text, /secret/, `interrupted before read ${at}`),
       );
     }
 
     async function interruptReads(
       work: (scene: Scene, services: GraphOptions, start: () => void) => Promise<string>,
-      happen: (scene: Scene) => Promise<void>,
-      judge: (text: string, at: number) => void,
+      interrupt: (scene: Scene) => Promise<void>,
+      check: (text: string, at: number) => void,
     ): Promise<number> {
-      // Each read on SQLite; elsewhere every third, as the reads are the same and each attempt takes longer.
-      const stride = kind === sqlite ? 1 : lengthOf({ short: 3, long: 1 });
+      // Every read on SQLite; elsewhere every third one, because the reads are the same and each attempt
+      // takes longer.
+      const stride = kind === sqlite ? 1 : selectLength({ short: 3, long: 1 });
       for (let at = 1; ; at += stride) {
         const scene = await createScene();
-        const interruption = new Interruption(at, () => happen(scene));
-        const source = bed.servicesWith((given) => interruption.into(given));
+        const interruption = new Interruption(at, () => interrupt(scene));
+        const source = testbed.changeServices((services) => interruption.wrap(services));
         const text = await work(scene, source, () => interruption.start());
-        judge(text, at);
-        assert.deepEqual(bed.bugs.splice(0), [], `interrupted before read ${at}`);
+        check(text, at);
+        assert.deepEqual(testbed.bugs.splice(0), [], `interrupted before read ${at}`);
         if (!interruption.hasHappened) {
           assert.equal((JSON.parse(text) as { errors?: unknown }).errors, undefined, text);
-          await happen(scene);
+          await interrupt(scene);
           return at - 1;
         }
       }
@@ -231,26 +236,26 @@ for (const kind of databaseKinds) {
   });
 }
 
-/** Happens right before the read of that number, outside of transactions. */
+/** Runs a change directly before the read with this number, outside of transactions. */
 class Interruption {
   #left = Infinity;
   readonly #at: number;
-  readonly #happen: () => Promise<void>;
+  readonly #interrupt: () => Promise<void>;
   hasHappened = false;
 
-  constructor(at: number, happen: () => Promise<void>) {
+  constructor(at: number, interrupt: () => Promise<void>) {
     this.#at = at;
-    this.#happen = happen;
+    this.#interrupt = interrupt;
   }
 
-  /** Reads count from here on. */
+  /** Starts to count reads. */
   start(): void {
     this.#left = this.#at;
   }
 
-  into(given: GraphOptions): GraphOptions {
-    const { database } = given;
-    // Without `atOnce`: one statement cannot be interrupted.
+  wrap(services: GraphOptions): GraphOptions {
+    const { database } = services;
+    // Without `atOnce`, because a single statement cannot be interrupted.
     const rest = { ...database };
     delete (rest as { atOnce?: unknown }).atOnce;
     const interrupted: Database = {
@@ -260,7 +265,7 @@ class Interruption {
       snapshot: (work) => database.snapshot((snapshot) => work(this.#snapshot(snapshot))),
       moment: (work) => database.moment((snapshot) => work(this.#snapshot(snapshot))),
     };
-    return { ...given, database: interrupted, accessBook: createAccessBook(interrupted) };
+    return { ...services, database: interrupted, accessCache: createAccessCache(interrupted) };
   }
 
   #snapshot(snapshot: Snapshot): Snapshot {
@@ -277,6 +282,6 @@ class Interruption {
   #before<T>(read: () => T | Promise<T>): T | Promise<T> {
     if (this.hasHappened || --this.#left > 0) return read();
     this.hasHappened = true;
-    return this.#happen().then(read);
+    return this.#interrupt().then(read);
   }
 }

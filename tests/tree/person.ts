@@ -1,4 +1,4 @@
-/** Somebody who is logged in, and what they do over the graph. */
+/** A logged-in user with operations over the graph. */
 
 import assert from 'node:assert/strict';
 import {
@@ -9,8 +9,8 @@ import {
   type GraphQLField,
   type GraphQLObjectType,
 } from 'graphql';
-import type { GraphError } from '../graph-bed.ts';
-import { administrator, type Testbed } from '../testbed.ts';
+import type { GraphError } from '../support/graph-testbed.ts';
+import { administrator, type Testbed } from '../support/testbed.ts';
 
 export interface SeenFolder {
   readonly id: string;
@@ -23,18 +23,18 @@ type Subject = { readonly userId: string } | { readonly groupId: string };
 export class Person {
   readonly userId: string;
   readonly authToken: string;
-  readonly #bed: Testbed;
+  readonly #testbed: Testbed;
 
-  static async logIn(bed: Testbed, credentials = administrator): Promise<Person> {
-    const { authToken } = await bed.logIn(credentials);
+  static async logIn(testbed: Testbed, credentials = administrator): Promise<Person> {
+    const { authToken } = await testbed.logIn(credentials);
     const { sub } = JSON.parse(Buffer.from(authToken.split('.')[1]!, 'base64url').toString()) as {
       sub: string;
     };
-    return new Person(bed, authToken, sub);
+    return new Person(testbed, authToken, sub);
   }
 
-  private constructor(bed: Testbed, authToken: string, userId: string) {
-    this.#bed = bed;
+  private constructor(testbed: Testbed, authToken: string, userId: string) {
+    this.#testbed = testbed;
     this.authToken = authToken;
     this.userId = userId;
   }
@@ -43,10 +43,10 @@ export class Person {
     query: string,
     variables?: Record<string, unknown>,
   ): Promise<{ data: unknown; errors?: GraphError[] }> {
-    return (await this.#bed.query(query, this.authToken, variables)).json();
+    return (await this.#testbed.query(query, this.authToken, variables)).json();
   }
 
-  /** What the query answers; errors fail the test. */
+  /** Returns the data of the response. Errors fail the test. */
   async ask<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {
     const { data, errors } = await this.send(query, variables);
     assert.equal(errors, undefined, `${query}: ${JSON.stringify(errors)}`);
@@ -64,20 +64,20 @@ export class Person {
     return folder.id;
   }
 
-  /** Everything below the root that this person sees. */
+  /** Returns all folders below the root that this person sees. */
   async everything(): Promise<SeenFolder[]> {
     const query = '{folder{descendants{items{id path accessLevel}}}}';
     return (await this.ask<{ folder: { descendants: { items: SeenFolder[] } } }>(query)).folder.descendants
       .items;
   }
 
-  async createUser(bed: Testbed, username: string): Promise<Person> {
+  async createUser(testbed: Testbed, username: string): Promise<Person> {
     const credentials = { username, password: `a password of ${username}'s` };
     await this.ask(
       'mutation($username: String!, $password: String!){createUser(input: {username: $username, password: $password}){user{id}}}',
       credentials,
     );
-    return Person.logIn(bed, credentials);
+    return Person.logIn(testbed, credentials);
   }
 
   async createGroup(name: string, userIds: readonly string[]): Promise<string> {
@@ -112,7 +112,7 @@ export class Person {
     });
   }
 
-  /** Deletes a folder if it is there. */
+  /** Deletes a folder if it exists. */
   async deleteByPath(path: string): Promise<void> {
     const query = 'query($path: String!){folder(path: $path){id}}';
     const { folder } = await this.ask<{ folder: { id: string } | null }>(query, { path });
@@ -120,7 +120,7 @@ export class Person {
       await this.ask('mutation($id: ID!){deleteFolder(input: {id: $id, recursive: true}){folderId}}', folder);
   }
 
-  /** Sends every query field with every field below it, its arguments filled with the ids and the text. */
+  /** Sends every query field with every field below it, with the ids and the text as arguments. */
   async tryEverything(
     queryType: GraphQLObjectType,
     ids: readonly string[],
@@ -128,16 +128,16 @@ export class Person {
   ): Promise<{ query: string; text: string }[]> {
     const answers: { query: string; text: string }[] = [];
     for (const field of Object.values(queryType.getFields())) {
-      for (const given of argumentsOf(field, ids, text, this.userId)) {
-        const query = `{${field.name}${given}${selectionOf(field, 4)}}`;
-        answers.push({ query, text: (await this.#bed.query(query, this.authToken)).text });
+      for (const args of argumentsOf(field, ids, text, this.userId)) {
+        const query = `{${field.name}${args}${selectionOf(field, 4)}}`;
+        answers.push({ query, text: (await this.#testbed.query(query, this.authToken)).text });
       }
     }
     return answers;
   }
 }
 
-/** Ways to fill the arguments of a field: none where that is allowed, and each id and the text. */
+/** Returns variants of the arguments of a field: none where that is allowed, each id, and the text. */
 function argumentsOf(
   field: GraphQLField<unknown, unknown>,
   ids: readonly string[],
@@ -149,18 +149,18 @@ function argumentsOf(
     return name === 'path' ? `/${text}` : name === 'userId' ? userId : id;
   };
   const isId = ({ name }: { name: string }) => /^(id|folderId|under|userId)$/.test(name);
-  const named = field.args.filter((each) => isId(each) || /^(text|path|username|name)$/.test(each.name));
-  const required = named.filter((each) => isRequiredArgument(each));
-  const ways = [
+  const candidates = field.args.filter((each) => isId(each) || /^(text|path|username|name)$/.test(each.name));
+  const required = candidates.filter((each) => isRequiredArgument(each));
+  const variants = [
     required,
-    ...named.filter((each) => !required.includes(each)).map((each) => [...required, each]),
+    ...candidates.filter((each) => !required.includes(each)).map((each) => [...required, each]),
   ];
-  return ways.flatMap((way) => {
-    const values = way.some((each) => isId(each)) ? ids : [''];
+  return variants.flatMap((variant) => {
+    const values = variant.some((each) => isId(each)) ? ids : [''];
     return values.map((id) =>
-      way.length === 0
+      variant.length === 0
         ? ''
-        : `(${way.map(({ name }) => `${name}: ${JSON.stringify(valueOf(name, id))}`).join(', ')})`,
+        : `(${variant.map(({ name }) => `${name}: ${JSON.stringify(valueOf(name, id))}`).join(', ')})`,
     );
   });
 }

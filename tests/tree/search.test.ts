@@ -1,12 +1,12 @@
-/** Search: what is found, in which order, by whatever characters; and that it keeps up with the tree. */
+/** Search: which folders are found, in which order, with any characters, and after changes of the tree. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
-interface Found {
+interface SearchPage {
   edges: { cursor: string; depth: null; node: { name: string } }[];
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
   totalCount: number;
@@ -18,17 +18,18 @@ const paged = `query($text: String!, $under: ID, $first: Int, $after: String){
 
 for (const kind of databaseKinds) {
   describe(`search on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
     });
     after(() => tree.stop());
 
-    const page = async (variables: Variables) => (await tree.ask<{ search: Found }>(paged, variables)).search;
+    const page = async (variables: Variables) =>
+      (await tree.query<{ search: SearchPage }>(paged, variables)).search;
 
-    describe('the order', () => {
-      test('is the very text, then what begins with it, then a word that does, then the rest; each naturally', async () => {
+    describe('the order of matches', () => {
+      test('is the exact text, texts that start with it, words that start with it, the rest; each in natural order', async () => {
         const id = await tree.create('Ranks');
         const inOrder = [
           'oak',
@@ -51,7 +52,7 @@ for (const kind of databaseKinds) {
         );
       });
 
-      test('a title counts as much as a name', async () => {
+      test('treats titles like names', async () => {
         const id = await tree.create('Titles');
         const list = [
           { path: 'birch' },
@@ -68,10 +69,10 @@ for (const kind of databaseKinds) {
         assert.equal(found.edges[0]!.depth, null);
       });
 
-      test('pages of any size give the same list', async () => {
+      test('is the same with every page size', async () => {
         const id = await tree.create('Many');
         await tree.import(
-          Array.from({ length: 60 }, (_, place) => `${['', 'x', 'x '][place % 3]}maple ${place}`),
+          Array.from({ length: 60 }, (_, index) => `${['', 'x', 'x '][index % 3]}maple ${index}`),
           id,
         );
         const all = await page({ text: 'maple', under: id, first: 1_000 });
@@ -79,9 +80,9 @@ for (const kind of databaseKinds) {
         assert.equal(all.totalCount, 60);
         assert.equal((await page({ text: 'maple', under: id })).edges.length, 50);
         for (const first of [1, 7, 50, 60]) {
-          const edges: Found['edges'] = [];
+          const edges: SearchPage['edges'] = [];
           for (let after: string | null = null, more = true; more;) {
-            const part: Found = await page({ text: 'Maple', under: id, first, after });
+            const part: SearchPage = await page({ text: 'Maple', under: id, first, after });
             assert.equal(part.totalCount, 60);
             assert.equal(part.pageInfo.hasPreviousPage, edges.length > 0);
             edges.push(...part.edges);
@@ -91,10 +92,10 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('a list that is longer than a portion of the index is counted and ordered as a whole', async () => {
+      test('and the count cover a list that is longer than one segment of the index', async () => {
         const id = await tree.create('Long');
         await tree.import(
-          Array.from({ length: 2_300 }, (_, place) => `sequoia ${2_300 - place}`),
+          Array.from({ length: 2_300 }, (_, index) => `sequoia ${2_300 - index}`),
           id,
         );
         for (const text of ['sequoia', 'se']) {
@@ -109,7 +110,7 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('what matches', () => {
+    describe('matching', () => {
       const names = [
         String.raw`Straße|Ångström|ÉCOLE normale|Ελλάς|ﬁnance|CAFÉ|東京都庁|日本|한국어 자료|🌲🌳🌴 grove|𝔸𝔹ℂ|𐐀𐐁𐐂𐐃`,
         String.raw`AND OR NOT|a "quoted" name|star*star|(paren)|dash-ed|up^up|50%_off|under_score`,
@@ -117,7 +118,7 @@ for (const kind of databaseKinds) {
         String.raw`double  space`,
       ].flatMap((line) => line.split('|'));
 
-      /** Sees the same folders, few enough to be compared without the index. */
+      /** Sees the same folders, which are few enough to be compared without the index. */
       let reader: { authToken: string };
       before(async () => {
         await tree.import(names, undefined);
@@ -187,14 +188,14 @@ for (const kind of databaseKinds) {
         ['nowhere to be found', []],
       ];
       for (const [text, expected] of found) {
-        test(`${JSON.stringify(text)} finds ${expected.length === 0 ? 'nothing' : expected.join(', ')}`, async () => {
+        test(`finds ${expected.length === 0 ? 'nothing' : expected.join(', ')} for ${JSON.stringify(text)}`, async () => {
           assert.deepEqual(await tree.search(text), expected);
           assert.deepEqual(await tree.search(text, undefined, reader.authToken), expected, 'with a grant');
         });
       }
 
-      test('a text as long as a name finds it, by its beginning and by its end', async () => {
-        const name = Array.from({ length: 255 }, (_, place) => 'abcdefghijklm'[(place * place) % 13]).join(
+      test('finds a name by a text of the same length, by its start and by its end', async () => {
+        const name = Array.from({ length: 255 }, (_, index) => 'abcdefghijklm'[(index * index) % 13]).join(
           '',
         );
         await tree.create(name);
@@ -203,7 +204,7 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search(`${name.slice(1)}z`), []);
       });
 
-      test('a text that is empty, too long or not well-formed is refused', async () => {
+      test('rejects a text that is empty, too long or not well-formed', async () => {
         for (const text of [
           '',
           ' ',
@@ -222,9 +223,9 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('sizes and cursors of elsewhere are refused', async () => {
+      test('rejects invalid sizes and cursors of other lists', async () => {
         const { endCursor } = (await page({ text: 'qz', first: 1 })).pageInfo;
-        const { folder } = await tree.ask<{ folder: { folders: Found } }>(
+        const { folder } = await tree.query<{ folder: { folders: SearchPage } }>(
           '{folder{folders(first: 1){pageInfo{endCursor}}}}',
         );
         const id = await tree.create('Apart');
@@ -241,7 +242,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('a folder to search under that is not there is NOT_FOUND', async () => {
+      test('reports NOT_FOUND for a missing folder to search under', async () => {
         const gone = await tree.create('Gone');
         await tree.delete(gone);
         for (const under of ['x', gone]) {
@@ -250,8 +251,8 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('the tree changes, and search with it', () => {
-      test('under a folder only what is inside it is found, not the folder itself', async () => {
+    describe('search after changes of the tree', () => {
+      test('finds only descendants of the given folder, not the folder itself', async () => {
         const [top, inner] = (await tree.createChain(['willow', 'willow two', 'willow three'])) as [
           string,
           string,
@@ -261,18 +262,18 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search('willow', inner), ['willow three']);
       });
 
-      test('a renamed folder is found by its new name and title at once, and no longer by the old', async () => {
+      test('finds a renamed folder by its new name and title at once, and not by the old ones', async () => {
         const id = await tree.create('hazelnut', undefined, { title: 'Filbert' });
-        await tree.run('updateFolder', { id, name: 'walnut tree' });
+        await tree.mutate('updateFolder', { id, name: 'walnut tree' });
         assert.deepEqual([await tree.search('hazelnut'), await tree.search('walnut')], [[], ['walnut tree']]);
         assert.deepEqual(await tree.search('filbert'), ['walnut tree']);
-        await tree.run('updateFolder', { id, title: 'Juglans' });
+        await tree.mutate('updateFolder', { id, title: 'Juglans' });
         assert.deepEqual([await tree.search('filb'), await tree.search('juglans')], [[], ['walnut tree']]);
-        await tree.run('updateFolder', { id, title: null });
+        await tree.mutate('updateFolder', { id, title: null });
         assert.deepEqual(await tree.search('juglans'), []);
       });
 
-      test('a moved folder is found with all that is inside where it is now', async () => {
+      test('finds a moved folder and its descendants at the new location', async () => {
         const [from, id] = (await tree.createChain(['Here', 'poplar', 'poplar inside'])) as [string, string];
         const to = await tree.create('There');
         await tree.move(id, to);
@@ -280,19 +281,19 @@ for (const kind of databaseKinds) {
         assert.deepEqual(await tree.search('poplar', to), ['poplar', 'poplar inside']);
       });
 
-      test('a deleted folder is not found, nor what was inside, until it is restored', async () => {
+      test('does not find a deleted folder or its descendants until it is restored', async () => {
         const [id] = (await tree.createChain(['spruce', 'spruce inside'])) as [string];
         await tree.delete(id);
         assert.deepEqual([await tree.search('spruce'), await tree.search('sp')], [[], []]);
-        await tree.run('restoreFolder', { id, name: 'spruce again' });
+        await tree.mutate('restoreFolder', { id, name: 'spruce again' });
         assert.deepEqual(await tree.search('spruce'), ['spruce again', 'spruce inside']);
         await tree.delete(id);
         await tree.advanceDays(31);
-        await tree.bed.sweep();
+        await tree.testbed.purge();
         assert.deepEqual(await tree.search('spruce'), []);
       });
 
-      test('what was refused is not found', async () => {
+      test('does not find the texts of refused changes', async () => {
         const id = await tree.create('elm');
         await tree.refused('createFolder', { name: 'elm', title: 'alder one' });
         await tree.refused('updateFolder', { id, title: 'alder two', expectedVersion: 9 });

@@ -1,15 +1,17 @@
-/** Imports as they lie in the database when the server stops in the midst of one. */
+/** Writes imports to the database as they are when the server stops during one. */
 
 import assert from 'node:assert/strict';
 import { sql } from '../../server/src/database/statement.ts';
 import { insertRows, newRow } from '../../server/src/folders/folder-rows.ts';
-import { withDatabase } from '../stored-rows.ts';
+import { withDatabase } from '../support/stored-rows.ts';
 
 const mark = sql<{ id: string; parentId: string; now: number }>`
   update folders set detached_at = ${'now'}, detached_from = ${'parentId'}, detached_because = 'import'
   where id = ${'id'}`;
 
-/** Writes folders off the tree, under a folder of their own; answers with the ids of that one and of theirs. */
+/**
+ * Writes detached folders under a staging folder. Returns the ids of the staging folder and of these folders.
+ */
 export async function stageImport(
   url: string,
   { parentId, names, now }: { parentId: string; names: readonly string[]; now: number },
@@ -25,12 +27,12 @@ export async function stageImport(
   );
 }
 
-const giveUp = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
+const markForPurge = sql<object>`update folders set detached_because = 'purge' where detached_because = 'import'`;
 
-/** As the sweep does with imports that take too long. */
+/** Marks staged imports as the purge does with imports that take too long. */
 export async function giveUpImports(url: string): Promise<void> {
   const changed = await withDatabase(url, (database) =>
-    database.transaction((transaction) => transaction.run(giveUp, {})),
+    database.transaction((transaction) => transaction.run(markForPurge, {})),
   );
   assert.equal(changed, 1);
 }

@@ -1,10 +1,10 @@
-/** What was deleted: who sees it, how it comes back, and when it is gone for good. */
+/** Deleted folders: who sees them, how to restore them, and when they are purged. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { countRows } from '../stored-rows.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { countRows } from '../support/stored-rows.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 interface Trash {
   items: { folderId: string; name: string }[];
@@ -16,27 +16,27 @@ interface Trash {
   };
 }
 
-const trashed = `query($first: Int, $after: String){trash(first: $first, after: $after){
+const trashQuery = `query($first: Int, $after: String){trash(first: $first, after: $after){
   items{folderId name} pageInfo{hasNextPage hasPreviousPage startCursor endCursor}}}`;
 
 for (const kind of databaseKinds) {
   describe(`trash on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
     });
     after(() => tree.stop());
 
     const page = async (variables: Record<string, unknown> = {}, authToken?: string) =>
-      (await tree.ask<{ trash: Trash }>(trashed, variables, authToken)).trash;
+      (await tree.query<{ trash: Trash }>(trashQuery, variables, authToken)).trash;
     const names = async (authToken?: string) => (await page({}, authToken)).items.map(({ name }) => name);
 
     test('examines a bounded number of deleted folders for a page, and continues after its cursor', async (context) => {
-      const own = await TreeBed.start(kind);
+      const own = await TreeTestbed.start(kind);
       context.after(() => own.stop());
       const ownPage = async (variables: Record<string, unknown>, authToken: string) =>
-        (await own.ask<{ trash: Trash }>(trashed, variables, authToken)).trash;
+        (await own.query<{ trash: Trash }>(trashQuery, variables, authToken)).trash;
       const bin = await own.create('Hidden bin');
       const open = await own.create('Open bin');
       const writer = await own.person({ [bin]: 'NONE', [open]: 'WRITE' });
@@ -46,14 +46,14 @@ for (const kind of databaseKinds) {
         bin,
       );
       const mine = await own.create('Mine', open);
-      await own.run('deleteFolder', { id: mine });
+      await own.mutate('deleteFolder', { id: mine });
       const found = await own.find<{ folders: { items: { id: string }[] } }>(bin, 'folders{items{id}}');
       const { items } = found!.folders;
       for (let start = 0; start < count; start += 80) {
         const some = items.slice(start, start + 80);
-        own.bed.clock.advanceSeconds(1);
-        await own.ask(
-          `mutation{${some.map(({ id }, place) => `a${place}: deleteFolder(input: {id: "${id}"}){__typename}`).join(' ')}}`,
+        own.testbed.clock.advanceSeconds(1);
+        await own.query(
+          `mutation{${some.map(({ id }, index) => `a${index}: deleteFolder(input: {id: "${id}"}){__typename}`).join(' ')}}`,
         );
       }
       const first = await ownPage({}, writer.authToken);
@@ -79,11 +79,11 @@ for (const kind of databaseKinds) {
     });
 
     describe('the list', () => {
-      test('tells what was deleted, when, from where, and when it will be purged', async () => {
+      test('shows each deleted folder with its deletion time, former parent and purge time', async () => {
         const [top, id] = (await tree.createChain(['Bin', 'Bottle', 'Cork'])) as [string, string];
-        await tree.run('updateFolder', { id, title: 'Green bottle' });
-        tree.bed.clock.advanceSeconds(5);
-        const now = tree.bed.clock.now();
+        await tree.mutate('updateFolder', { id, title: 'Green bottle' });
+        tree.testbed.clock.advanceSeconds(5);
+        const now = tree.testbed.clock.now();
         await tree.delete(id);
         const selection = 'folderId name title version deletedAt purgedAt formerParent{id path}';
         const item = {
@@ -95,20 +95,20 @@ for (const kind of databaseKinds) {
           purgedAt: new Date(now + 30 * 86_400_000).toISOString(),
         };
         const list = async () =>
-          (await tree.ask<{ trash: { items: object[] } }>(`{trash{items{${selection}}}}`)).trash.items;
+          (await tree.query<{ trash: { items: object[] } }>(`{trash{items{${selection}}}}`)).trash.items;
         assert.deepEqual(await list(), [{ ...item, formerParent: { id: top, path: '/Bin' } }]);
         const { pageInfo } = await page({ first: 0 });
         assert.ok(pageInfo.hasNextPage);
         assert.equal((await page({ after: pageInfo.endCursor })).items[0]?.folderId, id);
-        tree.bed.clock.advanceSeconds(1);
+        tree.testbed.clock.advanceSeconds(1);
         await tree.delete(top);
         assert.deepEqual((await list())[1], { ...item, formerParent: null });
       });
 
-      test('has the latest first, and pages of any size give the same list', async () => {
-        for (let place = 0; place < 9; place++) {
-          if (place % 3 === 0) tree.bed.clock.advanceSeconds(1);
-          await tree.delete(await tree.create(`Can ${place}`));
+      test('has the latest first, and is the same with every page size', async () => {
+        for (let index = 0; index < 9; index++) {
+          if (index % 3 === 0) tree.testbed.clock.advanceSeconds(1);
+          await tree.delete(await tree.create(`Can ${index}`));
         }
         const { items } = await page();
         const age = (name: string) => Math.floor(Number(name.split(' ')[1]) / 3);
@@ -126,7 +126,7 @@ for (const kind of databaseKinds) {
           }
           assert.deepEqual(seen, items);
         }
-        const { folder } = await tree.ask<{ folder: { folders: Trash } }>(
+        const { folder } = await tree.query<{ folder: { folders: Trash } }>(
           '{folder{folders(first: 1){pageInfo{endCursor}}}}',
         );
         for (const variables of [
@@ -134,11 +134,11 @@ for (const kind of databaseKinds) {
           { after: '' },
           { after: folder.folders.pageInfo.endCursor ?? 'x' },
         ]) {
-          assert.equal((await tree.refusal(trashed, variables)).extensions.code, 'BAD_INPUT');
+          assert.equal((await tree.refusal(trashQuery, variables)).extensions.code, 'BAD_INPUT');
         }
       });
 
-      test('shows to everybody what they may restore, and nothing else', async () => {
+      test('shows each user the folders that they may restore, and no others', async () => {
         const [top, theirs] = (await tree.createChain(['Yard', 'Crate'])) as [string, string];
         const closed = await tree.create('Safe', top);
         const writer = await tree.person({ [top]: 'WRITE', [closed]: 'NONE' });
@@ -163,14 +163,14 @@ for (const kind of databaseKinds) {
       });
     });
 
-    describe('what is in it', () => {
-      test('cannot be reached: by id, path, search or any change', async () => {
+    describe('a deleted folder', () => {
+      test('is not accessible by id, path, search or any mutation', async () => {
         const [id, inside] = (await tree.createChain(['Buried', 'Treasure', 'Coin'])) as [string, string];
         const spot = await tree.create('Spot');
         await tree.delete(id);
         for (const each of [id, inside]) {
           const query = 'query($id: ID!){folder(id: $id){id} node(id: $id){id}}';
-          assert.deepEqual(await tree.ask(query, { id: each }), { folder: null, node: null });
+          assert.deepEqual(await tree.query(query, { id: each }), { folder: null, node: null });
           const inputs: [string, object][] = [
             ['updateFolder', { id: each, name: 'x' }],
             ['moveFolder', { id: each, parentId: spot }],
@@ -189,7 +189,7 @@ for (const kind of databaseKinds) {
         }
         assert.equal((await tree.refused('restoreFolder', { id: inside })).extensions.code, 'NOT_FOUND');
         for (const path of ['/Buried', '/Buried/Treasure']) {
-          assert.deepEqual(await tree.ask('query($path: String){folder(path: $path){id}}', { path }), {
+          assert.deepEqual(await tree.query('query($path: String){folder(path: $path){id}}', { path }), {
             folder: null,
           });
         }
@@ -198,18 +198,18 @@ for (const kind of databaseKinds) {
     });
 
     describe('restoring', () => {
-      test('brings back everything inside, the grants and the count of the parent', async () => {
+      test('brings back all descendants, the grants and the count of the parent', async () => {
         const [top, id, inside] = (await tree.createChain(['House', 'Attic', 'Trunk'])) as [
           string,
           string,
           string,
         ];
-        await tree.run('updateFolder', { id, title: 'Up there', properties: { dusty: true } });
+        await tree.mutate('updateFolder', { id, title: 'Up there', properties: { dusty: true } });
         const { authToken } = await tree.person({ [inside]: 'WRITE' });
         await tree.delete(id);
         assert.equal(await tree.find(inside, 'id', authToken), null);
         assert.deepEqual(await tree.find(top, 'folders{totalCount}'), { folders: { totalCount: 0 } });
-        const payload = await tree.run('restoreFolder', { id }, 'folder{path title properties version}');
+        const payload = await tree.mutate('restoreFolder', { id }, 'folder{path title properties version}');
         assert.deepEqual(payload, {
           folder: { path: '/House/Attic', title: 'Up there', properties: { dusty: true }, version: 4 },
         });
@@ -220,7 +220,7 @@ for (const kind of databaseKinds) {
         assert.equal((await tree.refused('restoreFolder', { id })).extensions.code, 'NOT_FOUND');
       });
 
-      test('needs another name if its own was taken meanwhile', async () => {
+      test('requires another name if the old one is taken', async () => {
         const [top, id] = (await tree.createChain(['Row', 'Seat', 'Cushion'])) as [string, string];
         await tree.delete(id);
         await tree.create('Seat', top);
@@ -228,11 +228,11 @@ for (const kind of databaseKinds) {
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.match(error.message, /"Seat" is not free/);
         assert.equal((await tree.refused('restoreFolder', { id, name: 'Seat' })).extensions.code, 'CONFLICT');
-        await tree.run('restoreFolder', { id, name: 'Seat 2' });
+        await tree.mutate('restoreFolder', { id, name: 'Seat 2' });
         assert.deepEqual(await tree.paths(top), ['Seat', 'Seat 2', 'Seat 2/Cushion']);
       });
 
-      test('needs another place if its own is gone, or that one back first', async () => {
+      test('requires another parent if the old one is deleted, or its restoration first', async () => {
         const [outer, inner, leaf] = (await tree.createChain(['Outer', 'Inner', 'Leaf'])) as [
           string,
           string,
@@ -249,14 +249,14 @@ for (const kind of databaseKinds) {
           (await tree.refused('restoreFolder', { id: leaf, parentId: inner })).extensions.code,
           'NOT_FOUND',
         );
-        await tree.run('restoreFolder', { id: leaf, parentId: other });
+        await tree.mutate('restoreFolder', { id: leaf, parentId: other });
         assert.deepEqual(await tree.paths(other), ['Leaf']);
-        await tree.run('restoreFolder', { id: outer });
-        await tree.run('restoreFolder', { id: inner });
+        await tree.mutate('restoreFolder', { id: outer });
+        await tree.mutate('restoreFolder', { id: inner });
         assert.deepEqual(await tree.paths(outer), ['Inner']);
       });
 
-      test('to another place needs WRITE there, and gives nobody more than they had', async () => {
+      test('under another parent requires WRITE there, and raises no access level', async () => {
         const [from, id] = (await tree.createChain(['Origin', 'Chest'])) as [string, string];
         const [readable, managed] = [await tree.create('Readable'), await tree.create('Managed')];
         const { authToken } = await tree.person({ [from]: 'WRITE', [readable]: 'READ', [managed]: 'MANAGE' });
@@ -271,59 +271,59 @@ for (const kind of databaseKinds) {
     });
 
     describe('purging', () => {
-      test('after the days it cannot be restored, swept or not; until then it can', async () => {
+      test('prevents a restore after the retention time, even before the rows are removed', async () => {
         const days = 3;
-        const short = await TreeBed.start(kind, { settings: { TRASH_DAYS: String(days) } });
+        const short = await TreeTestbed.start(kind, { settings: { TRASH_DAYS: String(days) } });
         try {
-          const [kept, lost] = [await short.create('Kept'), await short.create('Lost')];
-          for (const id of [kept, lost]) await short.delete(id);
+          const [restored, purged] = [await short.create('Kept'), await short.create('Lost')];
+          for (const id of [restored, purged]) await short.delete(id);
           await short.advanceDays(days - 1 / 86_400);
-          await short.bed.sweep();
-          await short.run('restoreFolder', { id: kept });
-          short.bed.clock.advanceSeconds(1);
-          assert.equal((await short.refused('restoreFolder', { id: lost })).extensions.code, 'NOT_FOUND');
-          assert.deepEqual(await short.ask('{trash{items{folderId}}}'), { trash: { items: [] } });
-          const { folders } = await countRows(short.bed.database.url);
-          await short.bed.sweep();
-          assert.equal((await countRows(short.bed.database.url)).folders, folders - 1);
-          assert.equal((await short.refused('restoreFolder', { id: lost })).extensions.code, 'NOT_FOUND');
+          await short.testbed.purge();
+          await short.mutate('restoreFolder', { id: restored });
+          short.testbed.clock.advanceSeconds(1);
+          assert.equal((await short.refused('restoreFolder', { id: purged })).extensions.code, 'NOT_FOUND');
+          assert.deepEqual(await short.query('{trash{items{folderId}}}'), { trash: { items: [] } });
+          const { folders } = await countRows(short.testbed.database.url);
+          await short.testbed.purge();
+          assert.equal((await countRows(short.testbed.database.url)).folders, folders - 1);
+          assert.equal((await short.refused('restoreFolder', { id: purged })).extensions.code, 'NOT_FOUND');
           assert.deepEqual(await short.paths(), ['Kept']);
         } finally {
           await short.stop();
         }
       });
 
-      test('takes a large subtree and its grants away, and nothing else', async () => {
-        const { url } = tree.bed.database;
+      test('removes a large subtree and its grants, and nothing else', async () => {
+        const { url } = tree.testbed.database;
         await tree.advanceDays(31);
-        await tree.bed.sweep();
+        await tree.testbed.purge();
         const before = await countRows(url);
-        const beside = await tree.create('Beside');
+        const neighbour = await tree.create('Neighbour');
         const id = await tree.create('Forest');
-        const paths = Array.from({ length: 3_000 }, (_, at) => (at < 30 ? `${at}` : `${at % 30}/${at}`));
+        const paths = Array.from({ length: 3_000 }, (_, index) => (index < 30 ? `${index}` : `${index % 30}/${index}`));
         await tree.import(paths, id);
         const granted = [id, await tree.idOf('/Forest/7'), await tree.idOf('/Forest/7/37')];
         await tree.person({
           ...Object.fromEntries(granted.map((each) => [each, 'WRITE'])),
-          [beside]: 'READ',
+          [neighbour]: 'READ',
         });
         const grown = await countRows(url);
         assert.equal(grown.folders, before.folders + 3_002);
         assert.equal(grown.grants, before.grants + 4);
         await tree.delete(id);
-        await tree.bed.sweep();
+        await tree.testbed.purge();
         assert.deepEqual(await countRows(url), grown);
         await tree.advanceDays(30);
         const snapshot = await tree.snapshot();
         for (let left = Infinity; ;) {
-          await tree.bed.sweep();
+          await tree.testbed.purge();
           const { folders } = await countRows(url);
           if (folders === left) break;
           left = folders;
         }
-        const swept = await countRows(url);
-        assert.equal(swept.folders, before.folders + 1);
-        assert.equal(swept.grants, before.grants + 1);
+        const remaining = await countRows(url);
+        assert.equal(remaining.folders, before.folders + 1);
+        assert.equal(remaining.grants, before.grants + 1);
         assert.deepEqual(await tree.snapshot(), snapshot);
       });
     });

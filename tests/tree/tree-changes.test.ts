@@ -1,39 +1,39 @@
-/** Creating and updating folders, and the ids and names that changes take; what is refused leaves the tree as it was. */
+/** Creates and updates folders, and validates ids and names. A refused change leaves the tree unchanged. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 const loneSurrogate = '\ud800';
 const fields = 'id name title icon description properties path depth version';
 
 for (const kind of databaseKinds) {
   describe(`changes of the tree on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let rootId: string;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       rootId = await tree.idOf('/');
     });
     after(() => tree.stop());
 
-    const code = async (name: string, input: Variables, authToken?: string) =>
+    const refusalCode = async (name: string, input: Variables, authToken?: string) =>
       (await tree.refused(name, input, authToken)).extensions.code;
 
     describe('create', () => {
-      test('answers with the new folder, in the root unless told', async () => {
-        const given = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
-        const { folder } = await tree.run<{ folder: { id: string } }>(
+      test('returns the new folder, which is in the root by default', async () => {
+        const values = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
+        const { folder } = await tree.mutate<{ folder: { id: string } }>(
           'createFolder',
-          { name: 'New', ...given },
+          { name: 'New', ...values },
           `folder{${fields}}`,
         );
         const { id } = folder;
-        assert.deepEqual(folder, { id, name: 'New', ...given, path: '/New', depth: 1, version: 1 });
+        assert.deepEqual(folder, { id, name: 'New', ...values, path: '/New', depth: 1, version: 1 });
         assert.deepEqual(await tree.find(id, fields), folder);
         const inside = await tree.create('Inside', id);
         assert.deepEqual(await tree.find(inside, 'path'), { path: '/New/Inside' });
@@ -43,19 +43,19 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('whoever may write there may create, and whoever may read may not', async () => {
+      test('requires WRITE on the parent', async () => {
         const [open, deep] = (await tree.createChain(['Desk', 'Drawer'])) as [string, string];
         const writer = await tree.person({ [open]: 'WRITE' });
-        await tree.run('createFolder', { parentId: deep, name: 'Theirs' }, 'folder{id}', writer.authToken);
+        await tree.mutate('createFolder', { parentId: deep, name: 'Theirs' }, 'folder{id}', writer.authToken);
         const reader = await tree.person({ [open]: 'READ' });
         assert.equal(
-          await code('createFolder', { parentId: deep, name: 'No' }, reader.authToken),
+          await refusalCode('createFolder', { parentId: deep, name: 'No' }, reader.authToken),
           'FORBIDDEN',
         );
-        assert.equal(await code('createFolder', { name: 'No' }, writer.authToken), 'FORBIDDEN');
+        assert.equal(await refusalCode('createFolder', { name: 'No' }, writer.authToken), 'FORBIDDEN');
       });
 
-      test('a name is unique among its siblings as its letters are composed, and free elsewhere', async () => {
+      test('requires a name that is unique among its siblings in composed form, and free elsewhere', async () => {
         const id = await tree.create('Caf\u00e9');
         for (const name of ['Caf\u00e9', 'Cafe\u0301']) {
           const error = await tree.refused('createFolder', { name });
@@ -67,7 +67,7 @@ for (const kind of databaseKinds) {
         await tree.create('Café', id);
       });
 
-      test('a name has 1 to 255 characters, counted after they are composed', async () => {
+      test('accepts names with 1 to 255 characters, counted in composed form', async () => {
         const good = [
           'x'.repeat(255),
           '🌳'.repeat(255),
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('what is not a name is refused, on create, update and restore', async () => {
+      test('rejects invalid names, also on update and restore', async () => {
         const id = await tree.create('Well named');
         const trashed = await tree.create('Once well named');
         await tree.delete(trashed);
@@ -106,66 +106,67 @@ for (const kind of databaseKinds) {
         ];
         bad.push('\u0085', loneSurrogate, `a${loneSurrogate}`, '\udc00b', '\udc00\ud800');
         for (const name of bad) {
-          assert.equal(await code('createFolder', { name }), 'BAD_INPUT', JSON.stringify(name));
-          assert.equal(await code('updateFolder', { id, name }), 'BAD_INPUT', JSON.stringify(name));
+          assert.equal(await refusalCode('createFolder', { name }), 'BAD_INPUT', JSON.stringify(name));
+          assert.equal(await refusalCode('updateFolder', { id, name }), 'BAD_INPUT', JSON.stringify(name));
           if (name === '') continue;
-          assert.equal(await code('restoreFolder', { id: trashed, name }), 'BAD_INPUT', JSON.stringify(name));
+          assert.equal(await refusalCode('restoreFolder', { id: trashed, name }), 'BAD_INPUT', JSON.stringify(name));
         }
       });
     });
 
     describe('update', () => {
-      test('changes what is given, keeps what is not, and takes away what is null', async () => {
-        const given = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
-        const id = await tree.create('Updated', undefined, given);
-        const place = { id, path: '/Updated', depth: 1, name: 'Updated' };
+      test('changes the fields in the input, keeps the others, and clears those that are null', async () => {
+        const values = { title: 'T', icon: 'i', description: 'D', properties: { a: 1 } };
+        const id = await tree.create('Updated', undefined, values);
+        const location = { id, path: '/Updated', depth: 1, name: 'Updated' };
         const update = async (input: Variables) =>
-          (await tree.run<{ folder: object }>('updateFolder', { id, ...input }, `folder{${fields}}`)).folder;
-        const { description, properties } = given;
-        assert.deepEqual(await update({ title: 'New' }), { ...place, ...given, title: 'New', version: 2 });
+          (await tree.mutate<{ folder: object }>('updateFolder', { id, ...input }, `folder{${fields}}`))
+            .folder;
+        const { description, properties } = values;
+        assert.deepEqual(await update({ title: 'New' }), { ...location, ...values, title: 'New', version: 2 });
         assert.deepEqual(await update({ icon: null, title: null }), {
-          ...place,
+          ...location,
           ...{ title: 'Updated', icon: null, description, properties, version: 3 },
         });
         assert.deepEqual(await update({ description: null, properties: null, icon: 'j' }), {
-          ...place,
+          ...location,
           ...{ title: 'Updated', icon: 'j', description: null, properties: {}, version: 4 },
         });
       });
 
-      test('what is saved again as it is changes nothing, not even the version', async () => {
+      test('changes nothing, not even the version, if all values are the same', async () => {
         const id = await tree.create('Saved', undefined, { title: 'T', properties: { a: [1] } });
-        tree.bed.clock.advanceSeconds(1);
+        tree.testbed.clock.advanceSeconds(1);
         const before = await tree.find(id, `${fields} updatedAt`);
         const same = { id, name: 'Saved', title: 'T', icon: null, description: '', properties: { a: [1] } };
-        await tree.run('updateFolder', same);
+        await tree.mutate('updateFolder', same);
         assert.deepEqual(await tree.find(id, `${fields} updatedAt`), before);
       });
 
-      test('a rename keeps what is inside, moves it in the order, and frees the old name', async () => {
+      test('renames a folder, keeps its descendants, sorts it again, and frees the old name', async () => {
         const [top, id] = (await tree.createChain(['Names', 'b', 'Inside'])) as [string, string];
         await tree.create('a', top);
-        await tree.run('updateFolder', { id, name: 'A2' });
+        await tree.mutate('updateFolder', { id, name: 'A2' });
         assert.deepEqual(await tree.paths(top), ['a', 'A2', 'A2/Inside']);
         await tree.create('b', top);
         const error = await tree.refused('updateFolder', { id, name: 'b' });
         assert.equal(error.extensions.code, 'CONFLICT');
         assert.equal(error.message, 'The name "b" is not free in that folder. Choose another name.');
-        await tree.run('updateFolder', { id, name: 'A2' });
+        await tree.mutate('updateFolder', { id, name: 'A2' });
       });
 
-      test('the root can be renamed, and stays the root', async () => {
-        await tree.run('updateFolder', { id: rootId, name: 'Trunk' });
-        assert.deepEqual(await tree.ask('{folder{name path parent{id}}}'), {
+      test('can rename the root, which stays the root', async () => {
+        await tree.mutate('updateFolder', { id: rootId, name: 'Trunk' });
+        assert.deepEqual(await tree.query('{folder{name path parent{id}}}'), {
           folder: { name: 'Trunk', path: '/', parent: null },
         });
-        await tree.run('updateFolder', { id: rootId, name: 'Root' });
+        await tree.mutate('updateFolder', { id: rootId, name: 'Root' });
       });
     });
 
-    test('of several changes in one request, those before a refused one are made and answered', async () => {
+    test('applies the mutations of one request independently, with an error for a refused one', async () => {
       const create = 'createFolder(input: {name: "Twin"}){folder{name}}';
-      const { data, errors } = await tree.body(
+      const { data, errors } = await tree.execute(
         `mutation{a: ${create} b: ${create} c: ${create.replace('Twin', 'Third')}}`,
       );
       assert.deepEqual(data, { a: { folder: { name: 'Twin' } }, b: null, c: { folder: { name: 'Third' } } });
@@ -175,7 +176,7 @@ for (const kind of databaseKinds) {
       );
     });
 
-    test('an id that names no folder of the tree is NOT_FOUND, wherever it is given', async () => {
+    test('reports NOT_FOUND for an id that names no folder, in every argument', async () => {
       const [gone, inside] = (await tree.createChain(['Gone', 'Gone inside'])) as [string, string];
       const id = await tree.create('Still here');
       await tree.delete(gone);
@@ -203,17 +204,17 @@ for (const kind of databaseKinds) {
           ['restoreFolder', { id: other === gone ? id : other }],
         ];
         for (const [name, input] of inputs) {
-          assert.equal(await code(name, input), 'NOT_FOUND', `${name} ${JSON.stringify(input)}`);
+          assert.equal(await refusalCode(name, input), 'NOT_FOUND', `${name} ${JSON.stringify(input)}`);
         }
         assert.equal(await tree.find(other, 'id'), null);
       }
     });
 
-    test('an empty text where a folder or a name is asked for is not as good as none', async () => {
+    test('does not treat an empty text for a folder or a name as absent', async () => {
       const id = await tree.create('Emptied');
       await tree.delete(id);
-      assert.equal(await code('restoreFolder', { id, name: '' }), 'BAD_INPUT');
-      assert.equal(await code('restoreFolder', { id, parentId: '' }), 'NOT_FOUND');
+      assert.equal(await refusalCode('restoreFolder', { id, name: '' }), 'BAD_INPUT');
+      assert.equal(await refusalCode('restoreFolder', { id, parentId: '' }), 'NOT_FOUND');
       for (const query of [
         '{exportFolders(id: ""){path}}',
         '{search(text: "Root", under: ""){totalCount}}',

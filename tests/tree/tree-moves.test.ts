@@ -1,30 +1,30 @@
-/** Moving and deleting folders, and telling beforehand what a move would do; what is refused leaves the tree as it was. */
+/** Moves and deletes folders, and previews moves. A refused change leaves the tree unchanged. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
 for (const kind of databaseKinds) {
   describe(`moving and deleting on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let rootId: string;
 
     before(async () => {
-      tree = await TreeBed.start(kind);
+      tree = await TreeTestbed.start(kind);
       rootId = await tree.idOf('/');
     });
     after(() => tree.stop());
 
-    const code = async (name: string, input: Variables, authToken?: string) =>
+    const refusalCode = async (name: string, input: Variables, authToken?: string) =>
       (await tree.refused(name, input, authToken)).extensions.code;
 
     describe('move', () => {
-      test('takes along all that is inside, and answers with the folder where it is now', async () => {
+      test('takes all descendants along, and returns the folder at its new location', async () => {
         const [from, moved] = (await tree.createChain(['From', 'Moved', 'One', 'Two'])) as [string, string];
         const to = await tree.create('To');
-        const payload = await tree.run(
+        const payload = await tree.mutate(
           'moveFolder',
           { id: moved, parentId: to },
           'isDryRun folderCount accessChanges{items{before}} folder{path version parent{name}}',
@@ -43,31 +43,31 @@ for (const kind of databaseKinds) {
         });
       });
 
-      test('a folder cannot be moved into itself nor into anything inside it', async () => {
+      test('rejects a move of a folder into itself or one of its descendants', async () => {
         const chain = await tree.createChain(['Ring', 'Ring child', 'Ring grandchild']);
         for (const parentId of chain) {
           const error = await tree.refused('moveFolder', { id: chain[0], parentId });
           assert.equal(error.extensions.code, 'CYCLE');
-          assert.equal(await code('moveFolder', { id: chain[0], parentId, dryRun: true }), 'CYCLE');
+          assert.equal(await refusalCode('moveFolder', { id: chain[0], parentId, dryRun: true }), 'CYCLE');
         }
       });
 
-      test('a name that is not free where it goes is refused', async () => {
+      test('rejects a name that is taken at the destination', async () => {
         const [from, id] = (await tree.createChain(['Left', 'Same'])) as [string, string];
         const [to] = (await tree.createChain(['Right', 'Same'])) as [string];
-        assert.equal(await code('moveFolder', { id, parentId: to }), 'CONFLICT');
-        assert.equal(await code('moveFolder', { id, parentId: to, dryRun: true }), 'CONFLICT');
-        await tree.run('updateFolder', { id, name: 'Other' });
+        assert.equal(await refusalCode('moveFolder', { id, parentId: to }), 'CONFLICT');
+        assert.equal(await refusalCode('moveFolder', { id, parentId: to, dryRun: true }), 'CONFLICT');
+        await tree.mutate('updateFolder', { id, name: 'Other' });
         await tree.move(id, to);
         assert.deepEqual(await tree.paths(to), ['Other', 'Same']);
         assert.deepEqual(await tree.paths(from), []);
       });
 
-      test('needs WRITE on the folder, on where it is and on where it goes', async () => {
+      test('requires WRITE on the folder, on its parent and on the destination', async () => {
         const [from, id] = (await tree.createChain(['Origin', 'Luggage'])) as [string, string];
         const to = await tree.create('Goal');
         const move = { id, parentId: to };
-        const levels: [Record<string, string>, string][] = [
+        const cases: [Record<string, string>, string][] = [
           [{ [from]: 'READ', [to]: 'WRITE' }, 'FORBIDDEN'],
           [{ [from]: 'READ', [id]: 'WRITE', [to]: 'WRITE' }, 'FORBIDDEN'],
           [{ [from]: 'WRITE', [id]: 'READ', [to]: 'WRITE' }, 'FORBIDDEN'],
@@ -76,9 +76,9 @@ for (const kind of databaseKinds) {
           [{ [to]: 'WRITE' }, 'NOT_FOUND'],
           [{ [from]: 'WRITE', [to]: 'MANAGE' }, 'FORBIDDEN'],
         ];
-        for (const [given, expected] of levels) {
-          const { authToken } = await tree.person(given);
-          assert.equal(await code('moveFolder', move, authToken), expected, JSON.stringify(given));
+        for (const [levels, expected] of cases) {
+          const { authToken } = await tree.person(levels);
+          assert.equal(await refusalCode('moveFolder', move, authToken), expected, JSON.stringify(levels));
         }
         const [freshFrom, freshId] = (await tree.createChain(['Start', 'Bag'])) as [string, string];
         const freshTo = await tree.create('End');
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
     });
 
     describe('delete', () => {
-      test('a folder without sub-folders goes at once, one with sub-folders only when told so', async () => {
+      test('deletes a folder without sub-folders at once, and others only with recursive', async () => {
         const [top, id, leaf] = (await tree.createChain(['Pile', 'Heap', 'Leaf'])) as [
           string,
           string,
@@ -100,10 +100,10 @@ for (const kind of databaseKinds) {
         assert.match(error.message, /a sub-folder\. .*recursive: true/);
         await tree.create('Second', top);
         assert.match((await tree.refused('deleteFolder', { id: top })).message, /2 sub-folders/);
-        const one = await tree.run('deleteFolder', { id: leaf }, 'folderId folderCount');
+        const one = await tree.mutate('deleteFolder', { id: leaf }, 'folderId folderCount');
         assert.deepEqual(one, { folderId: leaf, folderCount: 1 });
         await tree.createChain(['Leaf', 'Inner'], id);
-        const all = await tree.run('deleteFolder', { id: top, recursive: true }, 'folderId folderCount');
+        const all = await tree.mutate('deleteFolder', { id: top, recursive: true }, 'folderId folderCount');
         assert.deepEqual(all, { folderId: top, folderCount: 5 });
         assert.equal(await tree.find(top, 'id'), null);
       });
@@ -114,9 +114,9 @@ for (const kind of databaseKinds) {
         await tree.create('Again');
       });
 
-      test('needs WRITE on the folder and on where it is', async () => {
+      test('requires WRITE on the folder and on its parent', async () => {
         const [top, id] = (await tree.createChain(['Shelf', 'Book'])) as [string, string];
-        const levels: [Record<string, string>, string][] = [
+        const cases: [Record<string, string>, string][] = [
           [{ [top]: 'READ' }, 'FORBIDDEN'],
           [{ [top]: 'READ', [id]: 'MANAGE' }, 'FORBIDDEN'],
           [{ [id]: 'MANAGE' }, 'FORBIDDEN'],
@@ -124,28 +124,28 @@ for (const kind of databaseKinds) {
           [{ [top]: 'WRITE', [id]: 'NONE' }, 'NOT_FOUND'],
           [{}, 'NOT_FOUND'],
         ];
-        for (const [given, expected] of levels) {
-          const { authToken } = await tree.person(given);
-          assert.equal(await code('deleteFolder', { id }, authToken), expected, JSON.stringify(given));
+        for (const [levels, expected] of cases) {
+          const { authToken } = await tree.person(levels);
+          assert.equal(await refusalCode('deleteFolder', { id }, authToken), expected, JSON.stringify(levels));
         }
         const { authToken } = await tree.person({ [top]: 'WRITE' });
         assert.equal(await tree.outcome('deleteFolder', { id }, authToken), 'OK');
       });
     });
 
-    test('the root can be neither moved nor deleted nor restored', async () => {
+    test('rejects moving, deleting and restoring the root', async () => {
       const parentId = await tree.create('Pot');
-      assert.equal(await code('moveFolder', { id: rootId, parentId }), 'BAD_INPUT');
-      assert.equal(await code('moveFolder', { id: rootId, parentId: rootId }), 'BAD_INPUT');
-      assert.equal(await code('deleteFolder', { id: rootId, recursive: true }), 'BAD_INPUT');
-      assert.equal(await code('restoreFolder', { id: rootId }), 'NOT_FOUND');
+      assert.equal(await refusalCode('moveFolder', { id: rootId, parentId }), 'BAD_INPUT');
+      assert.equal(await refusalCode('moveFolder', { id: rootId, parentId: rootId }), 'BAD_INPUT');
+      assert.equal(await refusalCode('deleteFolder', { id: rootId, recursive: true }), 'BAD_INPUT');
+      assert.equal(await refusalCode('restoreFolder', { id: rootId }), 'NOT_FOUND');
     });
 
     describe('a dry run', () => {
       const selection =
         'isDryRun folderCount accessChanges{totalCount items{user{username} before after}} folder{path version}';
 
-      test('tells who gains and who loses, by their own grants and by those of groups, and changes nothing', async () => {
+      test('reports who gains and who loses access, by own grants and by those of groups, and changes nothing', async () => {
         const [from, id, inner] = (await tree.createChain(['Vault', 'Case', 'Paper'])) as [
           string,
           string,
@@ -158,13 +158,13 @@ for (const kind of databaseKinds) {
         await tree.person({ [from]: 'READ', [to]: 'READ' });
         await tree.person({ [from]: 'READ', [to]: 'MANAGE', [id]: 'WRITE' });
         await tree.person({ [inner]: 'READ' });
-        const { group } = await tree.run<{ group: { id: string } }>(
+        const { group } = await tree.mutate<{ group: { id: string } }>(
           'createGroup',
           { name: 'Lobby' },
           'group{id}',
         );
-        await tree.run('addToGroup', { groupId: group.id, userIds: [loweredByGroup.id] });
-        await tree.run('grantAccess', { folderId: to, groupId: group.id, level: 'READ' });
+        await tree.mutate('addToGroup', { groupId: group.id, userIds: [loweredByGroup.id] });
+        await tree.mutate('grantAccess', { folderId: to, groupId: group.id, level: 'READ' });
         const before = await tree.snapshot();
         const move = { id, parentId: to };
         const accessChanges = [
@@ -172,7 +172,7 @@ for (const kind of databaseKinds) {
           { user: { username: loses.username }, before: 'WRITE', after: 'NONE' },
           { user: { username: loweredByGroup.username }, before: 'MANAGE', after: 'READ' },
         ];
-        assert.deepEqual(await tree.run('moveFolder', { ...move, dryRun: true }, selection), {
+        assert.deepEqual(await tree.mutate('moveFolder', { ...move, dryRun: true }, selection), {
           isDryRun: true,
           folderCount: 2,
           accessChanges: { totalCount: 3, items: accessChanges },
@@ -180,7 +180,7 @@ for (const kind of databaseKinds) {
         });
         assert.deepEqual(await tree.snapshot(), before);
         assert.equal(await tree.find(id, 'id', gains.authToken), null);
-        assert.deepEqual(await tree.run('moveFolder', move, selection), {
+        assert.deepEqual(await tree.mutate('moveFolder', move, selection), {
           isDryRun: false,
           folderCount: 2,
           accessChanges: { totalCount: 3, items: accessChanges },
@@ -190,7 +190,7 @@ for (const kind of databaseKinds) {
         assert.equal(await tree.find(id, 'id', loses.authToken), null);
       });
 
-      test('tells whoever does not manage everything only how many folders they see moving', async () => {
+      test('reports only the number of visible moved folders to a user who does not manage everything', async () => {
         const [from, id, hidden] = (await tree.createChain(['Desk', 'Map', 'Private'])) as [
           string,
           string,
@@ -199,7 +199,7 @@ for (const kind of databaseKinds) {
         await tree.create('Public', id);
         const to = await tree.create('Table');
         const { authToken } = await tree.person({ [from]: 'WRITE', [hidden]: 'NONE', [to]: 'WRITE' });
-        const payload = await tree.run(
+        const payload = await tree.mutate(
           'moveFolder',
           { id, parentId: to, dryRun: true },
           selection,

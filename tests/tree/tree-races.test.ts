@@ -1,17 +1,17 @@
-/** Changes of the tree at the same instant, through one server and through two on the same database. */
+/** Concurrent changes of the tree, through one server and through two servers on the same database. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { lengthOf } from '../run-length.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { selectLength } from '../support/run-length.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
-const rounds = lengthOf({ short: 8, long: 25 });
+const rounds = selectLength({ short: 8, long: 25 });
 
-/** How often each outcome came. */
-function tally(outcomes: readonly string[]): Record<string, number> {
+/** Counts how often each outcome occurs. */
+function countOutcomes(outcomes: readonly string[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
   return counts;
@@ -20,33 +20,33 @@ function tally(outcomes: readonly string[]): Record<string, number> {
 for (const kind of databaseKinds) {
   for (const servers of [1, 2]) {
     describe(`races on ${kind.name} with ${servers === 1 ? 'one server' : 'two servers'}`, () => {
-      const trees: TreeBed[] = [];
-      let tree: TreeBed;
+      const trees: TreeTestbed[] = [];
+      let tree: TreeTestbed;
       let rootId: string;
 
       before(async () => {
-        tree = await TreeBed.start(kind);
+        tree = await TreeTestbed.start(kind);
         trees.push(tree);
-        const { database, clock } = tree.bed;
-        while (trees.length < servers) trees.push(await TreeBed.start(kind, { database, clock }));
+        const { database, clock } = tree.testbed;
+        while (trees.length < servers) trees.push(await TreeTestbed.start(kind, { database, clock }));
         rootId = await tree.idOf('/');
       });
       after(async () => {
         for (const each of trees.toReversed()) await each.stop();
       });
 
-      /** Sends all at once, in turn to each server. */
+      /** Sends all changes at once, in turn to each server. */
       const race = (changes: readonly (readonly [name: string, input: Variables])[]) =>
-        Promise.all(changes.map(([name, input], place) => trees[place % servers]!.outcome(name, input)));
+        Promise.all(changes.map(([name, input], index) => trees[index % servers]!.outcome(name, input)));
 
-      test('of two moves that would put each of two folders into the other, exactly one wins', async () => {
+      test('let exactly one of two moves win that would put each of two folders into the other', async () => {
         const [one, other] = [await tree.create('One'), await tree.create('Other')];
         for (let round = 0; round < rounds; round++) {
           const outcomes = await race([
             ['moveFolder', { id: one, parentId: other }],
             ['moveFolder', { id: other, parentId: one }],
           ]);
-          assert.deepEqual(tally(outcomes), { OK: 1, CYCLE: 1 });
+          assert.deepEqual(countOutcomes(outcomes), { OK: 1, CYCLE: 1 });
           const [moved, parent] = outcomes[0] === 'OK' ? [one, other] : [other, one];
           assert.deepEqual(await tree.find(moved, 'parent{id} depth'), { parent: { id: parent }, depth: 2 });
           await tree.move(moved, rootId);
@@ -54,40 +54,40 @@ for (const kind of databaseKinds) {
         assert.deepEqual((await tree.paths()).toSorted(), ['One', 'Other']);
       });
 
-      test('of three moves in a ring, exactly two win', async () => {
+      test('let exactly two of three moves in a ring win', async () => {
         const ids = [await tree.create('A'), await tree.create('B'), await tree.create('C')];
         for (let round = 0; round < rounds; round++) {
           const moves = ids.map(
-            (id, place) => ['moveFolder', { id, parentId: ids[(place + 1) % 3] }] as const,
+            (id, index) => ['moveFolder', { id, parentId: ids[(index + 1) % 3] }] as const,
           );
-          assert.deepEqual(tally(await race(moves)), { OK: 2, CYCLE: 1 });
+          assert.deepEqual(countOutcomes(await race(moves)), { OK: 2, CYCLE: 1 });
           for (const id of ids) await tree.move(id, rootId);
         }
       });
 
-      test('of 20 folders of the same name, exactly one is created', async () => {
+      test('create exactly one of 20 folders with the same name', async () => {
         const parentId = await tree.create('Same');
         const outcomes = await race(
-          Array.from({ length: 20 }, (_, place) => [
+          Array.from({ length: 20 }, (_, index) => [
             'createFolder',
-            { parentId, name: place % 2 ? 'Caf\u00e9' : 'Cafe\u0301' },
+            { parentId, name: index % 2 ? 'Caf\u00e9' : 'Cafe\u0301' },
           ]),
         );
-        assert.deepEqual(tally(outcomes), { OK: 1, CONFLICT: 19 });
+        assert.deepEqual(countOutcomes(outcomes), { OK: 1, CONFLICT: 19 });
         assert.deepEqual(await tree.paths(parentId), ['Café']);
         assert.deepEqual(await tree.find(parentId, 'folders{totalCount}'), { folders: { totalCount: 1 } });
       });
 
-      test('of 20 updates that expect the same version, exactly one is made', async () => {
+      test('apply exactly one of 20 updates that expect the same version', async () => {
         const id = await tree.create('Versioned');
         for (let version = 1; version <= 5; version++) {
           const outcomes = await race(
-            Array.from({ length: 20 }, (_, place) => [
+            Array.from({ length: 20 }, (_, index) => [
               'updateFolder',
-              { id, title: `${version}.${place}`, expectedVersion: version },
+              { id, title: `${version}.${index}`, expectedVersion: version },
             ]),
           );
-          assert.deepEqual(tally(outcomes), { OK: 1, CONFLICT: 19 });
+          assert.deepEqual(countOutcomes(outcomes), { OK: 1, CONFLICT: 19 });
           const winner = outcomes.indexOf('OK');
           assert.deepEqual(await tree.find(id, 'title version'), {
             title: `${version}.${winner}`,
@@ -96,7 +96,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('of imports, moves, renames and restores to the same name, exactly one wins', async () => {
+      test('let exactly one of several imports, moves, renames and restores to the same name win', async () => {
         for (let round = 0; round < rounds; round++) {
           const parentId = await tree.create(`Contested ${round}`);
           const away = await tree.create(`Away ${round}`);
@@ -111,7 +111,7 @@ for (const kind of databaseKinds) {
             ['restoreFolder', { id: deleted }],
             ['createFolder', { parentId, name: 'Prize' }],
           ]);
-          assert.deepEqual(tally(outcomes), { OK: 1, CONFLICT: 4 });
+          assert.deepEqual(countOutcomes(outcomes), { OK: 1, CONFLICT: 4 });
           const names = (await tree.paths(parentId)).filter((path) => !path.includes('/'));
           assert.equal(names.filter((name) => name === 'Prize').length, 1);
           const { totalCount } = (await tree.find<{ folders: { totalCount: number } }>(
@@ -122,7 +122,7 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('a folder is either deleted for being empty, or gets a sub-folder', async () => {
+      test('either delete an empty folder or create a sub-folder in it', async () => {
         for (let round = 0; round < rounds; round++) {
           const parentId = await tree.create(`Brim ${round}`);
           const [deleted, created] = await race([
@@ -135,12 +135,12 @@ for (const kind of databaseKinds) {
         }
       });
 
-      test('what is created while the folder is deleted goes with it, or is not created', async () => {
+      test('delete a new sub-folder with its parent, or do not create it', async () => {
         for (let round = 0; round < rounds; round++) {
           const id = await tree.create(`Tide ${round}`);
           const creations = Array.from(
             { length: 6 },
-            (_, place) => ['createFolder', { parentId: id, name: `Wave ${place}` }] as const,
+            (_, index) => ['createFolder', { parentId: id, name: `Wave ${index}` }] as const,
           );
           const outcomes = await race([
             ...creations.slice(0, 3),
@@ -148,24 +148,24 @@ for (const kind of databaseKinds) {
             ...creations.slice(3),
           ]);
           assert.equal(outcomes.splice(3, 1)[0], 'OK');
-          await tree.run('restoreFolder', { id });
-          const made = outcomes.flatMap((outcome, place) => (outcome === 'OK' ? [`Wave ${place}`] : []));
-          assert.deepEqual(await tree.paths(id), made);
+          await tree.mutate('restoreFolder', { id });
+          const expected = outcomes.flatMap((outcome, index) => (outcome === 'OK' ? [`Wave ${index}`] : []));
+          assert.deepEqual(await tree.paths(id), expected);
         }
       });
 
-      test('a folder is deleted once, and restored once', async () => {
+      test('delete a folder once, and restore it once', async () => {
         const id = await tree.create('Once');
         const times = <T>(item: T) => Array.from({ length: 10 }, () => item);
-        assert.deepEqual(tally(await race(times(['deleteFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
-        assert.deepEqual(tally(await race(times(['restoreFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
+        assert.deepEqual(countOutcomes(await race(times(['deleteFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
+        assert.deepEqual(countOutcomes(await race(times(['restoreFolder', { id }]))), { OK: 1, NOT_FOUND: 9 });
         assert.equal(await tree.version(id), 3);
       });
 
-      test('after many changes at once every count is the number of folders that are listed', async () => {
+      test('leave every stored count equal to the number of listed folders', async () => {
         const top = await tree.create('Storm');
         const ids = await Promise.all(
-          Array.from({ length: 12 }, (_, place) => tree.create(`Gust ${place}`, top)),
+          Array.from({ length: 12 }, (_, index) => tree.create(`Gust ${index}`, top)),
         );
         const id = fc.constantFrom(...ids);
         const parentId = fc.constantFrom(top, ...ids);
@@ -188,11 +188,13 @@ for (const kind of databaseKinds) {
             for (const outcome of await race(changes)) assert.ok(clean.includes(outcome), outcome);
             await isConsistent();
           }),
-          { numRuns: lengthOf({ short: 8, long: 20 }), endOnFailure: true },
+          { numRuns: selectLength({ short: 8, long: 20 }), endOnFailure: true },
         );
         for (const each of ids) await tree.outcome('restoreFolder', { id: each, parentId: top, name: each });
         await isConsistent();
-        const failures = trees.flatMap(({ bed }) => bed.logLines.filter((line) => line.includes('failed')));
+        const failures = trees.flatMap(({ testbed }) =>
+          testbed.logLines.filter((line) => line.includes('failed')),
+        );
         assert.deepEqual(failures, []);
 
         async function isConsistent(): Promise<void> {
@@ -202,7 +204,7 @@ for (const kind of databaseKinds) {
             folders: { totalCount: number; items: { id: string }[] };
           }
           const listed = 'id path folders{totalCount items{id}}';
-          const { folder } = await tree.ask<{
+          const { folder } = await tree.query<{
             folder: Listed & { descendants: { items: Listed[]; totalCount: number } };
           }>(`{folder{${listed} descendants{totalCount items{${listed}}}}}`);
           const all = [folder, ...folder.descendants.items];

@@ -1,25 +1,28 @@
-/** What guards a change: the expected version and the depth of the tree; and what a change costs. */
+/**
+ * Guards of a change: the expected version and the maximum depth of the tree. Also the number of statements
+ * of a change.
+ */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import type { Variables } from '../graph-bed.ts';
-import { TreeBed } from './tree-bed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { Variables } from '../support/graph-testbed.ts';
+import { TreeTestbed } from './tree-testbed.ts';
 
-const steps = (count: number) => Array.from({ length: count }, (_, place) => String(place + 1));
+const steps = (count: number) => Array.from({ length: count }, (_, index) => String(index + 1));
 
 for (const kind of databaseKinds) {
   describe(`the guards of changes on ${kind.name}`, () => {
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     const statements: string[] = [];
 
     before(async () => {
-      tree = await TreeBed.start(kind, { onStatement: (text) => void statements.push(text) });
+      tree = await TreeTestbed.start(kind, { onStatement: (text) => void statements.push(text) });
     });
     after(() => tree.stop());
 
     describe('the expected version', () => {
-      /** Each mutation on a folder at version 3, and the folder whose version it expects. */
+      /** Each mutation on a folder at version 3, with the folder whose version it expects. */
       const changes: Readonly<Record<string, (id: string, other: string) => Variables>> = {
         createFolder: (id) => ({ parentId: id, name: 'New' }),
         importFolders: (id) => ({ parentId: id, list: [{ path: 'a/b' }] }),
@@ -31,7 +34,7 @@ for (const kind of databaseKinds) {
         test(`guards ${name}`, async () => {
           const id = await tree.create(`Versioned for ${name}`);
           const other = await tree.create(`Goal of ${name}`);
-          for (const title of ['two', 'three']) await tree.run('updateFolder', { id, title });
+          for (const title of ['two', 'three']) await tree.mutate('updateFolder', { id, title });
           const input = inputOf(id, other);
           for (const expectedVersion of [2, 4, 0, -1, 2_147_483_647]) {
             const error = await tree.refused(name, { ...input, expectedVersion });
@@ -42,21 +45,21 @@ for (const kind of databaseKinds) {
         });
       }
 
-      test('guards restoreFolder, with the version that the trash tells', async () => {
+      test('guards restoreFolder, with the version that the trash reports', async () => {
         const id = await tree.create('Versioned and restored');
-        tree.bed.clock.advanceSeconds(1);
+        tree.testbed.clock.advanceSeconds(1);
         await tree.delete(id);
-        const { trash } = await tree.ask<{ trash: { items: { folderId: string; version: number }[] } }>(
+        const { trash } = await tree.query<{ trash: { items: { folderId: string; version: number }[] } }>(
           '{trash(first: 1){items{folderId version}}}',
         );
         assert.deepEqual(trash.items, [{ folderId: id, version: 2 }]);
         const error = await tree.refused('restoreFolder', { id, expectedVersion: 1 });
         assert.deepEqual(error.extensions, { code: 'CONFLICT', version: 2 });
-        await tree.run('restoreFolder', { id, expectedVersion: 2 });
+        await tree.mutate('restoreFolder', { id, expectedVersion: 2 });
         assert.equal(await tree.version(id), 3);
       });
 
-      test('is not told to whoever may not write', async () => {
+      test('is not revealed to a user who may not write', async () => {
         const id = await tree.create('Not theirs');
         const { authToken } = await tree.person({ [id]: 'READ' });
         const error = await tree.refused('updateFolder', { id, title: 'x', expectedVersion: 7 }, authToken);
@@ -72,23 +75,23 @@ for (const kind of databaseKinds) {
         deepest = await tree.idOf(`/${steps(256).join('/')}`);
       });
 
-      const isTooDeep = async (name: string, input: Variables) => {
+      const assertTooDeep = async (name: string, input: Variables) => {
         const error = await tree.refused(name, input);
         assert.equal(error.extensions.code, 'BAD_INPUT', name);
         assert.match(error.message, /256 levels deep/);
       };
 
-      test('is 256 levels at most, for create, import and move', async () => {
+      test('is at most 256 levels, for create, import and move', async () => {
         assert.deepEqual(await tree.find(deepest, 'depth'), { depth: 256 });
         const id = await tree.create('Leaf');
-        await isTooDeep('createFolder', { parentId: deepest, name: 'Too deep' });
-        await isTooDeep('importFolders', { parentId: deepest, list: [{ path: 'Too deep' }] });
-        await isTooDeep('importFolders', { list: [{ path: ['top', ...steps(256)].join('/') }] });
-        await isTooDeep('moveFolder', { id, parentId: deepest });
-        await isTooDeep('moveFolder', { id, parentId: deepest, dryRun: true });
+        await assertTooDeep('createFolder', { parentId: deepest, name: 'Too deep' });
+        await assertTooDeep('importFolders', { parentId: deepest, list: [{ path: 'Too deep' }] });
+        await assertTooDeep('importFolders', { list: [{ path: ['top', ...steps(256)].join('/') }] });
+        await assertTooDeep('moveFolder', { id, parentId: deepest });
+        await assertTooDeep('moveFolder', { id, parentId: deepest, dryRun: true });
       });
 
-      test('is small enough for every way to look at the deepest folder', async () => {
+      test('allows every kind of read of the deepest folder', async () => {
         const folder = await tree.find<{ ancestors: unknown[]; path: string }>(
           deepest,
           'path ancestors{name}',
@@ -98,29 +101,29 @@ for (const kind of databaseKinds) {
         const top = await tree.idOf('/1');
         assert.equal((await tree.paths(top)).length, 255);
         const below = `query($id: ID){folder(id: $id){descendants{totalCount edges{depth}}}}`;
-        const { folder: all } = await tree.ask<{
+        const { folder: all } = await tree.query<{
           folder: { descendants: { totalCount: number; edges: { depth: number }[] } };
         }>(below, { id: top });
         assert.equal(all.descendants.totalCount, 255);
         assert.equal(all.descendants.edges.at(-1)!.depth, 255);
         await tree.delete(top);
-        await tree.run('restoreFolder', { id: top });
+        await tree.mutate('restoreFolder', { id: top });
       });
 
-      test('is not exceeded by moving a folder with something inside', async () => {
+      test('is not exceeded by moving a folder with descendants', async () => {
         const [id] = await tree.createChain(['Two', 'Levels']);
         const parentId = await tree.idOf(`/${steps(255).join('/')}`);
-        await isTooDeep('moveFolder', { id, parentId });
+        await assertTooDeep('moveFolder', { id, parentId });
       });
 
       test('is not exceeded by restoring a folder elsewhere', async () => {
         const id = await tree.create('To be restored');
         await tree.delete(id);
-        await isTooDeep('restoreFolder', { id, parentId: deepest });
+        await assertTooDeep('restoreFolder', { id, parentId: deepest });
       });
     });
 
-    describe('the cost', () => {
+    describe('the cost of a change', () => {
       const list = (folders: number) =>
         steps(folders / 10).flatMap((top) => [
           `Subtree/${top}`,
@@ -142,14 +145,14 @@ for (const kind of databaseKinds) {
         const costs: { name: string; all: number; writes: string[] }[] = [];
         for (const [name, input] of changes) {
           statements.length = 0;
-          await tree.run(name, input);
+          await tree.mutate(name, input);
           costs.push({ name, all: statements.length, writes: writes() });
         }
         assert.equal((await tree.paths(goal)).length, folders + 1);
         return costs;
       }
 
-      test('is the same few statements, however much is inside', async () => {
+      test('is the same few statements, however many descendants there are', async () => {
         const few = await measure(10);
         for (const each of few) assert.ok(each.writes.length <= 8, JSON.stringify(each));
         assert.deepEqual(await measure(5_000), few);

@@ -1,6 +1,6 @@
 /**
- * Fills a new installation over HTTP with something of everything, and writes down what its server answers: a later one
- * must answer the same. Uses nothing of the program but how it is started, so that earlier versions can be filled, too.
+ * Fills a new installation over HTTP with every kind of data, and records the responses of its server: a later version must
+ * return the same. Imports only the public entry point, so that it can fill earlier versions.
  */
 
 import assert from 'node:assert/strict';
@@ -12,12 +12,12 @@ export interface TokenPair {
   readonly refreshToken: string;
 }
 
-/** What must be found in a fixture. */
+/** The expected contents of a fixture. Fixtures store it as JSON, so its keys never change. */
 export interface Facts {
-  /** What time it was when the server was stopped. */
+  /** The time at which the server was stopped. */
   readonly madeAt: number;
   readonly people: Readonly<Record<'admin' | 'reader' | 'disabled', Credentials>>;
-  /** Of the administrator: good, exchanged for that, and logged out. */
+  /** Token pairs of the administrator: valid, exchanged for the valid one, and logged out. */
   readonly pairs: Readonly<Record<'current' | 'spent' | 'ended', TokenPair>>;
   readonly asked: readonly {
     readonly as: 'admin' | 'reader';
@@ -26,6 +26,14 @@ export interface Facts {
   }[];
   /** The number of the last entry of the journal. */
   readonly journalNumber: number;
+  /** A mutation with an idempotency key, and its response. Older fixtures have none. */
+  readonly keyedMutation?: KeyedMutation;
+}
+
+export interface KeyedMutation {
+  readonly key: string;
+  readonly query: string;
+  readonly data: unknown;
 }
 
 interface Credentials {
@@ -33,7 +41,7 @@ interface Credentials {
   readonly password: string;
 }
 
-const questions = {
+const queries = {
   admin: [
     `{folder{id name version createdAt updatedAt folders{totalCount}
       descendants{totalCount edges{depth node{id name path version createdAt updatedAt accessLevel
@@ -78,13 +86,14 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
     const client = new Client(server.url);
     const { authToken } = await client.logIn(people.admin);
     await fill(new Graph(client, authToken), () => (now += 61_000));
+    const keyedMutation = await runWithKey(new Graph(client, (await client.logIn(people.admin)).authToken));
     const ended = await client.logIn(people.admin);
     await client.post('/logout', {}, ended.authToken);
     const asked: Facts['asked'][number][] = [];
     let journalNumber = 0;
     for (const as of ['admin', 'reader'] as const) {
       const graph = new Graph(client, (await client.logIn(people[as])).authToken);
-      for (const query of questions[as]) {
+      for (const query of queries[as]) {
         const data = await graph.ask(query);
         asked.push({ as, query, data });
         journalNumber ||= (data as { journal?: { totalCount: number } }).journal?.totalCount ?? 0;
@@ -93,14 +102,20 @@ export async function fillInstallation(databaseUrl: string): Promise<Facts> {
     const spent = await client.logIn(people.admin);
     const { refreshToken } = spent;
     const current = (await client.post('/login/refresh', { refreshToken }, spent.authToken)) as TokenPair;
-    return { madeAt: now, people, pairs: { current, spent, ended }, asked, journalNumber };
+    return { madeAt: now, people, pairs: { current, spent, ended }, asked, journalNumber, keyedMutation };
   } finally {
     await server.close();
   }
 }
 
-/** Each step at another time. */
-async function fill(graph: Graph, pass: () => void): Promise<void> {
+async function runWithKey(graph: Graph): Promise<KeyedMutation> {
+  const key = 'fixture-of-a-keyed-mutation';
+  const query = 'mutation{createFolder(input: {name: "With a key"}){folder{id name} cursor}}';
+  return { key, query, data: await graph.ask(query, {}, key) };
+}
+
+/** Runs each step at another time. */
+async function fill(graph: Graph, advanceClock: () => void): Promise<void> {
   const steps: (() => Promise<void>)[] = [];
   const ids: Record<string, string> = {};
   const create = (name: string, parent?: string, more: object = {}) =>
@@ -147,8 +162,8 @@ async function fill(graph: Graph, pass: () => void): Promise<void> {
   run('deleteFolder', () => ({ id: ids['Gone'], recursive: true }));
   for (const step of steps) {
     await step();
-    pass();
-    // Longer than an auth token lives.
+    advanceClock();
+    // The auth token expires after ten minutes.
     if (steps.indexOf(step) % 8 === 7) await graph.renew();
   }
 }
@@ -160,13 +175,14 @@ class Client {
     this.#url = url;
   }
 
-  async post(path: string, body: unknown, authToken?: string): Promise<unknown> {
+  async post(path: string, body: unknown, authToken?: string, idempotencyKey?: string): Promise<unknown> {
     const response = await fetch(this.#url + path, {
       method: 'POST',
       body: JSON.stringify(body),
       headers: {
         'content-type': 'application/json',
         ...(authToken !== undefined && { authorization: `Bearer ${authToken}` }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
     });
     const text = await response.text();
@@ -193,8 +209,9 @@ class Graph {
     this.#authToken = (await this.#client.logIn(people.admin)).authToken;
   }
 
-  async ask(query: string, variables: object = {}): Promise<unknown> {
-    const answer = await this.#client.post('/graphql', { query, variables }, this.#authToken);
+  async ask(query: string, variables: object = {}, idempotencyKey?: string): Promise<unknown> {
+    const body = { query, variables };
+    const answer = await this.#client.post('/graphql', body, this.#authToken, idempotencyKey);
     const { data, errors } = answer as { data: unknown; errors?: unknown };
     assert.equal(errors, undefined, `${query}: ${JSON.stringify(errors)}`);
     return data;
@@ -206,9 +223,9 @@ class Graph {
     return ((await this.ask(query, { input })) as Record<string, unknown>)[name];
   }
 
-  /** Of what it made. */
-  async id(name: string, input: object, made: string): Promise<string> {
-    const payload = (await this.run(name, input, `${made}{id}`)) as Record<string, { id: string }>;
-    return payload[made]!.id;
+  /** Returns the id of the created object. */
+  async id(name: string, input: object, field: string): Promise<string> {
+    const payload = (await this.run(name, input, `${field}{id}`)) as Record<string, { id: string }>;
+    return payload[field]!.id;
   }
 }

@@ -1,4 +1,4 @@
-/** A database that an earlier Espalier made is brought up to date at the start, and keeps all it had. */
+/** A server migrates a database that has only the first schema, and keeps its folders and signing key. */
 
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
@@ -6,10 +6,10 @@ import { after, before, describe, test } from 'node:test';
 import { migrations } from '../../server/src/database/migrations.ts';
 import { openAsItIs } from '../../server/src/database/open-database.ts';
 import { sql } from '../../server/src/database/statement.ts';
-import { newFolderId } from '../../server/src/folders/folder-id.ts';
-import { sortKey } from '../../server/src/folders/sort-key.ts';
-import { databaseKinds, type TestDatabase } from '../databases.ts';
-import { TreeBed } from '../tree/tree-bed.ts';
+import { newFolderId } from '../../server/src/folders/folder-rows.ts';
+import { sortKey } from '../../server/src/folders/text-keys.ts';
+import { databaseKinds, type TestDatabase } from '../support/databases.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
 
 const insert = sql<{ id: string; parentId: string | null; name: string; sortKey: Uint8Array; now: number }>`
   insert into folders (id, parent_id, name, sort_key, version, created_at, updated_at)
@@ -18,8 +18,8 @@ const insert = sql<{ id: string; parentId: string | null; name: string; sortKey:
 const insertKey = sql<{ id: string; privateKey: Uint8Array; now: number }>`
   insert into signing_keys (id, private_key, created_at) values (${'id'}, ${'privateKey'}, ${'now'})`;
 
-/** As the first version made it: a root with three levels below, and a signing key, whose id is the answer. */
-async function plantFirstVersion(url: string): Promise<string> {
+/** Creates the first schema with a root, three levels of folders and a signing key. Returns the key's id. */
+async function createFirstVersion(url: string): Promise<string> {
   const database = await openAsItIs(url);
   const [first] = migrations;
   const { dialect } = database;
@@ -48,20 +48,20 @@ async function plantFirstVersion(url: string): Promise<string> {
 for (const kind of databaseKinds) {
   describe(`a database of the first version on ${kind.name}`, () => {
     let database: TestDatabase;
-    let tree: TreeBed;
+    let tree: TreeTestbed;
     let keyId: string;
 
     before(async () => {
       database = await kind.create();
-      keyId = await plantFirstVersion(database.url);
-      tree = await TreeBed.start(kind, { database });
+      keyId = await createFirstVersion(database.url);
+      tree = await TreeTestbed.start(kind, { database });
     });
     after(async () => {
       await tree.stop();
       await database.remove();
     });
 
-    test('keeps its folders, counts them and finds them', async () => {
+    test('keeps its folders, and counts and finds them', async () => {
       assert.deepEqual(await tree.paths(), ['Places', 'Places/Harbour', 'Places/Harbour/Floor 2']);
       assert.deepEqual(await tree.find(await tree.idOf('/Places'), 'folders{totalCount} title version'), {
         folders: { totalCount: 1 },
@@ -72,13 +72,13 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await tree.search('fl'), ['Floor 2']);
     });
 
-    test('keeps its signing key, which goes on signing', () => {
+    test('signs new tokens with its signing key', () => {
       const header = Buffer.from(tree.authToken.split('.')[0]!, 'base64url').toString();
       assert.equal((JSON.parse(header) as { kid: string }).kid, keyId);
     });
 
-    test('lets them be changed as if they had been made now, and no deeper than any', async () => {
-      const levels = Array.from({ length: 254 }, (_, place) => `Level ${place}`);
+    test('changes migrated folders, and limits their depth like that of new ones', async () => {
+      const levels = Array.from({ length: 254 }, (_, index) => `Level ${index}`);
       await tree.import([levels.join('/')], await tree.idOf('/Places/Harbour'));
       const places = await tree.idOf('/Places');
       const elsewhere = await tree.create('Elsewhere');

@@ -1,16 +1,16 @@
-/** The databases of earlier versions that are kept in `fixtures/`, and what must be found in them. */
+/** Loads the databases of earlier versions from `fixtures/`, with the data that a test must find in them. */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
-import { sqlite, type DatabaseKind, type TestDatabase } from '../databases.ts';
-import { TestClock } from '../testbed.ts';
+import { sqlite, type DatabaseKind, type TestDatabase } from '../support/databases.ts';
+import { TestClock } from '../support/testbed.ts';
 import type { Facts } from './fill-installation.ts';
 
 const folder = join(import.meta.dirname, 'fixtures');
 
-/** Each is there for every kind of database. */
+/** Each fixture exists for every kind of database. */
 export const fixtureNames: readonly string[] = readdirSync(folder)
   .filter((file) => file.endsWith('.sqlite.gz'))
   .map((file) => file.replace('.sqlite.gz', ''))
@@ -26,10 +26,10 @@ export class Fixture {
     this.#kind = kind;
     this.#contents = read(`${name}.${ending}.gz`);
     const facts = JSON.parse(read(`${name}.${ending}.facts.gz`).toString()) as Facts;
-    this.facts = { ...facts, asked: facts.asked.map(inPresentSchema) };
+    this.facts = { ...facts, asked: facts.asked.map(toCurrentSchema) };
   }
 
-  /** A new database with it. */
+  /** Creates a database with the contents of the fixture. */
   async load(): Promise<TestDatabase> {
     const database = await this.#kind.create();
     if (this.#kind === sqlite) {
@@ -45,7 +45,7 @@ export class Fixture {
     return database;
   }
 
-  /** As it was when it was made. */
+  /** Returns a clock with the time at which the fixture was made. */
   clock(): TestClock {
     const clock = new TestClock();
     clock.advanceMs(this.facts.madeAt - clock.now());
@@ -53,10 +53,10 @@ export class Fixture {
   }
 }
 
-type Asked = Facts['asked'][number];
+type RecordedQuery = Facts['asked'][number];
 
 /** Before the first release, `Folder.access` and `User.groups` were lists; now they are connections. */
-function inPresentSchema({ as, query, data }: Asked): Asked {
+function toCurrentSchema({ as, query, data }: RecordedQuery): RecordedQuery {
   const isConnection = (key: string) => key === 'access' || key === 'groups';
   return {
     as,

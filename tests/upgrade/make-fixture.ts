@@ -1,6 +1,6 @@
 /**
- * `npm run fixture`: makes the databases of this version that later ones are tested with, on SQLite and on PostgreSQL. To be
- * run once for each release, and never again for the same.
+ * `npm run fixture`: creates the SQLite and PostgreSQL databases of this version for the upgrade tests of later versions.
+ * Run it once for each release. Run `npm run fixture schema-<number>` before a migration that no release precedes.
  */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import BetterSqlite from 'better-sqlite3';
-import { postgres } from '../databases.ts';
+import { postgres } from '../support/databases.ts';
 import { withPostgres } from '../postgres/provided-postgres.ts';
 import { fillInstallation, type Facts } from './fill-installation.ts';
-import { toSqlText } from './sql-text.ts';
+import { dumpAsSql } from './sql-text.ts';
 
 const folder = join(import.meta.dirname, 'fixtures');
 const manifest = join(import.meta.dirname, '../../server/package.json');
@@ -24,37 +24,37 @@ if (existsSync(join(folder, `${name}.sqlite.gz`))) {
   );
   process.exitCode = 1;
 } else {
-  await makeFile();
-  await withPostgres(makeText);
+  await makeSqliteFixture();
+  await withPostgres(makePostgresFixture);
 }
 
-async function makeFile(): Promise<void> {
-  const place = mkdtempSync(join(tmpdir(), 'espalier-fixture-'));
+async function makeSqliteFixture(): Promise<void> {
+  const temporary = mkdtempSync(join(tmpdir(), 'espalier-fixture-'));
   try {
-    const file = join(place, 'espalier.db');
+    const file = join(temporary, 'espalier.db');
     const facts = await fillInstallation(`sqlite:${file}`);
     const connection = new BetterSqlite(file);
     connection.pragma('journal_mode = delete');
     connection.exec('vacuum');
     connection.close();
-    keep('sqlite', readFileSync(file), facts);
+    save('sqlite', readFileSync(file), facts);
   } finally {
-    rmSync(place, { recursive: true });
+    rmSync(temporary, { recursive: true });
   }
 }
 
-async function makeText(): Promise<void> {
+async function makePostgresFixture(): Promise<void> {
   const [filled, empty] = [await postgres.create(), await postgres.create()];
   try {
     const facts = await fillInstallation(filled.url);
-    keep('sql', Buffer.from(await toSqlText(filled.url, empty.url)), facts);
+    save('sql', Buffer.from(await dumpAsSql(filled.url, empty.url)), facts);
   } finally {
     await filled.remove();
     await empty.remove();
   }
 }
 
-function keep(kind: 'sqlite' | 'sql', contents: Buffer, facts: Facts): void {
+function save(kind: 'sqlite' | 'sql', contents: Buffer, facts: Facts): void {
   const files = {
     [`${name}.${kind}.gz`]: contents,
     [`${name}.${kind}.facts.gz`]: JSON.stringify(facts, null, 2),

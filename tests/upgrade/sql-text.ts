@@ -1,23 +1,23 @@
 /**
- * A PostgreSQL database as a text of statements that make it again: what the migrations of this program run, and the rows.
- * PostgreSQL's own tool for it is not among the programs that the tests bring.
+ * Dumps a PostgreSQL database as SQL text: the statements of the migrations, then the rows. The tests do not install
+ * `pg_dump`.
  */
 
 import pg from 'pg';
 import { missingSteps } from '../../server/src/database/migrations.ts';
 import { openAsItIs } from '../../server/src/database/open-database.ts';
 
-/** `empty` is another database, with nothing in it. */
-export async function toSqlText(url: string, empty: string): Promise<string> {
+/** `empty` is the URL of an empty database. */
+export async function dumpAsSql(url: string, empty: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
     const tables = await tablesInOrder(client);
     const rows: string[] = [];
-    for (const table of tables) rows.push(...(await rowsOf(client, table)));
+    for (const table of tables) rows.push(...(await dumpRows(client, table)));
     return [
-      ...(await definitions(empty)),
-      // What the migrations themselves have put there.
+      ...(await readDefinitions(empty)),
+      // The migrations insert rows of their own.
       ...tables.toReversed().map((table) => `delete from ${table}`),
       ...rows,
     ]
@@ -28,7 +28,7 @@ export async function toSqlText(url: string, empty: string): Promise<string> {
   }
 }
 
-async function definitions(empty: string): Promise<readonly string[]> {
+async function readDefinitions(empty: string): Promise<readonly string[]> {
   const database = await openAsItIs(empty);
   try {
     const steps = await database.transaction((transaction) => missingSteps(transaction, database.dialect));
@@ -38,7 +38,7 @@ async function definitions(empty: string): Promise<readonly string[]> {
   }
 }
 
-/** What others refer to comes before them. */
+/** Sorts the tables so that a referenced table comes before the tables that refer to it. */
 async function tablesInOrder(client: pg.Client): Promise<string[]> {
   const { rows: tables } = await client.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = current_schema() order by tablename`,
@@ -48,17 +48,17 @@ async function tablesInOrder(client: pg.Client): Promise<string[]> {
      where contype = 'f' and conrelid <> confrelid`,
   );
   const ordered: string[] = [];
-  const take = (name: string): void => {
+  const add = (name: string): void => {
     if (ordered.includes(name)) return;
-    for (const { from, to } of references) if (from === name) take(to);
+    for (const { from, to } of references) if (from === name) add(to);
     ordered.push(name);
   };
-  for (const { name } of tables) take(name);
+  for (const { name } of tables) add(name);
   return ordered;
 }
 
-/** In one statement: rows may refer to later ones of the same table. */
-async function rowsOf(client: pg.Client, table: string): Promise<string[]> {
+/** Inserts all rows with one statement, because rows may refer to later rows of the same table. */
+async function dumpRows(client: pg.Client, table: string): Promise<string[]> {
   const { rows: columns } = await client.query<{ name: string }>(
     `select quote_ident(column_name) as name from information_schema.columns
      where table_schema = current_schema() and table_name = $1 and is_generated = 'NEVER' order by ordinal_position`,

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { databaseKinds, postgres, sqlite, type TestDatabase } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { databaseKinds, postgres, sqlite, type TestDatabase } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { NodeProcess } from '../many-nodes/node-process.ts';
 import { connectionsTo } from '../postgres/connections-to.ts';
 import { withoutHasteWarning } from '../postgres/haste.ts';
@@ -128,7 +128,7 @@ describe('signals to two workers on SQLite', () => {
     const settings = { WORKERS: '2', STOP_DELAY_SECONDS: '600' };
     node = await NodeProcess.start({ databaseUrl: database.url, settings });
     node.signal('SIGTERM');
-    await node.says('Stopping');
+    await node.waitForOutput('Stopping');
     const isStopping = async () => {
       const answers = await Promise.all([1, 2, 3, 4].map(() => fetch(`${node.url}/readyz`)));
       return answers.every(({ status }) => status === 503);

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '@espalier/contract';
-import type { DatabaseKind, TestDatabase } from '../databases.ts';
+import type { DatabaseKind, TestDatabase } from '../support/databases.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { administrator, NodeProcess } from '../many-nodes/node-process.ts';
-import { RawConnection, type RawAnswer } from '../raw-connection.ts';
+import { RawConnection, type RawResponse } from '../support/raw-connection.ts';
 
 const workers = 2;
 
@@ -95,7 +95,7 @@ export async function ask(
   query: string,
   authToken: string,
   variables: Record<string, unknown> = {},
-): Promise<RawAnswer> {
+): Promise<RawResponse> {
   const answer = await connection.exchange(post('/graphql', { query, variables }, authToken));
   assert.ok(answer, 'the connection was closed');
   return answer;

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { databaseKinds } from '../databases.ts';
-import { eventually } from '../eventually.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { SocketClient } from '../live/socket-client.ts';
 import { raceRefreshes } from '../many-nodes/refresh-race.ts';
-import { startOwnTime } from '../own-time.ts';
-import type { RawConnection } from '../raw-connection.ts';
+import { startProcessTimer } from '../support/own-time.ts';
+import type { RawConnection } from '../support/raw-connection.ts';
 import { ask, isAlive, post, WorkersBed, workerOf } from './workers-bed.ts';
 
 const create = 'mutation($name:String!){createFolder(input:{name:$name}){folder{id}}}';
@@ -53,7 +53,7 @@ for (const kind of databaseKinds) {
       const follow = 'subscription($after:String){folderChanges(after:$after){kind folder{name}}}';
       client.start('1', follow, { after: cursor });
       assert.equal((await ask(one, create, token, { name: 'told' })).status, 200);
-      const elapsed = startOwnTime();
+      const elapsed = startProcessTimer();
       assert.match(JSON.stringify(await client.next()), /"name":"told"/);
       assert.ok(elapsed() < 1000, 'it took longer than a second');
       await client.close();
@@ -70,7 +70,7 @@ for (const kind of databaseKinds) {
         .session;
       assert.equal((await ask(other, '{folder{name}}', authToken)).status, 200);
       await ask(one, 'mutation($id:ID!){revokeSession(input:{id:$id}){revokedSessionId}}', token, { id });
-      const elapsed = startOwnTime();
+      const elapsed = startProcessTimer();
       await eventually(
         async () => (await ask(other, '{folder{name}}', authToken)).status === 401,
         'the other worker refuses',
@@ -136,7 +136,7 @@ for (const kind of databaseKinds) {
       process.kill(first!, 'SIGKILL');
       assert.equal(await one.read(), undefined);
       assert.match((await ask(other, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);
-      await bed.node.says('a worker serves again');
+      await bed.node.waitForOutput('a worker serves again');
       assert.ok(!isAlive(first!));
       const [again] = await bed.connectToEach(token);
       assert.match((await ask(again!, '{folder(path:"/kept"){name}}', token)).body, /"name":"kept"/);

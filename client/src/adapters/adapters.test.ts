@@ -18,16 +18,16 @@ interface Sent {
   readonly body: string;
 }
 
-/** A client whose tokens are counted, and a `fetch` that answers in turn what it is given. */
-function scripted(answers: readonly (() => Response)[] = []) {
+/** Creates a client that counts its tokens, and a `fetch` that returns these responses in order. */
+function scripted(responses: readonly (() => Response)[] = []) {
   const sent: Sent[] = [];
   const expired: string[] = [];
   const sink: { current?: Parameters<SocketClient['subscribe']>[1] } = {};
   const payloads: unknown[] = [];
   const socket = {
-    subscribe: (payload: unknown, given: Parameters<SocketClient['subscribe']>[1]) => {
+    subscribe: (payload: unknown, observer: Parameters<SocketClient['subscribe']>[1]) => {
       payloads.push(payload);
-      sink.current = given;
+      sink.current = observer;
       return () => void payloads.push('unsubscribed');
     },
   } as unknown as SocketClient;
@@ -40,13 +40,13 @@ function scripted(answers: readonly (() => Response)[] = []) {
     socket,
   } as unknown as Client;
   const send = (async (request: Request) => {
-    const answer = answers[sent.length] ?? (() => new Response('ok'));
+    const respond = responses[sent.length] ?? (() => new Response('ok'));
     sent.push({
       url: request.url,
       authorization: request.headers.get('authorization'),
       body: await request.text(),
     });
-    return answer();
+    return respond();
   }) as typeof fetch;
   return { client, send, sent, expired, socket, payloads, sink };
 }
@@ -54,8 +54,8 @@ function scripted(answers: readonly (() => Response)[] = []) {
 const refused = (headers?: Record<string, string>) => () =>
   new Response('no', { status: 401, ...(headers && { headers }) });
 
-describe('the authorized fetch', () => {
-  test('sends the token to the server of the client, whatever form the request has', async () => {
+describe('authorizedFetch', () => {
+  test('sends the token to the server of the client for every form of request', async () => {
     const { client, send, sent } = scripted();
     const ask = authorizedFetch(client, send);
     const init = { method: 'POST', body: 'question' };
@@ -67,7 +67,7 @@ describe('the authorized fetch', () => {
     assert.deepEqual(sent, [one, one, one, { url, authorization: 'Bearer token 0', body: '' }]);
   });
 
-  test('never sends it elsewhere', async () => {
+  test('never sends the token to another address', async () => {
     const { client, send, sent } = scripted();
     const elsewhere = [
       'http://example.com/espalier/graphql',
@@ -87,13 +87,13 @@ describe('the authorized fetch', () => {
     assert.deepEqual(new Set(sent.map(({ authorization }) => authorization)), new Set([null]));
   });
 
-  test('sends the whole request once more, with a fresh token, when the token has expired', async () => {
+  test('sends the whole request again with a new token when the token has expired', async () => {
     const { client, send, sent, expired } = scripted([refused({ 'token-expired': 'true' })]);
-    const answer = await authorizedFetch(client, send)(`${url}/graphql`, {
+    const response = await authorizedFetch(client, send)(`${url}/graphql`, {
       method: 'POST',
       body: 'question',
     });
-    assert.equal(await answer.text(), 'ok');
+    assert.equal(await response.text(), 'ok');
     assert.deepEqual(expired, ['token 0']);
     assert.deepEqual(
       sent.map(({ authorization, body }) => [authorization, body]),
@@ -104,7 +104,7 @@ describe('the authorized fetch', () => {
     );
   });
 
-  test('answers with the refusal when it is another one, or comes twice', async () => {
+  test('returns a 401 that has another reason or comes twice', async () => {
     const another = scripted([refused()]);
     assert.equal((await authorizedFetch(another.client, another.send)(url)).status, 401);
     assert.equal(another.sent.length, 1);
@@ -114,7 +114,7 @@ describe('the authorized fetch', () => {
     assert.equal(twice.sent.length, 2);
   });
 
-  test('rejects when the session is over, whatever the server says of the token', async () => {
+  test('rejects when the session is over, whatever reason the response gives', async () => {
     for (const headers of [undefined, { 'token-expired': 'true' }]) {
       const { client, send, sent } = scripted([refused(headers)]);
       const over = new EspalierError('LOGGED_OUT', 'The session is over.');
@@ -125,20 +125,20 @@ describe('the authorized fetch', () => {
     }
   });
 
-  test('does not take the token along when it is sent on to another server', async () => {
+  test('does not send the token to the target of a redirect', async () => {
     const heard: (string | undefined)[] = [];
     const listen = async (listener: RequestListener) => {
       const server = createServer(listener).listen(0, '127.0.0.1');
       await once(server, 'listening');
       return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
     };
-    const other = await listen((request, answer) => {
+    const other = await listen((request, response) => {
       heard.push(request.headers.authorization);
-      answer.end();
+      response.end();
     });
-    const own = await listen((request, answer) => {
+    const own = await listen((request, response) => {
       heard.push(request.headers.authorization);
-      answer.writeHead(307, { location: other.url }).end();
+      response.writeHead(307, { location: other.url }).end();
     });
     const { client } = scripted();
     await authorizedFetch({ ...client, url: own.url })(own.url);
@@ -147,7 +147,7 @@ describe('the authorized fetch', () => {
   });
 });
 
-describe('the options', () => {
+describe('adapter options', () => {
   test('for urql forward a subscription to the socket, and its end back', () => {
     const { client, payloads, sink } = scripted();
     const options = urqlOptions({ ...client });
@@ -172,7 +172,7 @@ describe('the options', () => {
     ]);
   });
 
-  test('send with the fetch that they are given', async () => {
+  test('for urql use the `send` argument as fetch', async () => {
     const { client, send, sent } = scripted();
     for (const options of [apolloOptions(client, send), urqlOptions(client, send)]) {
       await options.fetch(`${url}/graphql`);
@@ -190,7 +190,7 @@ describe('the options', () => {
     assert.equal(typeof options.fetch, 'function');
   });
 
-  test('use the fetch that they are given', async () => {
+  test('for Apollo use the `send` argument as fetch', async () => {
     for (const optionsOf of [apolloOptions, urqlOptions]) {
       const { client, send, sent } = scripted();
       await optionsOf(client, send).fetch(`${url}/graphql`);

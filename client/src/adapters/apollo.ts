@@ -1,8 +1,8 @@
-/** For Apollo Client: its requests and subscriptions go through the client. */
+/** Options for Apollo Client, whose requests and subscriptions then use the session of this client. */
 
 import type { Client as SocketClient } from 'graphql-ws';
 import type { Client } from '../client.ts';
-import { paths } from '../paths.ts';
+import { paths } from '../requests.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 
 export interface ApolloOptions {
@@ -12,7 +12,7 @@ export interface ApolloOptions {
 }
 
 /**
- * `send` is what the client has as its own `fetch`, if it has one: for a proxy or a certificate.
+ * Returns options for Apollo Client's links. If you created the client with its own `fetch`, pass that as `send`.
  *
  * ```ts
  * const { uri, fetch, wsClient } = apolloOptions(client);

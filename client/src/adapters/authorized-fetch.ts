@@ -1,13 +1,13 @@
-/** `fetch` for whatever else speaks with the server: it knows the token, keeps it fresh, and shows it to nobody else. */
+/** A `fetch` for other libraries. It adds a valid auth token to requests to the server, and to no other request. */
 
 import type { Client } from '../client.ts';
 
 /**
- * A `fetch` that sends the client's auth token to the client's server, and is `fetch` itself for every other address. It
- * rejects with LOGGED_OUT when the session is over. If the client was given a `fetch` of its own, give it here, too.
+ * Returns a `fetch` that sends the client's auth token to the client's server. Requests to other addresses pass unchanged.
+ * It rejects with LOGGED_OUT when the session is over. If you created the client with its own `fetch`, pass it as `send`.
  *
  * ```ts
- * const answer = await authorizedFetch(client)(`${client.url}/graphql`, { method: 'POST', headers, body });
+ * const response = await authorizedFetch(client)(`${client.url}/graphql`, { method: 'POST', headers, body });
  * ```
  */
 export function authorizedFetch(client: Client, send: typeof fetch = fetch): typeof fetch {
@@ -20,18 +20,18 @@ export function authorizedFetch(client: Client, send: typeof fetch = fetch): typ
   return async (input, init) => {
     const request = new Request(input, init);
     if (!isOwn(request.url)) return send(request);
-    const sendWith = (authToken: string, given: Request) => {
-      given.headers.set('authorization', `Bearer ${authToken}`);
-      return send(given);
+    const sendWithToken = (authToken: string, authorized: Request) => {
+      authorized.headers.set('authorization', `Bearer ${authToken}`);
+      return send(authorized);
     };
     const authToken = await client.authToken();
-    const again = request.clone();
-    const answer = await sendWith(authToken, request);
-    if (answer.status !== 401) return answer;
-    // If the session is over, this says so, whatever the answer says.
-    const another = await client.authToken({ refused: authToken });
-    if (answer.headers.get('token-expired') !== 'true') return answer;
-    await answer.body?.cancel();
-    return sendWith(another, again);
+    const copy = request.clone();
+    const response = await sendWithToken(authToken, request);
+    if (response.status !== 401) return response;
+    // Rejects with LOGGED_OUT if the session is over, whatever the reason in the response is.
+    const newToken = await client.authToken({ refused: authToken });
+    if (response.headers.get('token-expired') !== 'true') return response;
+    await response.body?.cancel();
+    return sendWithToken(newToken, copy);
   };
 }

@@ -1,10 +1,10 @@
-/** For urql: its requests and subscriptions go through the client. */
+/** Options for urql, whose requests and subscriptions then use the session of this client. */
 
 import type { Client } from '../client.ts';
-import { paths } from '../paths.ts';
+import { paths } from '../requests.ts';
 import { authorizedFetch } from './authorized-fetch.ts';
 
-/** As urql's `subscriptionExchange` gives a request. */
+/** The request that urql's `subscriptionExchange` passes. */
 export interface UrqlRequest {
   readonly query?: string | undefined;
   readonly operationName?: string | undefined;
@@ -21,7 +21,7 @@ export interface UrqlObserver {
 export interface UrqlOptions {
   readonly url: string;
   readonly fetch: typeof fetch;
-  /** In an address, what is asked would stand in the logs of whatever is on the way. */
+  /** GET would put the query into the URL, and so into the logs of proxies. */
   readonly preferGetMethod: false;
   readonly forwardSubscription: (request: UrqlRequest) => {
     subscribe(observer: UrqlObserver): { unsubscribe(): void };
@@ -29,7 +29,7 @@ export interface UrqlOptions {
 }
 
 /**
- * `send` is what the client has as its own `fetch`, if it has one: for a proxy or a certificate.
+ * Returns options for urql's client. If you created the client with its own `fetch`, pass that as `send`.
  *
  * ```ts
  * const { forwardSubscription, ...options } = urqlOptions(client);

@@ -1,9 +1,11 @@
 /** Giving a level of access on a folder and taking it away, each with the way back from it. */
 
 import type { AccessLevel } from '../graph/folder-row.ts';
+import { type Page, readEveryPage, maxPageSize } from '../graph/pages.ts';
 import type { About } from '../graph/use-graph.ts';
+import { whileHere } from '../session/session-data.ts';
+import { client } from '../session/client.ts';
 import { grantAccess, revokeAccess, type Grantee } from './access-actions.ts';
-import { grantedLevel } from './granted-level.ts';
 import type { BackStep } from './task.ts';
 
 /** A grant that is there, or could be. */
@@ -57,4 +59,55 @@ function backStep(
       before === null ? revokingTask(place) : { ...grantCall(place, before), stale: staleOf(place) },
     isAsLeft: async () => (await grantedLevel(place)) === left,
   };
+}
+
+const grantsDocument = /* GraphQL */ `
+  query GrantsOn($id: ID!, $first: Int, $after: String) {
+    folder(id: $id) {
+      access(first: $first, after: $after) {
+        items {
+          user {
+            id
+          }
+          group {
+            id
+          }
+          level
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`;
+
+interface Grant {
+  readonly user: { readonly id: string } | null;
+  readonly group: { readonly id: string } | null;
+  readonly level: AccessLevel;
+}
+
+interface Grants {
+  readonly folder: { readonly access: Omit<Page<Grant>, 'totalCount'> } | null;
+}
+
+interface Asked {
+  readonly folderId: string;
+  readonly grantee: Grantee;
+}
+
+/** By a grant on the folder itself; null if there is none. */
+
+export async function grantedLevel({ folderId, grantee }: Asked): Promise<AccessLevel | null> {
+  const { userId, groupId } = grantee;
+  const grants = await readEveryPage(async (after) => {
+    const variables = { id: folderId, first: maxPageSize, after };
+    const { folder } = await whileHere(client.query<Grants>(grantsDocument, variables));
+    return folder && folder.access;
+  });
+  const isTheirs = (one: Grant) =>
+    userId === undefined ? one.group?.id === groupId : one.user?.id === userId;
+  return grants.find(isTheirs)?.level ?? null;
 }

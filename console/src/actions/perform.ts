@@ -3,11 +3,11 @@
 import { problemOf } from '../graph/problem.ts';
 import { queries } from '../graph/use-graph.ts';
 import { client } from '../session/client.ts';
-import { whileHere } from '../session/leaving.ts';
+import { whileHere } from '../session/session-data.ts';
 import type { Call } from './action.ts';
-import { takeBack } from './take-back.ts';
+import { takeBack } from './undo-steps.ts';
 import type { BackStep, Task } from './task.ts';
-import { toasts, type Undo } from './toast-list.ts';
+import { toasts, type Undo } from './toasts.ts';
 
 /** Rejects with the server's refusal, after what was foreseen has been taken back. */
 export async function perform<Variables extends object, Result>(

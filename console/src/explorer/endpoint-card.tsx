@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'react';
 import { Link } from '../router.tsx';
 import { client } from '../session/client.ts';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from '../ui/copy.tsx';
 import { CodeText } from './code-text.tsx';
 import { curlOf, type Endpoint, type Field } from './openapi-model.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openApiDocument } from '@espalier/contract';
+import { createOpenApiDocument } from '@espalier/contract';
 import { curlOf, endpointsOf, typeText, type OpenApi } from './openapi-model.ts';
 
-const endpoints = endpointsOf(openApiDocument({ url: '/', version: '0' }) as unknown as OpenApi);
+const endpoints = endpointsOf(createOpenApiDocument({ url: '/', version: '0' }) as unknown as OpenApi);
 const endpoint = (id: string) => endpoints.find((one) => one.id === id)!;
 
 describe('the page of endpoints', () => {

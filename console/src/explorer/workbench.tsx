@@ -12,7 +12,7 @@ import {
 import { useEffect } from 'react';
 import type { Call } from '../actions/action.ts';
 import { Button, IconButton, Spinner } from '../ui/button.tsx';
-import { CopyAs } from '../ui/copy-as.tsx';
+import { CopyAs } from '../ui/copy.tsx';
 import { Loading } from '../ui/states.tsx';
 import { bareCall } from './bare-query.ts';
 import { useEditorTheme } from './editor-theme.ts';

@@ -1,16 +1,18 @@
 /** The head of a folder's page: where it is, what it is called, and what can be done with it. */
 
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useCommands, type Command } from '../actions/commands.ts';
-import { navigate } from '../router.tsx';
+import { Link, navigate } from '../router.tsx';
 import { LevelChip } from '../ui/access-level.tsx';
 import { ActionMenu, type MenuAction } from '../ui/action-menu.tsx';
 import { Button } from '../ui/button.tsx';
-import { Breadcrumbs } from './breadcrumbs.tsx';
-import { ChangeNote } from './change-note.tsx';
-import { FolderIcon } from '../tree/folder-icon.tsx';
-import { FolderWorkDialogs, type OpenDialog } from './folder-work-dialogs.tsx';
-import { mayDo, mayTakeAway, workFolder, type OpenFolder } from './open-folder.ts';
+import { FolderIcon, Icon } from '../ui/icons.tsx';
+import { FolderWorkDialogs, type OpenDialog } from './folder-dialogs.tsx';
+import { mayDo, mayTakeAway, workFolder, type FolderLink, type OpenFolder } from './open-folder.ts';
+import { type FolderChange, useLive } from '../graph/live.tsx';
+import { useViewer } from '../session/session.tsx';
+import { Time } from '../ui/time.tsx';
+import { MenuTrigger, Button as AriaButton, Popover, Menu, MenuItem } from 'react-aria-components';
 
 export function FolderHeader({ folder }: { folder: OpenFolder }) {
   const { id, name, title, icon, accessLevel, ancestors, parent } = folder;
@@ -81,5 +83,96 @@ export function FolderHeader({ folder }: { folder: OpenFolder }) {
         onDeleted={() => navigate(parent ? `/folders/${parent.id}` : '/folders')}
       />
     </header>
+  );
+}
+
+const shownMs = 60_000;
+const verbs: Partial<Record<FolderChange['kind'], string>> = {
+  CREATE: 'Restored',
+  UPDATE: 'Changed',
+  MOVE: 'Moved',
+};
+
+export function ChangeNote({ folderId }: { folderId: string }) {
+  const viewer = useViewer();
+  const { listen } = useLive();
+  const [change, setChange] = useState<FolderChange | null>(null);
+
+  useEffect(
+    () =>
+      listen((next) => {
+        if (next.folderId !== folderId || next.at === null || !verbs[next.kind]) return;
+        setChange(next.by?.id === viewer.id ? null : next);
+      }),
+    [listen, folderId, viewer.id],
+  );
+  useEffect(() => {
+    if (!change) return;
+    const timer = setTimeout(() => setChange(null), shownMs);
+    return () => clearTimeout(timer);
+  }, [change]);
+
+  return (
+    <span className="change-note-place" role="status">
+      {change?.at && (
+        <span className="label-chip info">
+          <Icon name="refresh" />
+          {verbs[change.kind]} by {change.by?.username ?? 'somebody'} <Time at={change.at} />
+        </span>
+      )}
+    </span>
+  );
+}
+
+const mostShown = 4;
+
+export function Breadcrumbs({ ancestors, title }: { ancestors: readonly FolderLink[]; title: string }) {
+  if (ancestors.length === 0) return null;
+  const isLong = ancestors.length > mostShown;
+  const hidden = isLong ? ancestors.slice(1, -2) : [];
+  const shown = isLong ? ancestors.slice(-2) : ancestors.slice(1);
+  return (
+    <nav className="breadcrumbs" aria-label="Breadcrumbs">
+      <ol>
+        <Crumb folder={ancestors[0]!} />
+        {hidden.length > 0 && (
+          <li>
+            <MenuTrigger>
+              <AriaButton
+                className="breadcrumbs-more"
+                aria-label={`${hidden.length} more folders on the way`}
+              >
+                …
+              </AriaButton>
+              <Popover className="popover">
+                <Menu className="menu" onAction={(id) => navigate(`/folders/${id}`)}>
+                  {hidden.map(({ id, title: text }) => (
+                    <MenuItem key={id} id={id} textValue={text} className="menu-item">
+                      <Icon name="folder" /> {text}
+                    </MenuItem>
+                  ))}
+                </Menu>
+              </Popover>
+            </MenuTrigger>
+            <Icon name="chevron" />
+          </li>
+        )}
+        {shown.map((folder) => (
+          <Crumb key={folder.id} folder={folder} />
+        ))}
+        <li aria-current="page" className="breadcrumbs-here">
+          {title}
+        </li>
+      </ol>
+    </nav>
+  );
+}
+
+function Crumb({ folder: { id, title } }: { folder: FolderLink }) {
+  return (
+    <li>
+      <Link to={`/folders/${id}`}>{title}</Link>
+      <Icon name="chevron" />
+    </li>
   );
 }

@@ -5,13 +5,14 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
 import { Link, setQuery, usePlace } from '../router.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { Answer, Empty, Loading } from '../ui/states.tsx';
-import { AccessTab } from './access-tab.tsx';
-import { ChildrenTab } from './children-tab.tsx';
-import { DetailsTab } from './details-tab.tsx';
+import { AccessTab } from './access/access-tab.tsx';
+import { ChildrenTab } from './children/children-tab.tsx';
+import { DetailsTab } from './details/details-tab.tsx';
 import { FolderHeader } from './folder-header.tsx';
-import { HistoryTab } from './history-tab.tsx';
+import { HistoryTab } from './history/history-tab.tsx';
 import { useOpenFolder, useRootId, type OpenFolder } from './open-folder.ts';
-import { UnsavedElsewhere } from './unsaved-elsewhere.tsx';
+import { Button } from '../ui/button.tsx';
+import { useDrafts, drafts } from './details/draft-store.ts';
 
 const loading = (
   <>
@@ -114,5 +115,25 @@ function Missing() {
         </p>
       </Empty>
     </>
+  );
+}
+
+export function UnsavedElsewhere({ folderId }: { folderId: string }) {
+  const elsewhere = useDrafts().filter((one) => one.isDirty && one.folderId !== folderId);
+  if (elsewhere.length === 0) return null;
+  return (
+    <ul className="folder-notes" aria-label="Unsaved changes elsewhere">
+      {elsewhere.map(({ folderId: id, folderName }) => (
+        <li key={id} className="folder-note warning">
+          <Icon name="edit" />
+          <p>
+            Your changes of <Link to={`/folders/${id}`}>{folderName}</Link> are not saved yet.
+          </p>
+          <Button size="small" tone="quiet" onPress={() => drafts.drop(id)}>
+            Discard
+          </Button>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,11 +1,11 @@
 /** The tree, and the folder that is open in it: side by side, or one of them on a small screen. */
 
 import { useEffect, type CSSProperties } from 'react';
-import { toasts } from '../actions/toast-list.ts';
+import { toasts } from '../actions/toasts.ts';
 import { addressOf, usePlace } from '../router.tsx';
 import { TreePane } from '../tree/tree-pane.tsx';
 import { Divider, usePlaceOfDivider } from '../ui/divider.tsx';
-import { drafts } from './draft-store.ts';
+import { drafts } from './details/draft-store.ts';
 import { FolderPage } from './folder-page.tsx';
 import './folders.css';
 

@@ -1,7 +1,7 @@
 /** The folder whose page is open: what is read of it. */
 
 import type { AccessLevel } from '../graph/live.tsx';
-import type { WorkFolder } from '../tree/folder-work.ts';
+import type { WorkFolder } from '../tree/edit/folder-operations.ts';
 import { useGraph } from '../graph/use-graph.ts';
 
 export type Properties = Readonly<Record<string, unknown>>;

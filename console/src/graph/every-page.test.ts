@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readEveryPage } from './every-page.ts';
+import { readEveryPage } from './pages.ts';
 
 test('reads all pages of a list, each after the cursor of the page before', async () => {
   const pages = [

@@ -1,10 +1,18 @@
 /** A list of the graph that is read page by page: the first, and on demand the next. */
 
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { client } from '../session/client.ts';
-import { readFilledPage, type Page } from './next-page.ts';
-import type { About } from './use-graph.ts';
-import { useNextPage, type NextPage } from './use-next-page.ts';
+import {
+  readEveryPage,
+  maxPageSize,
+  readFilledPage,
+  type ItemPage,
+  type Page,
+  type PagedList,
+  readNextPage,
+} from './pages.ts';
+import { queries, type About } from './use-graph.ts';
+import { useState, useRef } from 'react';
 
 export interface List<Item> {
   readonly items: readonly Item[];
@@ -58,4 +66,48 @@ export function usePages<Result, Item>(
   const next = useNextPage(about, query);
   const { data, error, isPending, refetch, hasNextPage, isPlaceholderData: isOfBefore } = query;
   return { data, isOfBefore, error, isPending, refetch, hasMore: hasNextPage, ...next };
+}
+
+/** The document takes `$first` and `$after`; `pageOf` finds the page in its answer. */
+
+export function useEveryPage<Result, Item>(
+  about: About,
+  document: string,
+  variables: object,
+  pageOf: (result: Result) => ItemPage<Item> | null,
+  { isEnabled = true }: { readonly isEnabled?: boolean } = {},
+): UseQueryResult<readonly Item[]> {
+  return useQuery({
+    queryKey: about,
+    queryFn: ({ signal }) =>
+      readEveryPage(async (after) =>
+        pageOf(await client.query<Result>(document, { ...variables, first: maxPageSize, after }, { signal })),
+      ),
+    enabled: isEnabled,
+  });
+}
+
+export interface NextPage {
+  readonly isReadingMore: boolean;
+  readonly readMore: () => void;
+}
+
+export function useNextPage(
+  about: About,
+  list: PagedList & { readonly isFetchingNextPage: boolean },
+): NextPage {
+  const [isWaiting, setWaiting] = useState(false);
+  const isAsked = useRef(false);
+  const readMore = async () => {
+    if (isAsked.current) return;
+    isAsked.current = true;
+    setWaiting(true);
+    try {
+      await readNextPage(list, () => queries.getQueryState(about));
+    } finally {
+      isAsked.current = false;
+      setWaiting(false);
+    }
+  };
+  return { isReadingMore: isWaiting || list.isFetchingNextPage, readMore: () => void readMore() };
 }

@@ -1,6 +1,6 @@
 /** The groups that a user is in. */
 
-import { useEveryPage } from './use-every-page.ts';
+import { useEveryPage } from './use-pages.ts';
 import type { About } from './use-graph.ts';
 import type { Page } from './use-pages.ts';
 

@@ -2,7 +2,7 @@
 
 import type { MouseEvent } from 'react';
 import { IconButton } from '../ui/button.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from '../ui/copy.tsx';
 import { journalDeed, whoDid, type SentenceEntry } from '../ui/journal-sentence.ts';
 import { Time } from '../ui/time.tsx';
 import { Link } from '../router.tsx';

@@ -2,7 +2,7 @@
 
 import { useState } from 'react';
 import { client } from '../session/client.ts';
-import { isComposing } from '../ui/composing.ts';
+import { isComposing } from '../ui/typing.ts';
 import { TextField } from '../ui/fields.tsx';
 import { PersonPicker } from '../ui/person-picker.tsx';
 import { rememberPath, useFolderPath } from './folder-path.ts';

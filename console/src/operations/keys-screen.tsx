@@ -1,7 +1,7 @@
 /** The keys that sign auth tokens: which one does, which did and which will. They are changed on the command line alone. */
 
 import { useGraph } from '../graph/use-graph.ts';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from '../ui/copy.tsx';
 import { Answer, Empty } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import './keys.css';

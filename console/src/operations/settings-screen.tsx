@@ -4,7 +4,7 @@ import { useGraph } from '../graph/use-graph.ts';
 import { setQuery, usePlace } from '../router.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Answer, Empty, Loading } from '../ui/states.tsx';
-import { Switch } from '../ui/switch.tsx';
+import { Switch } from '../ui/fields.tsx';
 import { isDifferent, subjectsOf, valueText, type Setting } from './setting-list.ts';
 import './settings.css';
 

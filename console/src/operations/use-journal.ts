@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { follow } from '../graph/follow.ts';
 import { queries, type About } from '../graph/use-graph.ts';
-import { useNextPage } from '../graph/use-next-page.ts';
+import { useNextPage } from '../graph/use-pages.ts';
 import { client } from '../session/client.ts';
 import { useSession } from '../session/session.tsx';
 import { journalFields, type SentenceEntry } from '../ui/journal-sentence.ts';

@@ -7,7 +7,7 @@ import { perform } from '../actions/perform.ts';
 import { problemOf } from '../graph/problem.ts';
 import { useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
-import { CopyAs } from '../ui/copy-as.tsx';
+import { CopyAs } from '../ui/copy.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { isLongEnough, shortestPassword } from './password-field.tsx';
 import { peopleStale } from './people-data.ts';

@@ -6,7 +6,7 @@ import type { AccessLevel } from '../graph/live.tsx';
 import { useGraph } from '../graph/use-graph.ts';
 import type { GroupName } from '../graph/user-groups.ts';
 import { Link, setQuery, usePlace } from '../router.tsx';
-import { FolderPicker, type PickedFolder } from '../tree/folder-picker.tsx';
+import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.tsx';
 import { LevelChip, readableReason } from '../ui/access-level.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';

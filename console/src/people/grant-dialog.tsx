@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';
 import { grantCall } from '../actions/grants.ts';
 import type { AccessLevel } from '../graph/live.tsx';
-import { FolderPicker, type PickedFolder } from '../tree/folder-picker.tsx';
+import { FolderPicker, type PickedFolder } from '../tree/search/folder-picker.tsx';
 import { accessLevels } from '../ui/access-level.tsx';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { Select } from '../ui/fields.tsx';

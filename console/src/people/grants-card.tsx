@@ -3,11 +3,11 @@
 import { useState } from 'react';
 import type { Grantee } from '../actions/access-actions.ts';
 import { Link } from '../router.tsx';
-import { FolderIcon } from '../tree/folder-icon.tsx';
+import { FolderIcon } from '../ui/icons.tsx';
 import { accessLevels } from '../ui/access-level.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Select } from '../ui/fields.tsx';
-import { ShownPart } from '../ui/shown-part.tsx';
+import { ShownPart } from '../ui/show-more.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { GrantDialog } from './grant-dialog.tsx';

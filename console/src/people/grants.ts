@@ -1,12 +1,12 @@
 /** Grants to one user or group: read, changed and taken away, each with a way back. */
 
 import type { Grantee } from '../actions/access-actions.ts';
-import { foreseeAnswer } from '../actions/foresee.ts';
-import { grantedLevel } from '../actions/granted-level.ts';
+import { foreseeAnswer } from '../actions/optimistic-update.ts';
+import { grantedLevel } from '../actions/grants.ts';
 import { granting, revoking, type GrantPlace } from '../actions/grants.ts';
 import { perform, performOrTell } from '../actions/perform.ts';
 import type { AccessLevel } from '../graph/live.tsx';
-import { useEveryPage } from '../graph/use-every-page.ts';
+import { useEveryPage } from '../graph/use-pages.ts';
 import type { About } from '../graph/use-graph.ts';
 import type { Page } from '../graph/use-pages.ts';
 import { levelName } from '../ui/access-level.tsx';

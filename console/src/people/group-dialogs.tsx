@@ -1,12 +1,12 @@
 /** What is asked before a group is created, renamed or deleted. */
 
 import { useState } from 'react';
-import { foreseeAnswer } from '../actions/foresee.ts';
+import { foreseeAnswer } from '../actions/optimistic-update.ts';
 import { createGroup, deleteGroup, updateGroup } from '../actions/people-actions.ts';
 import { perform } from '../actions/perform.ts';
 import { navigate } from '../router.tsx';
 import { client } from '../session/client.ts';
-import { whileHere } from '../session/leaving.ts';
+import { whileHere } from '../session/session-data.ts';
 import { ActionDialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { aboutGroup, peopleStale, type GroupAnswer, type GroupFacts } from './people-data.ts';

@@ -1,7 +1,7 @@
 /** Who is in a group: several added at once, each removed with a way back. */
 
 import { useState } from 'react';
-import { foreseeItems } from '../actions/foresee.ts';
+import { foreseeItems } from '../actions/optimistic-update.ts';
 import { performOrTell } from '../actions/perform.ts';
 import { usePages, type Page } from '../graph/use-pages.ts';
 import { Link } from '../router.tsx';

@@ -1,7 +1,7 @@
 /** A password that was just set, shown once, to be given to the person. It is nowhere to be found afterwards. */
 
 import { Button } from '../ui/button.tsx';
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from '../ui/copy.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 
 interface PasswordOnceProps {

@@ -1,6 +1,6 @@
 /** Ending sessions: one, all of a user, or all of one's own but this. */
 
-import { foreseeItems } from '../actions/foresee.ts';
+import { foreseeItems } from '../actions/optimistic-update.ts';
 import { perform } from '../actions/perform.ts';
 import { revokeSession, revokeSessions } from '../actions/people-actions.ts';
 import { ActionDialog } from '../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 /** What is known of a user. */
 
-import { CopyButton } from '../ui/copy-button.tsx';
+import { CopyButton } from '../ui/copy.tsx';
 import { Time } from '../ui/time.tsx';
 import type { UserFacts } from './people-data.ts';
 import { UserState } from './user-list.tsx';

@@ -1,14 +1,14 @@
 /** The groups that a user is in: joined and left at once, with a way back. */
 
 import { useState } from 'react';
-import { foreseeAnswer } from '../actions/foresee.ts';
+import { foreseeAnswer } from '../actions/optimistic-update.ts';
 import { performOrTell } from '../actions/perform.ts';
 import { aboutUserGroups, useUserGroups, type GroupName } from '../graph/user-groups.ts';
 import { Link } from '../router.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
 import { PersonPicker } from '../ui/person-picker.tsx';
-import { ShownPart } from '../ui/shown-part.tsx';
+import { ShownPart } from '../ui/show-more.tsx';
 import { Answer, Loading } from '../ui/states.tsx';
 import { joining, leaving } from './memberships.ts';
 import type { UserFacts } from './people-data.ts';

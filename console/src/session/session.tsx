@@ -3,7 +3,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, use, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { client } from './client.ts';
-import { countLeaves, forgetAll, unsavedNames } from './leaving.ts';
+import { countLeaves, forgetAll, unsavedNames } from './session-data.ts';
 
 export interface Viewer {
   readonly id: string;

@@ -3,7 +3,7 @@
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
 import { useViewer } from '../session/session.tsx';
-import { isComposing } from '../ui/composing.ts';
+import { isComposing } from '../ui/typing.ts';
 import { Icon } from '../ui/icons.tsx';
 import { Keys } from './keys.tsx';
 import { grouped } from './palette-items.ts';

@@ -3,7 +3,7 @@
 import { Suspense, useCallback, useEffect, useState } from 'react';
 import { usePlace, navigate, Link } from '../router.tsx';
 import { screens, type Screen } from '../screens.tsx';
-import { unsavedNames } from '../session/leaving.ts';
+import { unsavedNames } from '../session/session-data.ts';
 import { useSession, useViewer } from '../session/session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Icon, Mark } from '../ui/icons.tsx';

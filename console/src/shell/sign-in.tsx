@@ -6,7 +6,7 @@ import { problemOf } from '../graph/problem.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/fields.tsx';
 import { Mark } from '../ui/icons.tsx';
-import { unsavedNames } from '../session/leaving.ts';
+import { unsavedNames } from '../session/session-data.ts';
 import { useSession } from '../session/session.tsx';
 
 export function SignIn() {

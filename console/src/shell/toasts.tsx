@@ -1,10 +1,10 @@
 /** Short messages about what was done, with a way back: they go by themselves, unless one is looked at. */
 
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { CopyAs } from '../ui/copy-as.tsx';
+import { CopyAs } from '../ui/copy.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icons.tsx';
-import { toasts, undo, type Toast } from '../actions/toast-list.ts';
+import { toasts, undo, type Toast } from '../actions/toasts.ts';
 
 const shownMs = 9_000;
 const icons = { done: 'check', note: 'edit', failure: 'warning' } as const;

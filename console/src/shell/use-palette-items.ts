@@ -3,13 +3,13 @@
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { awaitCommand, readCommands } from '../actions/commands.ts';
-import { lastUndoable, toasts, undoLast } from '../actions/toast-list.ts';
+import { lastUndoable, toasts, undoLast } from '../actions/toasts.ts';
 import { useGraph } from '../graph/use-graph.ts';
 import { navigate } from '../router.tsx';
 import { screens } from '../screens.tsx';
 import { useViewer } from '../session/session.tsx';
-import { copyText } from '../ui/clipboard.ts';
-import { useSettled } from '../ui/settled.ts';
+import { copyText } from '../ui/copy.tsx';
+import { useSettled } from '../ui/typing.ts';
 import { found, upToDate, type PaletteItem } from './palette-items.ts';
 import { readRecent, type RecentChoice } from './recent-choices.ts';
 import { setTheme } from './theme.tsx';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FolderChange } from '../graph/live.tsx';
-import { goneText } from './gone-text.ts';
+import { goneText } from './change-marks.ts';
 
 const gone: FolderChange = {
   kind: 'DELETE',

@@ -1,10 +1,10 @@
 /** A tree that is shown: what is known of it, what reads it, and where the focus is. */
 
 import { client } from '../session/client.ts';
-import { createTreeReads, type TreeReads } from './tree-documents.ts';
-import { TreeFocus } from './tree-focus.ts';
-import { TreeLoader } from './tree-loader.ts';
-import { TreeStore } from './tree-store.ts';
+import { createTreeReads, type TreeReads } from './state/tree-queries.ts';
+import { TreeFocus } from './state/tree-focus.ts';
+import { TreeLoader } from './state/tree-loader.ts';
+import { TreeStore } from './state/tree-store.ts';
 
 export class Tree {
   readonly store = new TreeStore();

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState, type FormEvent, type ReactNode } from 'rea
 import type { Call } from '../actions/action.ts';
 import { problemOf } from '../graph/problem.ts';
 import { Button, IconButton } from './button.tsx';
-import { CopyAs } from './copy-as.tsx';
+import { CopyAs } from './copy.tsx';
 
 interface DialogProps {
   readonly title: string;

@@ -14,10 +14,12 @@ import {
   Text,
   TextArea,
   TextField as AriaTextField,
+  Switch as AriaSwitch,
   type TextFieldProps as AriaTextFieldProps,
 } from 'react-aria-components';
 import type { ReactNode } from 'react';
 import { Icon } from './icons.tsx';
+import './switch.css';
 
 interface TextFieldProps extends Omit<AriaTextFieldProps, 'className' | 'children' | 'style'> {
   readonly label: string;
@@ -87,13 +89,13 @@ export function Select<Key extends string>(props: SelectProps<Key>) {
   );
 }
 
-interface CheckboxProps {
+interface ToggleProps {
   readonly isSelected: boolean;
   readonly children: ReactNode;
   readonly onChange: (isSelected: boolean) => void;
 }
 
-export function Checkbox({ isSelected, onChange, children }: CheckboxProps) {
+export function Checkbox({ isSelected, onChange, children }: ToggleProps) {
   return (
     <AriaCheckbox className="checkbox" isSelected={isSelected} onChange={onChange}>
       <span className="checkbox-box" aria-hidden="true">
@@ -101,5 +103,15 @@ export function Checkbox({ isSelected, onChange, children }: CheckboxProps) {
       </span>
       {children}
     </AriaCheckbox>
+  );
+}
+
+/** A setting that takes effect at once. */
+export function Switch({ isSelected, onChange, children }: ToggleProps) {
+  return (
+    <AriaSwitch className="switch" isSelected={isSelected} onChange={onChange}>
+      <span className="switch-track" aria-hidden="true" />
+      {children}
+    </AriaSwitch>
   );
 }

@@ -16,9 +16,9 @@ import {
 import { use, useEffect, useEffectEvent, useState, type KeyboardEvent } from 'react';
 import { useGraph } from '../graph/use-graph.ts';
 import { useViewer } from '../session/session.tsx';
-import { isComposing } from './composing.ts';
+import { isComposing } from './typing.ts';
 import { Icon } from './icons.tsx';
-import { useSettled } from './settled.ts';
+import { useSettled } from './typing.ts';
 import './person-picker.css';
 
 export interface PickedPerson {

@@ -1,5 +1,6 @@
 /** The end of a list that is read page by page. */
 
+import { type ReactNode, useState } from 'react';
 import type { Pages } from '../graph/use-pages.ts';
 import { Button } from './button.tsx';
 
@@ -16,5 +17,30 @@ export function ShowMore({ of: list, things }: { of: Pages<unknown>; things: str
         {data.items.length.toLocaleString('en')} of {data.totalCount.toLocaleString('en')}
       </span>
     </div>
+  );
+}
+
+interface ShownPartProps<Item> {
+  readonly of: readonly Item[];
+  /** What they are called: "grants". */
+  readonly things: string;
+  readonly size?: number;
+  readonly children: (shown: readonly Item[]) => ReactNode;
+}
+
+export function ShownPart<Item>({ of: items, things, size = 25, children }: ShownPartProps<Item>) {
+  const [count, setCount] = useState(size);
+  return (
+    <>
+      {children(items.slice(0, count))}
+      {items.length > count && (
+        <div className="show-more">
+          <Button onPress={() => setCount(count + 4 * size)}>Show more {things}</Button>
+          <span className="soft number">
+            {count.toLocaleString('en')} of {items.length.toLocaleString('en')}
+          </span>
+        </div>
+      )}
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { accessLevels, type AccessLevel } from './access-level.ts';
+import { accessLevels, type AccessLevel } from './access.ts';
 import { Access } from './access.ts';
 
 const { NONE, READ, WRITE, MANAGE } = accessLevels;
@@ -21,7 +21,7 @@ const accessWith = (grants: Grants, isAdministrator = false) =>
     grants: Object.entries(grants).map(([path, level]) => ({ way: wayTo(path), level })),
   });
 
-const levelAt = (access: Access, path: string) => access.levelAlong(wayTo(path));
+const levelAt = (access: Access, path: string) => access.levelAt(wayTo(path));
 const isVisible = (access: Access, path: string) => access.isVisible(path, levelAt(access, path));
 
 test('the nearest grant decides, be it higher or lower than those above', () => {
@@ -78,7 +78,7 @@ test('amid what can be read, a closed folder is hidden, unless it leads to somet
     '/half/shut': NONE,
   });
   assert.deepEqual(access.hiddenIds.toSorted(), ['/half/shut', '/shut']);
-  assert.deepEqual(access.bareIds, ['/half']);
+  assert.deepEqual(access.nameOnlyIds, ['/half']);
   assert.deepEqual(access.childRule('/', READ), { except: ['/shut'] });
   assert.deepEqual(access.childRule('/half', NONE), { only: ['/half/open'] });
   assert.equal(isVisible(access, '/half'), true);

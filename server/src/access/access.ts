@@ -6,7 +6,6 @@
 
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { accessLevels, type AccessLevel } from './access-level.ts';
 
 const { NONE, READ, WRITE, MANAGE } = accessLevels;
 
@@ -24,7 +23,7 @@ export interface AccessFacts {
    * The user's grants: the way to the folder, and the highest level given there. The way starts at the root, or else
    * the folder is off the tree: then its grant is only for judging what could be seen earlier.
    */
-  readonly grants: readonly { readonly way: readonly string[]; readonly level: AccessLevel }[];
+  readonly grants: readonly { readonly pathIds: readonly string[]; readonly level: AccessLevel }[];
   readonly rootId: string;
 }
 
@@ -39,7 +38,7 @@ export class Access {
   /** Folders that are neither seen nor lead to what is seen, wherever they would be inherited. */
   readonly hiddenIds: readonly string[];
   /** Passages amid what can be read: of them, too, only the name is shown. */
-  readonly bareIds: readonly string[];
+  readonly nameOnlyIds: readonly string[];
   readonly #granted = new Map<string, AccessLevel>();
   readonly #grantedOffTree = new Map<string, AccessLevel>();
   readonly #passages: Set<string>;
@@ -53,18 +52,18 @@ export class Access {
     this.subjectIds = new Set([userId, ...groupIds]);
     this.rootId = rootId;
     this.#passages = new Set([rootId]);
-    for (const { way, level } of grants) {
-      if (way[0] !== rootId) {
-        this.#grantedOffTree.set(way.at(-1)!, level);
+    for (const { pathIds, level } of grants) {
+      if (pathIds[0] !== rootId) {
+        this.#grantedOffTree.set(pathIds.at(-1)!, level);
         continue;
       }
-      this.#granted.set(way.at(-1)!, level);
-      if (level >= READ) way.slice(0, -1).forEach((id) => this.#passages.add(id));
-      way.forEach((id, place) => place > 0 && this.#remark(way[place - 1]!, id));
+      this.#granted.set(pathIds.at(-1)!, level);
+      if (level >= READ) pathIds.slice(0, -1).forEach((id) => this.#passages.add(id));
+      pathIds.forEach((id, place) => place > 0 && this.#remark(pathIds[place - 1]!, id));
     }
     const closed = [...this.#granted].filter(([, level]) => level < READ).map(([id]) => id);
     this.hiddenIds = closed.filter((id) => !this.#passages.has(id));
-    this.bareIds = closed.filter((id) => this.#passages.has(id));
+    this.nameOnlyIds = closed.filter((id) => this.#passages.has(id));
   }
 
   /** How much memory it takes, roughly. */
@@ -73,7 +72,7 @@ export class Access {
   }
 
   /** All folders at which the level may change: those with a grant, and those that lead to one. Some are off the tree. */
-  get remarkableIds(): ReadonlySet<string> {
+  get grantPathIds(): ReadonlySet<string> {
     return new Set([...this.#granted.keys(), ...this.#grantedOffTree.keys(), ...this.#passages]);
   }
 
@@ -109,7 +108,7 @@ export class Access {
   }
 
   /** Whether it shows and allows the same, wherever folders are or were. */
-  isLike(other: Access): boolean {
+  hasSameRightsAs(other: Access): boolean {
     if (this.isAdministrator || other.isAdministrator) return this.isAdministrator === other.isAdministrator;
     return (
       isDeepStrictEqual(this.#granted, other.#granted) &&
@@ -119,12 +118,12 @@ export class Access {
   }
 
   /** Whether there is no difference at all. */
-  isSame(other: Access): boolean {
+  equals(other: Access): boolean {
     return (
       this.isAdministrator === other.isAdministrator &&
       isDeepStrictEqual(this.subjectIds, other.subjectIds) &&
       isDeepStrictEqual(this.#remarkable, other.#remarkable) &&
-      this.isLike(other)
+      this.hasSameRightsAs(other)
     );
   }
 
@@ -134,20 +133,20 @@ export class Access {
   }
 
   /** The level at the end of a way that starts at the root, as it is now or was earlier. */
-  levelAlong(way: readonly string[]): AccessLevel {
+  levelAt(pathIds: readonly string[]): AccessLevel {
     if (this.isAdministrator) return MANAGE;
-    for (let place = way.length - 1; place >= 0; place--) {
-      const level = this.#granted.get(way[place]!) ?? this.#grantedOffTree.get(way[place]!);
+    for (let place = pathIds.length - 1; place >= 0; place--) {
+      const level = this.#granted.get(pathIds[place]!) ?? this.#grantedOffTree.get(pathIds[place]!);
       if (level !== undefined) return level;
     }
     return NONE;
   }
 
   /** Whether the end of a way is seen, and with it all on the way: it may be one of earlier. */
-  seesAlong(way: readonly string[]): boolean {
-    if (way[0] !== this.rootId) return false;
+  sees(pathIds: readonly string[]): boolean {
+    if (pathIds[0] !== this.rootId) return false;
     let level: AccessLevel = NONE;
-    return way.every((id) => {
+    return pathIds.every((id) => {
       level = this.#ownLevel(id) ?? level;
       return this.isVisible(id, level);
     });
@@ -178,4 +177,16 @@ export class Access {
     if (known) known.add(childId);
     else this.#remarkable.set(parentId, new Set([childId]));
   }
+}
+
+/** How much somebody may do with a folder. Each level includes those before it. */
+
+export const accessLevels = { NONE: 0, READ: 1, WRITE: 2, MANAGE: 3 } as const;
+
+export type AccessLevelName = keyof typeof accessLevels;
+export type AccessLevel = (typeof accessLevels)[AccessLevelName];
+const names = Object.keys(accessLevels) as AccessLevelName[];
+
+export function accessLevelName(level: AccessLevel): AccessLevelName {
+  return names[level]!;
 }

@@ -2,13 +2,8 @@
 
 import { readGroup } from '../accounts/groups.ts';
 import { readUser } from '../accounts/users.ts';
-import {
-  inBatches,
-  whenDone,
-  type PromiseOrValue,
-  type Reader,
-  type Transaction,
-} from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { inBatches, type Reader, type Transaction } from '../database/database.ts';
 import { isRowId, lastId, nobodysId } from '../database/row-id.ts';
 import {
   list,
@@ -20,7 +15,7 @@ import {
 } from '../database/statement.ts';
 import { record, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { accessLevelName, type AccessLevel } from './access-level.ts';
+import { accessLevelName, type AccessLevel } from './access.ts';
 
 export interface Subject {
   readonly kind: 'user' | 'group';
@@ -92,7 +87,7 @@ const countOn = <More = unknown>(chosen: Statement) =>
 const countAllOn = countOn(sql``);
 const countOnToSubjects = countOn<ToSubjects>(toSubjects);
 
-const beforeAll: GrantPosition = { grantedAt: Number.MAX_SAFE_INTEGER, id: lastId };
+const firstPosition: GrantPosition = { grantedAt: Number.MAX_SAFE_INTEGER, id: lastId };
 
 const findFor = sql<{ folderIds: readonly string[]; userId: string }, GrantRow>`
   ${selectGrants} where folder_id in (select value from ${list('folderIds')})
@@ -141,7 +136,7 @@ export async function readGrants(reader: Reader, folderIds: readonly string[]): 
 export function listGrantsOn(
   reader: Reader,
   folderIds: readonly string[],
-  { after = beforeAll, limit }: GrantSlice,
+  { after = firstPosition, limit }: GrantSlice,
   subjectIds?: readonly string[],
 ): PromiseOrValue<ReadonlyMap<string, readonly Grant[]>> {
   const parameters = { ids: folderIds, ...after, limit };
@@ -167,7 +162,7 @@ export function countGrantsOn(
 export function listGrantsTo(
   reader: Reader,
   subjectIds: readonly string[],
-  { after = beforeAll, limit }: GrantSlice,
+  { after = firstPosition, limit }: GrantSlice,
 ): PromiseOrValue<ReadonlyMap<string, readonly Grant[]>> {
   const lists = reader.all(pageTo, { ids: subjectIds, ...after, limit });
   return whenDone(lists, (found) => readListsOfEach(subjectIds, found, toListedGrant));
@@ -177,10 +172,10 @@ export function listGrantsTo(
 export async function findDecidingGrant(
   reader: Reader,
   userId: string,
-  way: readonly string[],
+  pathIds: readonly string[],
 ): Promise<Grant | undefined> {
-  const rows = await reader.all(findFor, { folderIds: way, userId });
-  for (const folderId of way.toReversed()) {
+  const rows = await reader.all(findFor, { folderIds: pathIds, userId });
+  for (const folderId of pathIds.toReversed()) {
     const row = rows.find((each) => each.folderId === folderId);
     if (row) return toGrant(row);
   }
@@ -280,19 +275,19 @@ export interface AccessDifference {
 /** Whose level on a folder differs between two places for it; administrators manage everything at either. */
 export async function compareAccess(
   reader: Reader,
-  wayBefore: readonly string[],
-  wayAfter: readonly string[],
+  pathBefore: readonly string[],
+  pathAfter: readonly string[],
 ): Promise<AccessDifference[]> {
-  const rows = await reader.all(findPeople, { folderIds: [...new Set([...wayBefore, ...wayAfter])] });
+  const rows = await reader.all(findPeople, { folderIds: [...new Set([...pathBefore, ...pathAfter])] });
   const levels = new Map<string, Map<string, AccessLevel>>();
   for (const { userId, folderId, level } of rows) {
     const own = levels.get(userId) ?? new Map<string, AccessLevel>();
     levels.set(userId, own.set(folderId, level));
   }
-  const nearest = (own: ReadonlyMap<string, AccessLevel>, way: readonly string[]) =>
-    own.get(way.findLast((id) => own.has(id)) ?? '') ?? 0;
+  const nearest = (own: ReadonlyMap<string, AccessLevel>, pathIds: readonly string[]) =>
+    own.get(pathIds.findLast((id) => own.has(id)) ?? '') ?? 0;
   return [...levels]
-    .map(([userId, own]) => ({ userId, before: nearest(own, wayBefore), after: nearest(own, wayAfter) }))
+    .map(([userId, own]) => ({ userId, before: nearest(own, pathBefore), after: nearest(own, pathAfter) }))
     .filter(({ before, after }) => before !== after);
 }
 

@@ -5,7 +5,7 @@
 
 import { hash, verify } from '@node-rs/argon2';
 import { FairQueue, type QueueEntry } from '../concurrency/fair-queue.ts';
-import { spareCores, type Places } from '../places.ts';
+import { countSpareCores, type Semaphore } from '../concurrency/semaphore.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface PasswordCost {
@@ -28,14 +28,14 @@ export interface Passwords {
 export interface PasswordOptions {
   readonly atOnce?: number;
   /** Limits the hashing of all workers of this node together. Each worker shares its permits fairly. */
-  readonly places?: Places | undefined;
+  readonly semaphore?: Semaphore | undefined;
   readonly maxWaiting?: number;
   readonly cost?: PasswordCost | undefined;
 }
 
 export function createPasswords({
-  atOnce = spareCores(),
-  places,
+  atOnce = countSpareCores(),
+  semaphore,
   maxWaiting = 500,
   cost = settledCost,
 }: PasswordOptions = {}): Passwords {
@@ -47,11 +47,11 @@ export function createPasswords({
     fullError: tooManyLogins,
   });
   const inTurn = <T>(entry: QueueEntry, task: () => Promise<T>): Promise<T> =>
-    queue.run(entry, () => (places ? places.use(task) : task()));
+    queue.run(entry, () => (semaphore ? semaphore.run(task) : task()));
   return {
     get hashing() {
-      if (!places) return { running: queue.running, waiting: queue.waiting };
-      return { running: places.taken, waiting: queue.waiting + places.waiting };
+      if (!semaphore) return { running: queue.running, waiting: queue.waiting };
+      return { running: semaphore.running, waiting: queue.waiting + semaphore.waiting };
     },
     hash: (password, entry) => inTurn(entry, () => hash(normal(password), cost)),
     matches: (password, known, entry) =>

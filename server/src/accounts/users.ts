@@ -1,6 +1,7 @@
 /** Reading users: one, some, or a page of a list in the order of their names. */
 
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { list, sql, type Statement } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';

@@ -1,9 +1,9 @@
 /** `espalier backup`: a copy of an embedded database, made while servers use it. */
 
-import { makeBackup, type Backup } from '../backup/backup.ts';
-import { counted, shownSize } from '../backup/shown-size.ts';
+import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
+import { counted, shownSize } from '../maintenance/backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
-import { settingsTable } from '../config.ts';
+import { settingsTable } from '../config/config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
 import { command, json } from './command.ts';
 import { untilSignal } from './connection.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { flagsOf, settingsTable } from '../config.ts';
-import type { Setting } from '../settings/setting.ts';
-import { StartError } from '../start-error.ts';
+import { flagsOf, settingsTable } from '../config/config.ts';
+import type { Setting } from '../config/setting.ts';
+import { StartError } from '../config/start-error.ts';
 import { readGiven } from './command.ts';
 import { serve } from './serve.ts';
 

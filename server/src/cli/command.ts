@@ -3,10 +3,10 @@
  * help and the completion of shells.
  */
 
-import { yesOrNo } from '../settings/setting-values.ts';
-import type { Setting } from '../settings/setting.ts';
-import { flagsOf } from '../config.ts';
-import { UsageError } from '../start-error.ts';
+import { parseBoolean } from '../config/setting-values.ts';
+import type { Setting } from '../config/setting.ts';
+import { flagsOf } from '../config/config.ts';
+import { UsageError } from '../config/start-error.ts';
 import { describeFlags } from './flags.ts';
 import { parseArguments, type Flag } from './parse-arguments.ts';
 
@@ -102,7 +102,7 @@ export function readGiven(
   const values = Object.entries(options).map(([key, { value, isRepeatable }]) => {
     const all = given.get(toFlag(key)) ?? [];
     if (value !== undefined) return [key, isRepeatable ? all : all.at(-1)];
-    const isOn = yesOrNo(all.at(-1) ?? 'false');
+    const isOn = parseBoolean(all.at(-1) ?? 'false');
     if (isOn === undefined) throw new UsageError(`--${toFlag(key)} is a switch, and takes no value.`);
     return [key, isOn];
   });

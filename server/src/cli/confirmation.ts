@@ -1,6 +1,6 @@
 /** Asks before what cannot be undone; where nobody can be asked, it has to be said beforehand. */
 
-import { UsageError } from '../start-error.ts';
+import { UsageError } from '../config/start-error.ts';
 import type { Option } from './command.ts';
 import { ExitError } from './failures.ts';
 import { ask } from './secret-input.ts';

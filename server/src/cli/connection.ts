@@ -3,9 +3,9 @@
 import { constants } from 'node:os';
 import { createClient, EspalierError, type Client, type TokenStorage } from '@espalier/client';
 import { systemClock } from '../clock.ts';
-import { commandLineOfProcess } from '../config.ts';
-import { commandLineSettings } from '../settings/command-line-settings.ts';
-import type { Setting } from '../settings/setting.ts';
+import { readCommandLineSettings } from '../config/config.ts';
+import { commandLineSettings } from '../config/start-settings.ts';
+import type { Setting } from '../config/setting.ts';
 import type { Given } from './command.ts';
 import { ExitError } from './failures.ts';
 import { ProfileFile, type Profile } from './profile.ts';
@@ -41,7 +41,7 @@ export async function withConnection<T>(
   options: ConnectionOptions = {},
 ): Promise<T> {
   const file = profileFile(flags);
-  const { url } = commandLineOfProcess(flags);
+  const { url } = readCommandLineSettings(flags);
   const profile = await file.read();
   if (!profile) throw new EspalierError('LOGGED_OUT', 'Nobody is logged in.');
   if (url !== undefined && url !== profile.url) {
@@ -61,7 +61,7 @@ export async function withConnection<T>(
 }
 
 export function profileFile(flags: Given['flags']): ProfileFile {
-  const { profile, profileFolder } = commandLineOfProcess(flags);
+  const { profile, profileFolder } = readCommandLineSettings(flags);
   return new ProfileFile(profileFolder, profile, systemClock);
 }
 

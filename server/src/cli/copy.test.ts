@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { UsageError } from '../start-error.ts';
+import { UsageError } from '../config/start-error.ts';
 import { readGiven, commandHelp } from './command.ts';
 import { copy, urlsOf } from './copy.ts';
 

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { databaseOptionsOf, settingsOfProcess, settingsTable } from '../config.ts';
-import { copyInstallation, type ComparedTable } from '../copy/copy.ts';
+import { databaseOptionsFrom, readProcessSettings, settingsTable } from '../config/config.ts';
+import { copyInstallation, type ComparedTable } from '../maintenance/copy/copy.ts';
 import type { Database } from '../database/database.ts';
 import { openAsItIs } from '../database/open-database.ts';
-import { holdsPassword, withoutPassword } from '../shown-url.ts';
-import { StartError, UsageError } from '../start-error.ts';
+import { containsPassword, redactPassword } from '../config/url-password.ts';
+import { StartError, UsageError } from '../config/start-error.ts';
 import { command, json } from './command.ts';
 import { print, printJson, table } from './output.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -41,7 +41,7 @@ the destination. At the end the rows of both are counted and compared.
 ESPALIER_DATABASE_POOL_MODE, _CONNECTIONS and _TIMEOUT_SECONDS hold for both databases.`,
   run: ({ words, options }) => {
     const urls = urlsOf(words, options);
-    if (words.some(holdsPassword)) {
+    if (words.some(containsPassword)) {
       console.error(
         'espalier: warning: A URL holds a password, which every user of this machine can read in the process list. Use --from-file and --to-file instead.',
       );
@@ -59,7 +59,7 @@ async function copyAll(
   { fromUrl, toUrl }: Urls,
   { json: isJson, toFile }: { readonly json: boolean; readonly toFile: string | undefined },
 ): Promise<void> {
-  const options = databaseOptionsOf(settingsOfProcess({}).settings);
+  const options = databaseOptionsFrom(readProcessSettings({}).settings);
   const progress = createProgress(systemClock);
   const ignoreSignals = tellHowToGoOn(progress);
   const begunAt = systemClock.now();
@@ -174,7 +174,7 @@ function rowsOf(compared: readonly ComparedTable[]): string {
 /** The file holds what is not shown here: a password. */
 function settingFor(toUrl: string, toFile: string | undefined): string {
   return toFile === undefined
-    ? `ESPALIER_DATABASE_URL to ${withoutPassword(toUrl)}`
+    ? `ESPALIER_DATABASE_URL to ${redactPassword(toUrl)}`
     : `ESPALIER_DATABASE_URL_FILE to ${resolve(toFile)}`;
 }
 

@@ -1,9 +1,9 @@
 /** The command line: finds the command, and turns what stops it into one line and an exit code. */
 
-import { flagName, passwordsInProcessList } from '../config.ts';
-import { nearestName } from '../nearest-name.ts';
-import { commandLineSettings } from '../settings/command-line-settings.ts';
-import { UsageError } from '../start-error.ts';
+import { flagName, warnAboutPasswordFlags } from '../config/config.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { commandLineSettings } from '../config/start-settings.ts';
+import { UsageError } from '../config/start-error.ts';
 import { commandHelp, readGiven, type ListedCommand } from './command.ts';
 import { allCommands, commandGroups, commandsBelow, findCommand, findMeantBy } from './commands.ts';
 import { describeFailure, exitCodes } from './failures.ts';
@@ -39,7 +39,7 @@ async function run(given: readonly string[]): Promise<void> {
     const read = readGiven(found.name, loaded, rest);
     // Both report this with their other warnings.
     if (found.name !== 'serve' && found.name !== 'doctor') {
-      passwordsInProcessList(read.flags).forEach((text) => console.error(`espalier: warning: ${text}`));
+      warnAboutPasswordFlags(read.flags).forEach((text) => console.error(`espalier: warning: ${text}`));
     }
     await loaded.run(read as never);
   }

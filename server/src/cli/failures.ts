@@ -2,8 +2,8 @@
 
 import type { EspalierError, ErrorCode } from '@espalier/client';
 import { Refusal } from '../refusal.ts';
-import { StartError, UsageError } from '../start-error.ts';
-import { shown } from './shown-text.ts';
+import { StartError, UsageError } from '../config/start-error.ts';
+import { escapeControls } from './shown-text.ts';
 
 export const exitCodes = {
   done: { code: 0, about: 'Done' },
@@ -53,6 +53,6 @@ export function exitCodeOf({ code }: EspalierError): number {
 }
 
 function messageOf({ code, message }: EspalierError): string {
-  if (code === 'LOGGED_OUT') return `${shown(message)} Run espalier login.`;
-  return shown(message);
+  if (code === 'LOGGED_OUT') return `${escapeControls(message)} Run espalier login.`;
+  return escapeControls(message);
 }

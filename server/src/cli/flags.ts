@@ -1,7 +1,7 @@
 /** Settings as flags, for help. */
 
-import { environmentName, flagsOf } from '../config.ts';
-import type { Setting } from '../settings/setting.ts';
+import { environmentName, flagsOf } from '../config/config.ts';
+import type { Setting } from '../config/setting.ts';
 
 export function describeFlags(settings: readonly Setting<unknown>[]): string {
   const rows = settings.map((setting) => {

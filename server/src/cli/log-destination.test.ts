@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { pino } from 'pino';
-import { eventually } from '../../../tests/eventually.ts';
-import { withWriteLimit } from '../../../tests/write-limit.ts';
+import { eventually } from '../../../tests/support/eventually.ts';
+import { withWriteLimit } from '../../../tests/support/write-limit.ts';
 import { LogDestination } from './log-destination.ts';
 
 let folder: string;

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { databaseOptionsOf, settingsOfProcess } from '../config.ts';
+import { databaseOptionsFrom, readProcessSettings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import {
   allSteps,
@@ -12,11 +12,11 @@ import {
   type Step,
 } from '../database/migrations.ts';
 import { embeddedFile, openAsItIs } from '../database/open-database.ts';
-import { sizeOf } from '../database/sqlite-file.ts';
-import { sqliteDialect } from '../database/sqlite-text.ts';
+import { sizeOf } from '../database/sqlite/file.ts';
+import { sqliteDialect } from '../database/sqlite/text.ts';
 import { readStored } from '../database/stored-settings.ts';
-import { withoutPassword } from '../shown-url.ts';
-import { StartError } from '../start-error.ts';
+import { redactPassword } from '../config/url-password.ts';
+import { StartError } from '../config/start-error.ts';
 import { command, json, type Given } from './command.ts';
 import { databaseSettings } from './on-database.ts';
 import { print, printJson } from './output.ts';
@@ -47,8 +47,8 @@ async function bringUpToDate(flags: Given['flags'], isJson: boolean): Promise<vo
 
 /** As SQL that somebody may run instead. */
 async function show(flags: Given['flags'], isJson: boolean): Promise<void> {
-  const { settings } = settingsOfProcess(flags);
-  const shown = withoutPassword(settings.databaseUrl);
+  const { settings } = readProcessSettings(flags);
+  const shown = redactPassword(settings.databaseUrl);
   const file = embeddedFile(settings.databaseUrl);
   if (file !== undefined && !sizeOf(resolve(file))) {
     const note = `-- There is no database file ${resolve(file)} yet. A new one takes these steps:`;
@@ -77,11 +77,11 @@ async function onAnyDatabase(
   flags: Given['flags'],
   work: (database: Database, shown: string) => Promise<void>,
 ): Promise<void> {
-  const { settings } = settingsOfProcess(flags);
-  const database = await openAsItIs(settings.databaseUrl, databaseOptionsOf(settings));
+  const { settings } = readProcessSettings(flags);
+  const database = await openAsItIs(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     await requireNoCopy(database);
-    await work(database, withoutPassword(settings.databaseUrl));
+    await work(database, redactPassword(settings.databaseUrl));
   } catch (error) {
     throw database.explain(error);
   } finally {

@@ -1,7 +1,7 @@
 /** A password that is set: typed twice, read, or made here and printed once. */
 
 import { generatePassword } from '../accounts/generated-password.ts';
-import { UsageError } from '../start-error.ts';
+import { UsageError } from '../config/start-error.ts';
 import type { Option } from './command.ts';
 import { print, printJson } from './output.ts';
 import { passwordOptions, readPassword, type PasswordGiven } from './secret-input.ts';

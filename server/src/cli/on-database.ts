@@ -1,10 +1,10 @@
 /** How commands work on the database directly: on the one that the server has, and that this program knows wholly. */
 
-import { databaseOptionsOf, settingsOfProcess, settingsTable, type Settings } from '../config.ts';
+import { databaseOptionsFrom, readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
 import type { Database } from '../database/database.ts';
 import { embeddedFile, openUpToDate } from '../database/open-database.ts';
-import { withoutPassword } from '../shown-url.ts';
-import { StartError } from '../start-error.ts';
+import { redactPassword } from '../config/url-password.ts';
+import { StartError } from '../config/start-error.ts';
 import type { Given } from './command.ts';
 
 const { databaseUrl, databasePoolMode } = settingsTable;
@@ -16,8 +16,8 @@ export async function onDatabase<T>(
   flags: Given['flags'],
   work: (opened: { readonly database: Database; readonly settings: Settings }) => Promise<T>,
 ): Promise<T> {
-  const { settings } = settingsOfProcess(flags);
-  const database = await openUpToDate(settings.databaseUrl, databaseOptionsOf(settings));
+  const { settings } = readProcessSettings(flags);
+  const database = await openUpToDate(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     return await work({ database, settings });
   } catch (error) {
@@ -29,11 +29,11 @@ export async function onDatabase<T>(
 
 /** The path of the database file, for commands that work on the file itself. */
 export function embeddedFileOf(flags: Given['flags'], what: 'backup' | 'restore'): string {
-  const { settings } = settingsOfProcess(flags);
+  const { settings } = readProcessSettings(flags);
   const file = embeddedFile(settings.databaseUrl);
   if (file !== undefined) return file;
   const tool = what === 'backup' ? 'pg_dump' : 'pg_restore';
   throw new StartError(
-    `espalier ${what} is for database files, and ${withoutPassword(settings.databaseUrl)} is a PostgreSQL: use ${tool}, as docs/deployment.md#backup shows.`,
+    `espalier ${what} is for database files, and ${redactPassword(settings.databaseUrl)} is a PostgreSQL: use ${tool}, as docs/deployment.md#backup shows.`,
   );
 }

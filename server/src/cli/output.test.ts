@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonText, shown } from './output.ts';
+import { jsonText, escapeControls } from './output.ts';
 
 test('what a terminal would obey is spelled out, and every other letter stays', () => {
-  assert.equal(shown('\u001b[2J\u009b\u007f\n\u2028'), String.raw`\u{1b}[2J\u{9b}\u{7f}\u{a}\u{2028}`);
-  assert.equal(shown('a\u202eb\u2066c\u200f'), String.raw`a\u{202e}b\u{2066}c\u{200f}`);
-  for (const text of ['', 'Zoë', '日本', '👩‍🌾', 'a\\u{1b}', 'שלום']) assert.equal(shown(text), text);
+  assert.equal(escapeControls('\u001b[2J\u009b\u007f\n\u2028'), String.raw`\u{1b}[2J\u{9b}\u{7f}\u{a}\u{2028}`);
+  assert.equal(escapeControls('a\u202eb\u2066c\u200f'), String.raw`a\u{202e}b\u{2066}c\u{200f}`);
+  for (const text of ['', 'Zoë', '日本', '👩‍🌾', 'a\\u{1b}', 'שלום']) assert.equal(escapeControls(text), text);
 });
 
 test('JSON holds the same, and nothing that a terminal obeys', () => {

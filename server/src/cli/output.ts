@@ -5,7 +5,7 @@ import { jsonText } from '@espalier/contract';
 import { ExitError } from './failures.ts';
 
 export { jsonText };
-export { shown, shownLines } from './shown-text.ts';
+export { escapeControls, shownLines } from './shown-text.ts';
 
 /** Whoever reads what is printed may leave: no reason to stop in the middle of something. */
 export function ignoreReaders(): void {

@@ -1,7 +1,7 @@
 /** Arguments as they are usually written: --port 8080, --port=8080, --demo, -r, and words; after -- all are words. */
 
-import { nearestName } from '../nearest-name.ts';
-import { UsageError } from '../start-error.ts';
+import { nearestName } from '../config/nearest-name.ts';
+import { UsageError } from '../config/start-error.ts';
 
 export interface Flag {
   readonly name: string;

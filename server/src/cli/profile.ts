@@ -7,7 +7,7 @@ import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:
 import { dirname, join } from 'node:path';
 import { EspalierError, type Tokens, type TokenStorage } from '@espalier/client';
 import type { Clock } from '../clock.ts';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../config/start-error.ts';
 import { FileLock } from './file-lock.ts';
 
 export interface Profile {

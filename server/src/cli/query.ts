@@ -3,14 +3,14 @@
 import { text } from 'node:stream/consumers';
 import { EspalierError, type GraphErrorShape } from '@espalier/client';
 import { getOperationAST, OperationTypeNode, parse } from 'graphql';
-import { fileText } from '../config.ts';
-import { UsageError } from '../start-error.ts';
+import { readInputFile } from '../config/config.ts';
+import { UsageError } from '../config/start-error.ts';
 import { command } from './command.ts';
 import { connectionSettings, withConnection, type Connection } from './connection.ts';
 import { exitCodeOf, ExitError } from './failures.ts';
 import { toAssignments } from './folder/folder-texts.ts';
 import { printJson } from './output.ts';
-import { shown } from './shown-text.ts';
+import { escapeControls } from './shown-text.ts';
 
 export const query = command({
   words: [{ name: 'text', about: 'The query; - or none reads it from standard input', isOptional: true }],
@@ -81,13 +81,13 @@ function errorLine({ message, path, locations, extensions }: GraphErrorShape): s
   const [place] = locations ?? [];
   const where = path ? `${path.join('.')}: ` : place ? `${place.line}:${place.column}: ` : '';
   const code = extensions?.['code'];
-  return shown(`${where}${message}${typeof code === 'string' ? ` (${code})` : ''}`);
+  return escapeControls(`${where}${message}${typeof code === 'string' ? ` (${code})` : ''}`);
 }
 
 async function readDocument(word: string | undefined, file: string | undefined): Promise<string> {
   if (file !== undefined) {
     if (word !== undefined) throw new UsageError('The query is given twice: as a word and by --file.');
-    return fileText('--file', file).text;
+    return readInputFile('--file', file).text;
   }
   if (word !== undefined && word !== '-') return word;
   if (word === undefined && process.stdin.isTTY) {
@@ -104,7 +104,7 @@ function readVariables(given: {
   const { variables, variablesFile, variable } = given;
   return {
     ...(variablesFile !== undefined &&
-      toVariables('--variables-file', fileText('--variables-file', variablesFile).text)),
+      toVariables('--variables-file', readInputFile('--variables-file', variablesFile).text)),
     ...(variables !== undefined && toVariables('--variables', variables)),
     ...toAssignments(variable, 'variable'),
   };
@@ -115,7 +115,7 @@ function toVariables(flag: string, given: string): Record<string, unknown> {
   try {
     value = JSON.parse(given);
   } catch (cause) {
-    throw new UsageError(`${flag} holds no JSON: ${shown((cause as Error).message)}.`, { cause });
+    throw new UsageError(`${flag} holds no JSON: ${escapeControls((cause as Error).message)}.`, { cause });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UsageError(`${flag} takes a JSON object, such as {"id": "…"}.`);

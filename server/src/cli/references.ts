@@ -6,7 +6,7 @@
 import { EspalierError } from '@espalier/client';
 import type { Word } from './command.ts';
 import type { Connection } from './connection.ts';
-import { shown } from './output.ts';
+import { escapeControls } from './output.ts';
 
 export type Asking = Pick<Connection, 'client' | 'signal'>;
 
@@ -106,7 +106,7 @@ async function lookUp<Found>(
 
 /** Others see no more of people than themselves, and would look for a mistake in the name. */
 function notFound(kind: 'user' | 'group' | 'folder', reference: string, isAdministrator: boolean): string {
-  const name = `${kind} ${shown(reference)}`;
+  const name = `${kind} ${escapeControls(reference)}`;
   if (isAdministrator) return `There is no ${name}.`;
   if (kind === 'folder') return `There is no ${name} that you may see.`;
   return `There is no ${name} that you may see: only administrators and whoever manages a folder see others.`;

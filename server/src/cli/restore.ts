@@ -1,10 +1,10 @@
 /** `espalier restore`: puts a backup in the place of the database file, and keeps what was there. */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { restoreBackup, type Restored } from '../backup/restore.ts';
-import { counted } from '../backup/shown-size.ts';
+import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
+import { counted } from '../maintenance/backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
-import { settingsTable } from '../config.ts';
+import { settingsTable } from '../config/config.ts';
 import { shownTime } from '../sessions/change-keys.ts';
 import { command, json } from './command.ts';
 import { untilSignal } from './connection.ts';

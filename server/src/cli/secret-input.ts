@@ -3,8 +3,8 @@
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Writable } from 'node:stream';
-import { fileText } from '../config.ts';
-import { StartError } from '../start-error.ts';
+import { readInputFile } from '../config/config.ts';
+import { StartError } from '../config/start-error.ts';
 import type { Option } from './command.ts';
 import { ExitError } from './failures.ts';
 
@@ -26,7 +26,7 @@ export async function readPassword(
   if (passwordStdin && passwordFile !== undefined) {
     throw new StartError('--password-stdin and --password-file are both given: take one of them.');
   }
-  if (passwordFile !== undefined) return required(fileText('--password-file', passwordFile).text);
+  if (passwordFile !== undefined) return required(readInputFile('--password-file', passwordFile).text);
   if (passwordStdin) return required((await text(process.stdin)).replace(/\r?\n$/, ''));
   if (!process.stdin.isTTY) {
     throw new StartError(

@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, mock, test } from 'node:test';
-import { readSettings } from '../config.ts';
+import { readSettings } from '../config/config.ts';
 import { serveLog, type ServeLog } from './serve-log.ts';
 import { version } from './version.ts';
 

@@ -5,8 +5,8 @@
 
 import { isatty } from 'node:tty';
 import { pino, type Logger } from 'pino';
-import type { Settings } from '../config.ts';
-import { withoutPassword } from '../shown-url.ts';
+import type { Settings } from '../config/config.ts';
+import { redactPassword } from '../config/url-password.ts';
 import { LogDestination } from './log-destination.ts';
 import { version } from './version.ts';
 
@@ -38,7 +38,7 @@ export function serveLog(
       else log.warn(text);
     },
     madeNew() {
-      if (!isTerminal) log.info({ database: withoutPassword(databaseUrl) }, 'made a new, empty installation');
+      if (!isTerminal) log.info({ database: redactPassword(databaseUrl) }, 'made a new, empty installation');
     },
     started({ url, metricsUrl }) {
       if (isTerminal) return;

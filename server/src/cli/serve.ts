@@ -2,12 +2,12 @@
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { everyHours } from '../backup/shown-size.ts';
+import { everyHours } from '../maintenance/backup/shown-size.ts';
 import { systemClock } from '../clock.ts';
-import { settingsOfProcess, settingsTable, type Settings } from '../config.ts';
-import { withoutPassword } from '../shown-url.ts';
-import type { NewAdministrator } from '../first-start.ts';
-import { Cluster, WorkerFailed, type ClusterOptions } from '../workers/cluster.ts';
+import { readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
+import { redactPassword } from '../config/url-password.ts';
+import type { NewAdministrator } from '../startup/installation.ts';
+import { Primary, WorkerFailed, type ClusterOptions } from '../cluster/primary.ts';
 import { command } from './command.ts';
 import { consoleFolder } from './console-folder.ts';
 import { ExitError } from './failures.ts';
@@ -44,7 +44,7 @@ export const serve = command({
 
 async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promise<void> {
   const stop = catchStopSignals();
-  const { settings, shown, warnings } = settingsOfProcess(flags);
+  const { settings, displayed, warnings } = readProcessSettings(flags);
   const told = serveLog(settings);
   const { log } = told;
   endOnBug(log);
@@ -60,7 +60,7 @@ async function serveUntilStopped(flags: Readonly<Record<string, string>>): Promi
   let administrator: NewAdministrator | undefined;
   const starting = start({
     settings,
-    shownSettings: shown,
+    shownSettings: displayed,
     log,
     signal: stop.signal,
     onNewAdministrator: (created) => {
@@ -107,7 +107,7 @@ async function start(options: ClusterOptions): Promise<Running> {
 /** Reports a worker that cannot start with the same message and exit code as a single process. */
 async function startCluster(options: ClusterOptions): Promise<Running> {
   try {
-    return await Cluster.start(options);
+    return await Primary.start(options);
   } catch (error) {
     if (error instanceof WorkerFailed) throw new ExitError(error.exitCode, error.message);
     throw error;
@@ -137,7 +137,7 @@ async function unlessStopped(
 function welcome({ username, generatedPassword }: NewAdministrator, { databaseUrl }: Settings): string {
   const password = generatedPassword ? `${generatedPassword}   (shown only this once)` : 'as you set it';
   return `
-First start: set up ${withoutPassword(databaseUrl)} and its administrator
+First start: set up ${redactPassword(databaseUrl)} and its administrator
 
   User name  ${username}
   Password   ${password}`;
@@ -152,7 +152,7 @@ function addresses({ url, metricsUrl }: Running, { databaseUrl, demo, ...setting
     OpenAPI: `${url}/openapi.json`,
     Metrics: metricsUrl,
     Traces: settings.tracesUrl,
-    Database: `${withoutPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
+    Database: `${redactPassword(databaseUrl)}${demo ? ' (with the demonstration tree)' : ''}`,
     Backups: settings.backupFolder && `${settings.backupFolder}, ${everyHours(settings.backupEveryHours)}`,
   };
   const lines = Object.entries(places).map(([name, place]) => place && `\n  ${name.padEnd(10)} ${place}`);

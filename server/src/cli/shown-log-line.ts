@@ -1,7 +1,7 @@
 /** A line of the log in words, for a terminal. What others wrote in it is shown, and never obeyed. */
 
 import { pino } from 'pino';
-import { shown, shownLines } from './shown-text.ts';
+import { escapeControls, shownLines } from './shown-text.ts';
 
 interface Line {
   readonly level: number;
@@ -28,7 +28,7 @@ export function shownLogLine(text: string): string {
   const facts = Object.entries(line)
     .filter(([name]) => !left.includes(name))
     .map(([name, value]) => `  ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
-  return `${localTime(line.time)} ${level} ${shown(said + facts.join(''))}\n${shownError(line['err'])}`;
+  return `${localTime(line.time)} ${level} ${escapeControls(said + facts.join(''))}\n${shownError(line['err'])}`;
 }
 
 /** What could not be read, or did not come, was no request. */

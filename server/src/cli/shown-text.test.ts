@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonText } from './output.ts';
-import { shown, shownLines } from './shown-text.ts';
+import { escapeControls, shownLines } from './shown-text.ts';
 
 const hostile = 'a\x1b]0;owned\x07b\x9b31mc\u202ed\ne\ud800';
 
 test('what a terminal would obey is shown, never sent', () => {
-  assert.equal(shown(hostile), 'a\\u{1b}]0;owned\\u{7}b\\u{9b}31mc\\u{202e}d\\u{a}e\\u{d800}');
-  assert.equal(shown('Größe 🌳 مرحبا'), 'Größe 🌳 مرحبا');
+  assert.equal(escapeControls(hostile), 'a\\u{1b}]0;owned\\u{7}b\\u{9b}31mc\\u{202e}d\\u{a}e\\u{d800}');
+  assert.equal(escapeControls('Größe 🌳 مرحبا'), 'Größe 🌳 مرحبا');
 });
 
 test('a text of several lines keeps them, and nothing else', () => {

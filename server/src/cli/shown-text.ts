@@ -1,10 +1,10 @@
 /** Texts of others on a terminal, which shows them and does not obey them. */
 
-import { shown } from '@espalier/contract';
+import { escapeControls } from '@espalier/contract';
 
-export { shown };
+export { escapeControls };
 
 /** Over several lines, where the text has them. */
 export function shownLines(text: string): string {
-  return text.split(/\r?\n/).map(shown).join('\n');
+  return text.split(/\r?\n/).map(escapeControls).join('\n');
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { pino } from 'pino';
 import { systemClock } from '../clock.ts';
 import { startServer } from '../server.ts';
-import { PrimaryLink } from '../workers/primary-link.ts';
+import { PrimaryLink } from '../cluster/worker.ts';
 import { consoleFolder } from './console-folder.ts';
 import { describeFailure } from './failures.ts';
 import { LogDestination } from './log-destination.ts';

@@ -1,11 +1,10 @@
 /** What the rest of the server knows of a database: reading, and transactions. */
 
+import { maxRowsPerSlice } from '../concurrency/fair-scheduler.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Refusal } from '../refusal.ts';
 import type { Statement } from './statement.ts';
 import type { WriteFailure, WriteFailureReason } from './write-failure.ts';
-
-/** An embedded database answers at once, a remote one later. `await` serves both; hot paths use `whenDone`. */
-export type PromiseOrValue<T> = T | Promise<T>;
 
 /** `rows` is how many rows a statement examines at most, where that is more than it returns: a paced reader counts them. */
 export interface Reader {
@@ -13,8 +12,8 @@ export interface Reader {
   get<P, R>(statement: Statement<P, R>, parameters: P, rows?: number): PromiseOrValue<R | undefined>;
 }
 
-/** How many rows one statement may examine for an answer. Longer reads are divided. */
-export const maxRowsPerStatement = 2_000;
+/** How many rows one statement may examine for a response, so that it fits into a time slice. Longer reads are divided. */
+export const maxRowsPerStatement = maxRowsPerSlice;
 
 /**
  * A reader whose reads all see the same state: a snapshot or an open transaction. A `Database` is none: each of its reads
@@ -120,6 +119,8 @@ export interface Dialect {
   readonly searchIndexWithSpaces: readonly (readonly string[])[];
   /** Puts what most lists show into the index of the natural order, where one may hold so much. */
   readonly listIndex: readonly string[];
+  /** `definition` is the table, the columns and the condition of the index: SQLite can only create it again. */
+  readonly renameIndex: (from: string, to: string, definition: string) => readonly string[];
   /** To be run when very many rows came at once: what is planned from then on takes them into account. */
   readonly afterLoading: readonly string[];
 }
@@ -146,29 +147,6 @@ export interface DatabaseOptions {
   tell?: (severity: 'info' | 'warn' | 'error', text: string) => void;
 }
 
-export function isPromise<T>(value: PromiseOrValue<T>): value is Promise<T> {
-  return value instanceof Promise;
-}
-
-/** Goes on with a value at once if it is there, without a detour through the microtask queue. */
-export function whenDone<T, U>(
-  value: PromiseOrValue<T>,
-  next: (value: T) => PromiseOrValue<U>,
-): PromiseOrValue<U> {
-  return isPromise(value) ? value.then(next) : next(value);
-}
-
-/** Asks for two things together: a remote database gets both before it answers the first. */
-export function together<T, U>(
-  first: () => PromiseOrValue<T>,
-  second: () => PromiseOrValue<U>,
-): PromiseOrValue<[T, U]> {
-  const one = first();
-  // What the second throws at once must not leave the first without a handler.
-  if (isPromise(one)) return Promise.all([one, (async () => second())()]);
-  return whenDone(second(), (other): [T, U] => [one, other]);
-}
-
 /** Reads something of many items, with as many statements as it takes. */
 export function inBatches<T, R>(
   items: readonly T[],
@@ -179,23 +157,4 @@ export function inBatches<T, R>(
   return whenDone(read(items.slice(0, size)), (first) =>
     whenDone(inBatches(items.slice(size), read, size), (rest) => [...first, ...rest]),
   );
-}
-
-/** Runs work for each item, one after the other, and without waiting where nothing waits. */
-export function inOrder<T, R>(
-  items: readonly T[],
-  work: (item: T, index: number) => PromiseOrValue<R>,
-  results: R[] = [],
-): PromiseOrValue<R[]> {
-  for (let index = results.length; index < items.length; index++) {
-    const result = work(items[index]!, index);
-    if (isPromise(result)) {
-      return result.then((value) => {
-        results.push(value);
-        return inOrder(items, work, results);
-      });
-    }
-    results.push(result);
-  }
-  return results;
 }

@@ -3,7 +3,8 @@
  * more than most of them write. Each can fail alone. None is answered before the shared transaction is committed.
  */
 
-import { isPromise, type PromiseOrValue, type Transaction } from './database.ts';
+import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Transaction } from './database.ts';
 
 export interface GroupOptions {
   /** How long it may wait before it begins. */

@@ -1,15 +1,9 @@
 /** The schema, as a list of steps that only grows. Each database remembers which steps it has taken. */
 
 import type { Clock } from '../clock.ts';
-import { StartError } from '../start-error.ts';
-import {
-  whenDone,
-  type Database,
-  type Dialect,
-  type PromiseOrValue,
-  type Reader,
-  type Transaction,
-} from './database.ts';
+import { StartError } from '../config/start-error.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Database, Dialect, Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
 interface Migration {
@@ -264,6 +258,29 @@ export const migrations: readonly Migration[] = [
   {
     name: 'without the search index that it replaces',
     statements: ({ searchIndexWithSpaces: [, drop] }) => drop!,
+  },
+  {
+    name: 'standard names of tables, columns and indexes',
+    statements: ({ renameIndex }) => [
+      // First the counter, which every change locks first: another order could deadlock with a node that still writes.
+      `alter table journal_counter rename column "only" to id`,
+      `alter table folder_numbers rename column "only" to id`,
+      `alter table journal rename column way to path_ids`,
+      `alter table journal rename column old_way to old_path_ids`,
+      `alter table done_changes rename to idempotency_keys`,
+      ...Object.entries({
+        digest: 'key_digest',
+        number: 'journal_number',
+        nonce: 'journal_nonce',
+        done_at: 'created_at',
+      }).map(([from, to]) => `alter table idempotency_keys rename column ${from} to ${to}`),
+      ...renameIndex('done_changes_by_time', 'idempotency_keys_by_time', `idempotency_keys (created_at)`),
+      ...renameIndex(
+        'sessions_living',
+        'sessions_active',
+        `sessions (user_id, created_at, id) where revoked_at is null`,
+      ),
+    ],
   },
 ];
 

@@ -1,14 +1,14 @@
 /** Opens a database by its URL. */
 
 import type { Clock } from '../clock.ts';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../config/start-error.ts';
 import type { Database, DatabaseOptions } from './database.ts';
 import { migrate, missingSteps } from './migrations.ts';
-import { openSqlite } from './sqlite.ts';
+import { openSqlite } from './sqlite/sqlite.ts';
 
 /** Its driver is loaded by whoever needs it. */
 const openPostgres = async (url: string, options: DatabaseOptions) =>
-  (await import('./postgres.ts')).openPostgres(url, options);
+  (await import('./postgres/postgres.ts')).openPostgres(url, options);
 
 const openers: Readonly<
   Record<string, (url: string, options: DatabaseOptions) => Database | Promise<Database>>

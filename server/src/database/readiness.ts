@@ -3,8 +3,8 @@
  * moment, so that asking does not become a load.
  */
 
-import { sharedLook } from '../shared-look.ts';
-import { within } from '../within.ts';
+import { singleFlight } from '../concurrency/single-flight.ts';
+import { withTimeout } from '../concurrency/timeout.ts';
 import type { Database, Reader } from './database.ts';
 import { readStored } from './stored-settings.ts';
 
@@ -43,7 +43,7 @@ export function createReadiness({
     let cause: unknown;
     try {
       const { answerWithinMs: ms } = times;
-      const isAnswered = await within(
+      const isAnswered = await withTimeout(
         ms,
         answers().then(() => true),
         false,
@@ -59,5 +59,5 @@ export function createReadiness({
     return isUp && database.findFault() === undefined;
   }
 
-  return sharedLook(look, times.holdsForMs);
+  return singleFlight(look, times.holdsForMs);
 }

@@ -3,7 +3,7 @@
  * the viewer, and kept until the next entry of the journal.
  */
 
-import type { AccessBook, Latest, Standing } from '../access/access-book.ts';
+import type { AccessCache, LatestAccess, AccessSnapshot } from '../access/access-cache.ts';
 import { hasAccessChangedTwice } from '../access/access-history.ts';
 import type { ConsistentReader, Database } from '../database/database.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
@@ -12,33 +12,33 @@ import { effectsOfAccess, type Effect } from './folder-changes.ts';
 
 export interface AccessChangesServices {
   readonly database: Database;
-  readonly accessBook: AccessBook;
+  readonly accessCache: AccessCache;
   readonly feed: JournalFeed;
 }
 
 /** The first entry that a subscription judges after a change of access. */
 export interface ChangedAt {
   /** The rights that the changes before were judged by. */
-  readonly before: Standing;
+  readonly before: AccessSnapshot;
   readonly entry: JournalEntry;
   /** Limits the changes to this folder and the folders inside it. */
   readonly under: string | undefined;
 }
 
 export interface AccessEffects {
-  readonly latest: Latest;
+  readonly latest: LatestAccess;
   /** 'lost' if the effects cannot be determined. The viewer then gets RESYNC. */
   readonly effects: readonly Effect[] | 'lost';
 }
 
-interface Known {
-  readonly before: Standing | undefined;
+interface SharedRead {
+  readonly before: AccessSnapshot | undefined;
   readonly found: Promise<unknown>;
 }
 
 export class AccessChanges {
   readonly #services: AccessChangesServices;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, SharedRead>();
   #last = 0;
   #timesReplaced = 0;
 
@@ -66,14 +66,14 @@ export class AccessChanges {
   }
 
   /** The viewer's rights by now. Refuses a user who can no longer log in. */
-  latest(userId: string): Promise<Latest> {
+  latest(userId: string): Promise<LatestAccess> {
     this.#dropOld();
     const known = this.#known.get(userId);
     const read = () => this.#atOneMoment(userId, (_, latest) => Promise.resolve(latest));
-    return known ? (known.found as Promise<Latest>) : this.#share(userId, undefined, read);
+    return known ? (known.found as Promise<LatestAccess>) : this.#share(userId, undefined, read);
   }
 
-  #share<T>(key: string, before: Standing | undefined, read: () => Promise<T>): Promise<T> {
+  #share<T>(key: string, before: AccessSnapshot | undefined, read: () => Promise<T>): Promise<T> {
     const known = { before, found: read() };
     this.#known.set(key, known);
     known.found.catch(() => {
@@ -84,10 +84,10 @@ export class AccessChanges {
 
   #atOneMoment<T>(
     userId: string,
-    work: (reader: ConsistentReader, latest: Latest) => Promise<T>,
+    work: (reader: ConsistentReader, latest: LatestAccess) => Promise<T>,
   ): Promise<T> {
-    const { database, accessBook } = this.#services;
-    return database.moment(async (snapshot) => work(snapshot, await accessBook.accessFor(snapshot, userId)));
+    const { database, accessCache } = this.#services;
+    return database.moment(async (snapshot) => work(snapshot, await accessCache.accessFor(snapshot, userId)));
   }
 
   #dropOld(): void {
@@ -101,7 +101,7 @@ export class AccessChanges {
 
 /** Rights that were read before the entry are all the same to it. */
 function keyOf({ before, entry, under }: ChangedAt): string {
-  const after = Math.max(before.place.number, entry.number - 1);
+  const after = Math.max(before.position.number, entry.number - 1);
   return `${before.access.userId} ${after} ${entry.number} ${under}`;
 }
 
@@ -112,10 +112,10 @@ function keyOf({ before, entry, under }: ChangedAt): string {
 async function isSightLost(
   reader: ConsistentReader,
   { before, entry: { number } }: ChangedAt,
-  latest: Latest,
+  latest: LatestAccess,
 ): Promise<boolean> {
-  if (latest.place.number <= number) return false;
+  if (latest.position.number <= number) return false;
   const accesses = [before.access, latest.access];
-  const stretch = { after: Math.max(before.place.number, number - 1), upTo: latest.place.number };
+  const stretch = { after: Math.max(before.position.number, number - 1), upTo: latest.position.number };
   return hasAccessChangedTwice(reader, accesses, stretch);
 }

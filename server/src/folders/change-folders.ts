@@ -3,7 +3,7 @@
  * the rights and the tree of that moment, and writes a constant number of rows however much is inside a folder.
  */
 
-import { accessLevelName, accessLevels, type AccessLevel } from '../access/access-level.ts';
+import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
 import type { Access } from '../access/access.ts';
 import { compareAccess } from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
@@ -11,22 +11,22 @@ import { sql } from '../database/statement.ts';
 import { record, type Details } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { visibleChildCount } from './children.ts';
-import { checkDepth, checkDepthWith, noteLevels } from './depth.ts';
-import { toFolderName } from './folder-name.ts';
-import { toTexts, type FolderTexts, type GivenTexts } from './folder-texts.ts';
-import { foldStored } from './folded-text.ts';
+import { checkDepth, checkSubtreeDepth, raiseHeights } from './change-rules.ts';
+import { toFolderName } from './folder-texts.ts';
+import { toTexts, type FolderTexts, type TextsInput } from './folder-texts.ts';
+import { foldForStorage } from './text-keys.ts';
 import { requireFolder, viewTree, type FirstRead, type Folder, type TreeView } from './folders.ts';
 import { insertRow, newRow } from './folder-rows.ts';
-import { sortKey } from './sort-key.ts';
+import { sortKey } from './text-keys.ts';
 
-export interface NewFolder extends GivenTexts {
+export interface NewFolder extends TextsInput {
   readonly parentId?: string | null | undefined;
   readonly name: string;
   /** Of the parent. */
   readonly expectedVersion?: number | null | undefined;
 }
 
-export interface FolderUpdate extends GivenTexts {
+export interface FolderUpdate extends TextsInput {
   readonly id: string;
   readonly name?: string | null | undefined;
   readonly expectedVersion?: number | null | undefined;
@@ -39,7 +39,7 @@ export interface FolderMove {
 }
 
 /** The ids from the root to a folder, before and after it is moved. */
-export interface MovedWays {
+export interface MovedPaths {
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
@@ -51,14 +51,14 @@ export interface CheckedMove {
   readonly to: Folder;
   /** How many levels move, at most. */
   readonly levels: number;
-  readonly ways: MovedWays;
+  readonly paths: MovedPaths;
   readonly view: TreeView;
 }
 
 /** A folder as a change left it, with the ids from the root to it. */
 export interface WrittenFolder {
   readonly folder: Folder;
-  readonly way: readonly string[];
+  readonly pathIds: readonly string[];
   /** The tree as the change saw it. */
   readonly view: TreeView;
 }
@@ -77,7 +77,7 @@ export interface FolderDeletion {
 
 const { WRITE, MANAGE } = accessLevels;
 /** Characters of a text that the journal keeps: all of a name, a title or an icon. */
-const mostJournalled = 255;
+const maxJournalledLength = 255;
 
 const findName = sql<{ parentId: string; name: string }, { id: string }>`
   select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
@@ -111,17 +111,17 @@ const detach = sql<{ id: string; now: number }>`
 export async function createFolder(
   transaction: Transaction,
   access: Access,
-  given: NewFolder,
+  input: NewFolder,
   { now, first }: ChangeMoment,
 ): Promise<WrittenFolder> {
-  const name = toFolderName(given.name);
-  const texts = toTexts(given);
+  const name = toFolderName(input.name);
+  const texts = toTexts(input);
   const view = viewTree(transaction, access, first);
-  const parent = await writableFolder(view, given.parentId ?? access.rootId, given.expectedVersion);
+  const parent = await writableFolder(view, input.parentId ?? access.rootId, input.expectedVersion);
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
-  const parentWay = view.ancestry.wayTo(parent.id)!;
-  const way = [...parentWay, row.id];
+  const parentWay = view.ancestry.pathTo(parent.id)!;
+  const pathIds = [...parentWay, row.id];
   insertRow(transaction, row, () => nameTaken(name));
   // Where there is a level already, one more folder on it makes nothing higher.
   if (parent.childCount > 0) transaction.queue(addToCount, { id: parent.id, by: 1 });
@@ -131,28 +131,28 @@ export async function createFolder(
     at: now,
     byUserId: access.userId,
     folderId: row.id,
-    way,
+    pathIds,
     after: { name },
   });
   const { id, parentId, title, icon, description, properties, childCount } = row;
   const { accessLevel } = parent;
   const times = { version: 1, createdAt: now, updatedAt: now };
   const folder = { id, parentId, name, title, childCount, ...times, accessLevel };
-  return { folder: { ...folder, texts: { icon, description, properties } }, way, view };
+  return { folder: { ...folder, texts: { icon, description, properties } }, pathIds, view };
 }
 
 export async function updateFolder(
   transaction: Transaction,
   access: Access,
-  given: FolderUpdate,
+  input: FolderUpdate,
   { now, first }: ChangeMoment,
 ): Promise<WrittenFolder> {
   const view = viewTree(transaction, access, first);
-  const changed = toTexts(given);
-  const givenName = typeof given.name === 'string' ? toFolderName(given.name) : undefined;
-  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  const changed = toTexts(input);
+  const givenName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
+  const folder = await writableFolder(view, input.id, input.expectedVersion);
   const { id, parentId, name: oldName } = folder;
-  const way = view.ancestry.wayTo(id)!;
+  const pathIds = view.ancestry.pathTo(id)!;
   const newName = givenName === oldName ? undefined : givenName;
   const before = folder.texts
     ? { title: folder.title, ...folder.texts }
@@ -160,13 +160,13 @@ export async function updateFolder(
   const stored = { ...before, ...changed };
   const isSame = (Object.keys(changed) as (keyof FolderTexts)[]).every((key) => stored[key] === before[key]);
   // Who saves again what is there makes nobody else's version stale.
-  if (isSame && newName === undefined) return { folder, way, view };
+  if (isSame && newName === undefined) return { folder, pathIds, view };
   if (newName !== undefined && parentId) await checkNameIsFree(transaction, parentId, newName);
-  const parameters = { ...stored, id, foldedTitle: stored.title && foldStored(stored.title), now };
+  const parameters = { ...stored, id, foldedTitle: stored.title && foldForStorage(stored.title), now };
   const name = newName ?? oldName;
   if (newName === undefined) transaction.queue(updateTexts, parameters);
   else {
-    const named = { name, sortKey: sortKey(name), foldedName: foldStored(name) };
+    const named = { name, sortKey: sortKey(name), foldedName: foldForStorage(name) };
     transaction.queue(updateNameAndTexts, { ...parameters, ...named });
   }
   record(transaction, {
@@ -174,12 +174,12 @@ export async function updateFolder(
     at: now,
     byUserId: access.userId,
     folderId: id,
-    way,
+    pathIds,
     ...differences({ name: oldName, ...before }, { name, ...stored }),
   });
   const { title, ...texts } = stored;
   const changedFolder = { ...folder, name, title, texts, version: folder.version + 1, updatedAt: now };
-  return { folder: changedFolder, way, view };
+  return { folder: changedFolder, pathIds, view };
 }
 
 /** What of the texts is different, for the journal: the beginning of each. */
@@ -194,49 +194,51 @@ function differences(
 }
 
 function beginning(text: string | null): string | null {
-  const letters = text === null || text.length <= mostJournalled ? undefined : [...text];
-  return letters && letters.length > mostJournalled ? `${letters.slice(0, mostJournalled).join('')}…` : text;
+  const letters = text === null || text.length <= maxJournalledLength ? undefined : [...text];
+  return letters && letters.length > maxJournalledLength
+    ? `${letters.slice(0, maxJournalledLength).join('')}…`
+    : text;
 }
 
 /** Where a folder would go from and to; refuses what must not be moved there. */
 export async function checkMove(
   transaction: Transaction,
   access: Access,
-  given: FolderMove,
+  input: FolderMove,
 ): Promise<CheckedMove> {
   const view = viewTree(transaction, access);
-  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  const folder = await writableFolder(view, input.id, input.expectedVersion);
   const from = await parentForWriting(view, folder, 'moved');
-  const to = await writableFolder(view, given.parentId);
-  const wayTo = view.ancestry.wayTo(to.id)!;
+  const to = await writableFolder(view, input.parentId);
+  const wayTo = view.ancestry.pathTo(to.id)!;
   if (wayTo.includes(folder.id)) {
     throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
   }
-  const levels = await checkDepthWith(transaction, view, to, folder.id);
-  const ways = { before: view.ancestry.wayTo(folder.id)!, after: [...wayTo, folder.id] };
+  const levels = await checkSubtreeDepth(transaction, view, to, folder.id);
+  const paths = { before: view.ancestry.pathTo(folder.id)!, after: [...wayTo, folder.id] };
   if (to.id !== from.id) {
     await checkNameIsFree(transaction, to.id, folder.name, 'Rename the folder before you move it.');
-    await checkNobodyGains(transaction, folder.accessLevel, ways.before, ways.after);
+    await checkAccessNotWidened(transaction, folder.accessLevel, paths.before, paths.after);
   }
-  return { folder, from, to, levels, ways, view };
+  return { folder, from, to, levels, paths, view };
 }
 
 export async function moveFolder(
   transaction: Transaction,
-  { folder, from, to, levels, ways, view }: CheckedMove,
+  { folder, from, to, levels, paths, view }: CheckedMove,
   now: number,
 ): Promise<void> {
   if (from.id === to.id) return;
   transaction.queue(setParent, { id: folder.id, parentId: to.id, now });
   transaction.queue(addToCount, { id: from.id, by: -1 });
-  await addChildren(transaction, ways.after.slice(0, -1), { count: 1, levels });
+  await addChildren(transaction, paths.after.slice(0, -1), { count: 1, levels });
   record(transaction, {
     kind: 'MOVE_FOLDER',
     at: now,
     byUserId: view.access.userId,
     folderId: folder.id,
-    oldWay: ways.before,
-    way: ways.after,
+    oldPathIds: paths.before,
+    pathIds: paths.after,
     before: { parentId: from.id },
     after: { parentId: to.id, name: folder.name },
     changesAccess: true,
@@ -247,15 +249,15 @@ export async function moveFolder(
 export async function deleteFolder(
   transaction: Transaction,
   access: Access,
-  given: FolderDeletion,
+  input: FolderDeletion,
   now: number,
 ): Promise<readonly string[]> {
   const view = viewTree(transaction, access);
-  const folder = await writableFolder(view, given.id, given.expectedVersion);
+  const folder = await writableFolder(view, input.id, input.expectedVersion);
   const parent = await parentForWriting(view, folder, 'deleted');
-  const way = view.ancestry.wayTo(folder.id)!;
+  const pathIds = view.ancestry.pathTo(folder.id)!;
   const inside = visibleChildCount(view, folder);
-  if (inside > 0 && !given.isRecursive) {
+  if (inside > 0 && !input.isRecursive) {
     throw new Refusal(
       'CONFLICT',
       `The folder has ${inside === 1 ? 'a sub-folder' : `${inside} sub-folders`}. To delete it with all that is inside, say recursive: true.`,
@@ -268,11 +270,11 @@ export async function deleteFolder(
     at: now,
     byUserId: access.userId,
     folderId: folder.id,
-    way,
+    pathIds,
     before: { name: folder.name },
     changesAccess: true,
   });
-  return way;
+  return pathIds;
 }
 
 /** A folder that the viewer may change; what they do not see does not exist. */
@@ -328,14 +330,14 @@ export function nameTaken(name: string, advice = 'Choose another name.'): Refusa
  * Where a folder is decides who sees it, and only whoever manages it may decide that. Otherwise whoever may write could
  * show others what is hidden inside, or become a manager by putting it where they manage.
  */
-export async function checkNobodyGains(
+export async function checkAccessNotWidened(
   transaction: Transaction,
   level: AccessLevel,
-  wayBefore: readonly string[],
-  wayAfter: readonly string[],
+  pathBefore: readonly string[],
+  pathAfter: readonly string[],
 ): Promise<void> {
   if (level >= MANAGE) return;
-  const differences = await compareAccess(transaction, wayBefore, wayAfter);
+  const differences = await compareAccess(transaction, pathBefore, pathAfter);
   if (!differences.some(({ before, after }) => after > before)) return;
   throw new Refusal(
     'FORBIDDEN',
@@ -346,9 +348,9 @@ export async function checkNobodyGains(
 /** After folders were put into the last of a way: what that one and those above it keep of it. */
 export async function addChildren(
   transaction: Transaction,
-  way: readonly string[],
+  pathIds: readonly string[],
   { count, levels }: { readonly count: number; readonly levels: number },
 ): Promise<void> {
-  await noteLevels(transaction, way, levels);
-  transaction.queue(addToCount, { id: way.at(-1)!, by: count });
+  await raiseHeights(transaction, pathIds, levels);
+  transaction.queue(addToCount, { id: pathIds.at(-1)!, by: count });
 }

@@ -1,36 +1,34 @@
 /** Reads lists of sub-folders, each with one statement for all parents: in an order, filtered, cut at a limit. */
 
-import { accessLevels } from '../access/access-level.ts';
-import { maxRowsPerStatement, whenDone, type PromiseOrValue } from '../database/database.ts';
-import {
-  parametersOf,
-  statementFor,
-  type ListedFolder,
-  type ListRow,
-  type Restriction,
-} from './child-statements.ts';
-import type { Slice } from './folder-list.ts';
+import { accessLevels, type Access } from '../access/access.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { maxRowsPerStatement } from '../database/database.ts';
+import { list, listForEach, sql, type ListOfEach, type Statement } from '../database/statement.ts';
+import { timeOfKey, type ListPosition } from './cursor.ts';
+import { byName, type FolderColumns, type FolderOrder, type OrderField, type Slice } from './folder-slice.ts';
+import { withoutNul } from './folder-texts.ts';
 import { withLevel, type Folder, type PageRead, type TreeView } from './folders.ts';
+import { foldText } from './text-keys.ts';
 
 const { READ } = accessLevels;
 
 /** The sub-folders of one parent, as far as they belong to a slice, and perhaps one more. */
-export interface ListOfOne {
+export interface ChildList {
   readonly parentId: string;
   readonly folders: Folder[];
 }
 
 /** Beyond it there is nothing. */
-export const mostRows = 1_000_000_000;
+export const maxRows = 1_000_000_000;
 
 export function restrictionOf({ access }: Pick<TreeView, 'access'>): Restriction {
-  if (access.bareIds.length > 0) return 'bare';
+  if (access.nameOnlyIds.length > 0) return 'bare';
   return access.hiddenIds.length > 0 ? 'hidden' : 'none';
 }
 
 /** The statement and parameters with which `readTogether` reads a page of one folder's children. */
 export function pageRead(view: Pick<TreeView, 'access'>, parentId: string, slice: Slice): PageRead {
-  return listRead(view, [parentId], slice, mostRows);
+  return listRead(view, [parentId], slice, maxRows);
 }
 
 function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], slice: Slice, most: number) {
@@ -40,7 +38,7 @@ function listRead(view: Pick<TreeView, 'access'>, parentIds: readonly string[], 
       ...parametersOf(view.access, slice),
       parentIds,
       // Reads one folder more than the page holds, to find out whether there is a next page.
-      limit: Math.min(slice.limit ?? Infinity, most, mostRows) + 1,
+      limit: Math.min(slice.limit ?? Infinity, most, maxRows) + 1,
     },
   };
 }
@@ -52,7 +50,7 @@ export function readTogether(
   slice: Slice,
   most: number,
   examined = rowsOf(parents, slice),
-): PromiseOrValue<ListOfOne[]> {
+): PromiseOrValue<ChildList[]> {
   const read = listRead(
     view,
     parents.map(({ id }) => id),
@@ -64,7 +62,7 @@ export function readTogether(
       ? (view.firstPage.rows as readonly ListRow[])
       : view.reader.all(read.statement, read.parameters, examined);
   return whenDone(lists, (rows) => {
-    const found: ListOfOne[] = [];
+    const found: ChildList[] = [];
     for (const { place, list: listed } of rows) {
       if (listed.length === 0) continue;
       const parent = parents[place]!;
@@ -117,4 +115,160 @@ function toFolder({ access }: TreeView, parent: Folder, values: ListedFolder): F
     texts: values.length > 7 ? { icon: values[7], description: values[8], properties: values[9] } : undefined,
   };
   return folder.accessLevel >= READ ? folder : withLevel(folder, folder.accessLevel);
+}
+export type Parameters = Record<string, unknown>;
+/** All but `parentIds` and `limit`. */
+
+export function parametersOf(
+  access: Access,
+  { after, before, from, upTo, skip, order = byName, filter }: Slice,
+): Parameters {
+  return {
+    afterKey: after && keyParameter(after, order.field),
+    afterId: after?.id,
+    beforeKey: before && keyParameter(before, order.field),
+    beforeId: before?.id,
+    fromKey: from && keyParameter(from, order.field),
+    fromId: from?.id,
+    upToKey: upTo && keyParameter(upTo, order.field),
+    upToId: upTo?.id,
+    skip,
+    hiddenIds: access.hiddenIds,
+    bareIds: access.nameOnlyIds,
+    contains: filter?.nameContains === undefined ? null : `%${toPattern(filter.nameContains)}%`,
+    startsWith: filter?.nameStartsWith === undefined ? null : `${toPattern(filter.nameStartsWith)}%`,
+    hasChildren: filter?.hasChildren === undefined ? null : Number(filter.hasChildren),
+    updatedSince: filter?.updatedSince ?? null,
+  };
+}
+function keyParameter({ key }: ListPosition, field: OrderField): unknown {
+  return field === 'UPDATED' ? timeOfKey(key) : key;
+}
+/** A folded text as a pattern that matches just itself. */
+function toPattern(text: string): string {
+  return foldText(withoutNul(text)).replace(/[\\%_]/g, '\\$&');
+}
+/** A row for each parent. */
+
+export type ListRow = ListOfEach<ListedFolder>;
+const mainColumns = ['folders.name', 'folders.id', 'folders.title'];
+const countedColumns = [...mainColumns, 'folders.child_count'];
+const allColumns = [...countedColumns, 'folders.version', 'folders.created_at', 'folders.updated_at'];
+const columnsFor: Readonly<Record<FolderColumns, readonly string[]>> = {
+  name: ['folders.name'],
+  main: mainColumns,
+  counted: countedColumns,
+  all: allColumns,
+  texts: [...allColumns, 'folders.icon', 'folders.description', 'folders.properties'],
+};
+/** What `columnsFor` reads of a folder; columns at the end can be missing. */
+
+export type ListedFolder = readonly [
+  name: string,
+  id: string,
+  title: string | null,
+  childCount: number,
+  version: number,
+  createdAt: number,
+  updatedAt: number,
+  icon: string | null,
+  description: string | null,
+  properties: string | null,
+];
+const statements = new Map<string, Statement<Parameters, ListRow>>();
+/**
+ * For whoever does not see everything in what they may read: some of it is hidden, and of some, which is bare, only the
+ * name is shown.
+ */
+
+export type Restriction = 'none' | 'hidden' | 'bare';
+/** There are few kinds of slices; each has its statement, made when it is first asked for. */
+
+export function statementFor(slice: Slice, restriction: Restriction): Statement<Parameters, ListRow> {
+  const { after, before, isFromEnd = false, isInclusive = false, order = byName, filter } = slice;
+  const { columns = 'all', from, upTo } = slice;
+  const direction = isFromEnd ? reverse(order) : order;
+  const passesOver = !!slice.skip;
+  const edges = [!!after, !!before, !!from, !!upTo, isInclusive, passesOver];
+  const kind = [...edges, isFromEnd, order.field, order.isDescending, !!filter];
+  const name = [...kind, columns, restriction].join();
+  let statement = statements.get(name);
+  if (!statement) statements.set(name, (statement = write()));
+  return statement;
+
+  function write(): Statement<Parameters, ListRow> {
+    return sql<Parameters, ListRow>`${listForEach('parentIds', {
+      table: 'folders',
+      columns: columnsFor[columns],
+      where: sql`parent_id = each.value ${notHidden(restriction)} ${filter ? matches(restriction) : nothing}
+        ${after ? beyond(order, 'after', isInclusive, restriction) : nothing}
+        ${before ? beyond(reverse(order), 'before', isInclusive, restriction) : nothing}
+        ${from ? beyond(direction, 'from', false, restriction) : nothing}
+        ${upTo ? beyond(reverse(direction), 'upTo', true, restriction) : nothing}`,
+      orderBy: orderBy(direction, restriction),
+      limit: sql`${'limit'} ${passesOver ? sql`offset ${'skip'}` : nothing}`,
+      passesOver,
+    })}`;
+  }
+}
+const countStatements = new Map<string, Statement<Parameters, { parentId: string; count: number }>>();
+/** Of a segment in natural order, or of all. */
+
+export function countStatement(
+  restriction: Restriction,
+  { from, upTo }: Pick<Slice, 'from' | 'upTo'>,
+): Statement<Parameters, { parentId: string; count: number }> {
+  const name = [restriction, !!from, !!upTo].join();
+  let statement = countStatements.get(name);
+  if (!statement) {
+    statement = sql<Parameters, { parentId: string; count: number }>`
+      select parent_id as "parentId", count(*) as count from folders
+      where parent_id in (select value from ${list('parentIds')})
+      ${notHidden(restriction)} ${matches(restriction)}
+      ${from ? beyond(byName, 'from', false, restriction) : nothing}
+      ${upTo ? beyond(reverse(byName), 'upTo', true, restriction) : nothing}
+      group by parent_id`;
+    countStatements.set(name, statement);
+  }
+  return statement;
+}
+const nothing = sql``;
+const notHidden = (restriction: Restriction) =>
+  restriction === 'none' ? nothing : sql`and folders.id not in (select value from ${list('hiddenIds')})`;
+/** Passages amid what can be read count as never updated: nobody may learn of it from an order or a filter. */
+const updatedAt = (restriction: Restriction) =>
+  restriction === 'bare'
+    ? sql`case when folders.id in (select value from ${list('bareIds')}) then folders.created_at else folders.updated_at end`
+    : sql`folders.updated_at`;
+const hasVisibleChildren = (restriction: Restriction) =>
+  restriction !== 'none'
+    ? sql`exists (select 1 from folders as child where child.parent_id = folders.id
+        and child.id not in (select value from ${list('hiddenIds')}))`
+    : sql`folders.child_count > 0`;
+/** A database that wants to know a parameter's type takes it from the first place, which so is not the null. */
+const matches = (restriction: Restriction) => sql`
+  and (folders.folded_name like ${'contains'} escape '\\' or ${'contains'} is null)
+  and (folders.folded_name like ${'startsWith'} escape '\\' or ${'startsWith'} is null)
+  and ((${hasVisibleChildren(restriction)}) = (${'hasChildren'} = 1) or ${'hasChildren'} is null)
+  and (${updatedAt(restriction)} >= ${'updatedSince'} or ${'updatedSince'} is null)`;
+function reverse({ field, isDescending }: FolderOrder): FolderOrder {
+  return { field, isDescending: !isDescending };
+}
+function beyond(
+  { field, isDescending }: FolderOrder,
+  edge: 'after' | 'before' | 'from' | 'upTo',
+  isInclusive: boolean,
+  restriction: Restriction,
+): Statement {
+  const sign: Statement = { parts: [(isDescending ? '<' : '>') + (isInclusive ? '=' : '')] };
+  if (field === 'CREATED') return sql`and folders.id ${sign} ${`${edge}Id`}`;
+  const key = field === 'NAME' ? sql`folders.sort_key` : updatedAt(restriction);
+  return sql`and (${key}, folders.id) ${sign} (${`${edge}Key`}, ${`${edge}Id`})`;
+}
+function orderBy({ field, isDescending }: FolderOrder, restriction: Restriction): Statement {
+  const way = isDescending ? sql`desc` : sql``;
+  if (field === 'CREATED') return sql`folders.id ${way}`;
+  return field === 'NAME'
+    ? sql`folders.sort_key ${way}, folders.id ${way}`
+    : sql`${updatedAt(restriction)} ${way}, folders.id ${way}`;
 }

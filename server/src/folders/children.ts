@@ -3,24 +3,19 @@
  * examines no more than `maxRowsPerStatement`; where there are more, they are read in batches, and large lists in segments.
  */
 
+import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { inBatches, maxRowsPerStatement } from '../database/database.ts';
 import {
-  inBatches,
-  isPromise,
-  maxRowsPerStatement,
-  whenDone,
-  type PromiseOrValue,
-} from '../database/database.ts';
-import {
-  mostRows,
+  maxRows,
   readTogether,
   restrictionOf,
   rowsOf,
   rowsWithTexts,
-  type ListOfOne,
+  type ChildList,
 } from './child-lists.ts';
-import { countStatement, parametersOf } from './child-statements.ts';
-import type { Place } from './cursor.ts';
-import { byName, placeOf, sliceOf, type FolderFilter, type Slice } from './folder-list.ts';
+import { countStatement, parametersOf } from './child-lists.ts';
+import type { ListPosition } from './cursor.ts';
+import { byName, positionOf, sliceOf, type FolderFilter, type Slice } from './folder-slice.ts';
 import { findByIds, withLevel, type Folder, type TreeView } from './folders.ts';
 
 export interface Children {
@@ -33,7 +28,7 @@ export interface ReadChildren {
   /** A parent without any is not in the map. */
   readonly byParent: ReadonlyMap<string, Children>;
   /** There were more than `most` in all: what was read is not complete. */
-  readonly isTooMuch: boolean;
+  readonly exceedsMax: boolean;
 }
 
 /** The children of each parent, in order. Where there are more than `most` in all, not all of them are read, or none. */
@@ -41,12 +36,12 @@ export function readChildren(
   view: TreeView,
   parents: readonly Folder[],
   slice: Slice,
-  most: number,
+  max: number,
 ): PromiseOrValue<ReadChildren> {
   const { open, closed } = byRule(view, parents);
-  if (sliceSize(view, open, slice) > most) return { byParent: new Map(), isTooMuch: true };
-  return whenDone(readOpen(view, open, slice, most), (lists) =>
-    whenDone(readClosed(view, closed, slice), (more) => cut([...lists, ...more], slice, most)),
+  if (sliceSize(view, open, slice) > max) return { byParent: new Map(), exceedsMax: true };
+  return whenDone(readOpen(view, open, slice, max), (lists) =>
+    whenDone(readClosed(view, closed, slice), (more) => cut([...lists, ...more], slice, max)),
   );
 }
 
@@ -93,7 +88,7 @@ function countInSegments(
   view: TreeView,
   parent: Folder,
   filter: FolderFilter,
-  from?: Place,
+  from?: ListPosition,
 ): PromiseOrValue<Count[]> {
   return whenDone(segmentEnd(view, parent, { from }), (upTo) =>
     whenDone(countTogether(view, [parent], { filter, from, upTo }), (counts) =>
@@ -117,7 +112,7 @@ export function visibleChildCount(
  * How many children are looked at for a slice besides those in it: all to filter them, and one by one what is passed over.
  * What is hidden costs nothing: whoever cannot pay is told the price.
  */
-export function slicePrice(
+export function sliceCost(
   view: TreeView,
   parents: readonly Folder[],
   { filter, skip = 0 }: Pick<Slice, 'filter' | 'skip'>,
@@ -142,7 +137,7 @@ function byRule({ access }: TreeView, parents: readonly Folder[]) {
 }
 
 /** Of the others there is nothing to read. */
-export function isInhabited({ childCount }: Pick<Folder, 'childCount'>): boolean {
+export function hasChildren({ childCount }: Pick<Folder, 'childCount'>): boolean {
   return childCount > 0;
 }
 
@@ -159,17 +154,17 @@ function readOpen(
   view: TreeView,
   open: readonly Folder[],
   slice: Slice,
-  most: number,
-): PromiseOrValue<readonly ListOfOne[]> {
-  const inhabited = open.filter(isInhabited);
+  max: number,
+): PromiseOrValue<readonly ChildList[]> {
+  const inhabited = open.filter(hasChildren);
   const nearer = inhabited.length > 0 && fromNearerEnd(view, inhabited, slice);
   if (!nearer) return [];
   return inSequence(batchesOf(inhabited, nearer), (parents) =>
     isLarge(parents, nearer)
-      ? whenDone(readInSegments(view, parents[0]!, nearer, most), (folders) => [
+      ? whenDone(readInSegments(view, parents[0]!, nearer, max), (folders) => [
           { parentId: parents[0]!.id, folders },
         ])
-      : readTogether(view, parents, nearer, most),
+      : readTogether(view, parents, nearer, max),
   );
 }
 
@@ -213,31 +208,26 @@ function inSequence<T, R>(
 }
 
 /** A list that is too long for one statement. In the direction in which it is read, each segment follows the last. */
-function readInSegments(
-  view: TreeView,
-  parent: Folder,
-  slice: Slice,
-  most: number,
-): PromiseOrValue<Folder[]> {
+function readInSegments(view: TreeView, parent: Folder, slice: Slice, max: number): PromiseOrValue<Folder[]> {
   const { limit = Infinity, skip = 0, filter, isFromEnd = false, order = byName } = slice;
   const columns = slice.columns === 'name' ? 'main' : slice.columns;
-  const wanted = Math.min(limit, most, mostRows) + 1 + (filter ? skip : 0);
+  const wanted = Math.min(limit, max, maxRows) + 1 + (filter ? skip : 0);
   const found: Folder[] = [];
   const start = filter ? undefined : passOver(view, parent, slice, skip);
   return whenDone(start, (from) => (from === null ? [] : next(from)));
 
-  function next(from: Place | undefined): PromiseOrValue<Folder[]> {
+  function next(from: ListPosition | undefined): PromiseOrValue<Folder[]> {
     const rest = { ...segmentAfter(slice, from), columns, skip: undefined };
     return whenDone(filter ? segmentEnd(view, parent, rest) : undefined, (end) => {
       const segment = end ? { ...rest, [isFromEnd ? 'after' : 'before']: undefined, upTo: end } : rest;
       const size = wanted - found.length;
       const rows = columns === 'texts' ? maxRowsPerStatement / rowsWithTexts : maxRowsPerStatement;
       const atMost = filter ? size : Math.min(size, rows);
-      return whenDone(readTogether(view, [parent], { ...segment, limit: atMost - 1 }, mostRows), ([list]) => {
+      return whenDone(readTogether(view, [parent], { ...segment, limit: atMost - 1 }, maxRows), ([list]) => {
         const folders = list?.folders ?? [];
         for (const folder of isFromEnd ? folders.reverse() : folders) found.push(folder);
         const isOver = found.length >= wanted || (filter ? !end : folders.length < atMost);
-        return isOver ? finish() : next(end ?? placeOf(found.at(-1)!, order.field));
+        return isOver ? finish() : next(end ?? positionOf(found.at(-1)!, order.field));
       });
     });
   }
@@ -249,7 +239,7 @@ function readInSegments(
 }
 
 /** What follows a place, in the direction in which the slice is read. */
-function segmentAfter(slice: Slice, from: Place | undefined): Slice {
+function segmentAfter(slice: Slice, from: ListPosition | undefined): Slice {
   return from ? { ...slice, [slice.isFromEnd ? 'before' : 'after']: undefined, from } : slice;
 }
 
@@ -259,14 +249,14 @@ function segmentEnd(
   parent: Folder,
   slice: Slice,
   rows = maxRowsPerStatement,
-): PromiseOrValue<Place | undefined> {
+): PromiseOrValue<ListPosition | undefined> {
   const { order = byName, isFromEnd } = slice;
   const probe: Slice = { ...slice, filter: undefined, columns: 'all', skip: rows - 1, limit: 0 };
   // The index is enough to pass over them: that takes less than a fifth of the time.
   const examined = Math.ceil(rows / 5);
-  return whenDone(readTogether(view, [parent], probe, mostRows, examined), ([list]) => {
+  return whenDone(readTogether(view, [parent], probe, maxRows, examined), ([list]) => {
     const folder = list?.folders.at(isFromEnd ? -1 : 0);
-    return folder && placeOf(folder, order.field);
+    return folder && positionOf(folder, order.field);
   });
 }
 
@@ -276,7 +266,7 @@ function passOver(
   parent: Folder,
   slice: Slice,
   skip: number,
-): PromiseOrValue<Place | undefined | null> {
+): PromiseOrValue<ListPosition | undefined | null> {
   if (skip === 0) return slice.from;
   const rows = Math.min(skip, maxRowsPerStatement);
   return whenDone(segmentEnd(view, parent, slice, rows), (end) =>
@@ -302,7 +292,7 @@ function readClosed(
   view: TreeView,
   closed: readonly { parent: Folder; shown: readonly string[] }[],
   slice: Slice,
-): PromiseOrValue<ListOfOne[]> {
+): PromiseOrValue<ChildList[]> {
   const ids = closed.flatMap(({ shown }) => shown);
   if (ids.length === 0) return [];
   const hasChildren = (folder: Folder) => visibleChildCount(view, folder) > 0;
@@ -318,11 +308,7 @@ function readClosed(
   });
 }
 
-function cut(
-  lists: readonly ListOfOne[],
-  { limit = Infinity, isFromEnd }: Slice,
-  most: number,
-): ReadChildren {
+function cut(lists: readonly ChildList[], { limit = Infinity, isFromEnd }: Slice, max: number): ReadChildren {
   const byParent = new Map<string, Children>();
   let total = 0;
   for (const { parentId, folders } of lists) {
@@ -332,5 +318,5 @@ function cut(
     byParent.set(parentId, { folders, isCut });
     total += folders.length;
   }
-  return { byParent, isTooMuch: total > most };
+  return { byParent, exceedsMax: total > max };
 }

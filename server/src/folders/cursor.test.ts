@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../refusal.ts';
 import { fromCursor, toCursor } from './cursor.ts';
-import { sortKey } from './sort-key.ts';
+import { sortKey } from './text-keys.ts';
 
 const parentId = '019c1407-aa00-7abc-8def-0123456789ab';
 const folder = { id: '019c1407-bb00-7abc-8def-0123456789ab', key: sortKey('Floor 2') };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { databaseKinds, type TestDatabase } from '../../../tests/databases.ts';
+import { databaseKinds, type TestDatabase } from '../../../tests/support/databases.ts';
 import type { ConsistentReader, Database } from '../database/database.ts';
 import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';

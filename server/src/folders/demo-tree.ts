@@ -19,12 +19,12 @@ export async function plantDemoTree(transaction: Transaction, now: number): Prom
   const root = await transaction.get(findEmptyRoot, {});
   if (!root) return;
   const tree = toTree(demoTree);
-  const plan = await planImport({ tree }, { now, most: Infinity, beforeRows: () => undefined });
+  const plan = await planImport({ tree }, { now, maxFolders: Infinity, beforeRows: () => undefined });
   await insertRows(
     transaction,
     plan.rows.map((row) => ({ ...row, parentId: row.parentId ?? root.id })),
   );
-  await finishImport(transaction, { way: [root.id], plan, byUserId: null, now });
+  await finishImport(transaction, { pathIds: [root.id], plan, byUserId: null, now });
 }
 
 function toTree(branch: Branch | readonly string[]): ImportedTree[] {
@@ -75,13 +75,13 @@ const demoTree: Branch = {
 
 function floors(first: number, last: number): Branch {
   return Object.fromEntries(
-    numbered('Floor', first, last).map((floor, place) => [
+    numbered('Floor', first, last).map((floor, index) => [
       floor,
-      numbered('Room', (first + place) * 100 + 1, (first + place) * 100 + 8),
+      numbered('Room', (first + index) * 100 + 1, (first + index) * 100 + 8),
     ]),
   );
 }
 
 function numbered(name: string, first: number, last: number): string[] {
-  return Array.from({ length: last - first + 1 }, (_, place) => `${name} ${first + place}`);
+  return Array.from({ length: last - first + 1 }, (_, index) => `${name} ${first + index}`);
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { accessLevels } from '../access/access-level.ts';
-import { placesOf, wayKey, type Descendant } from './descendants.ts';
-import { sortKey } from './sort-key.ts';
+import { accessLevels } from '../access/access.ts';
+import { positionsOfKey, pathKey, type Descendant } from './descendants.ts';
+import { sortKey } from './text-keys.ts';
 
 const steps = fc.record({
   id: fc.uuid(),
@@ -31,7 +31,7 @@ function descendantAt(way: readonly { id: string; name: string }[]): Descendant 
 
 const placeAt = (way: readonly { id: string; name: string }[]) => ({
   id: way.at(-1)!.id,
-  key: wayKey(descendantAt(way)),
+  key: pathKey(descendantAt(way)),
 });
 
 const placesOn = (way: readonly { id: string; name: string }[]) =>
@@ -40,7 +40,7 @@ const placesOn = (way: readonly { id: string; name: string }[]) =>
 test('the key of a descendant leads back to the places on the way to it', () => {
   fc.assert(
     fc.property(fc.array(steps, { minLength: 1, maxLength: 12 }), (way) => {
-      assert.deepEqual(placesOf(placeAt(way), 'after'), placesOn(way));
+      assert.deepEqual(positionsOfKey(placeAt(way), 'after'), placesOn(way));
     }),
   );
 });
@@ -50,7 +50,7 @@ test('names of the greatest length and a way of the greatest depth go there and 
     id: `019c1407-aa00-7abc-8def-${place.toString(16).padStart(12, '0')}`,
     name: '👩'.repeat(255),
   }));
-  assert.deepEqual(placesOf(placeAt(way), 'after'), placesOn(way));
+  assert.deepEqual(positionsOfKey(placeAt(way), 'after'), placesOn(way));
 });
 
 test('a key that is cut short, prolonged, empty or of another folder is refused', () => {
@@ -61,7 +61,7 @@ test('a key that is cut short, prolonged, empty or of another folder is refused'
   const { id, key } = placeAt(way);
   const longer = Buffer.concat([key, Buffer.alloc(5)]);
   for (const bad of [key.subarray(0, -1), key.subarray(0, 17), longer, new Uint8Array()]) {
-    assert.throws(() => placesOf({ id, key: bad }, 'after'), { code: 'BAD_INPUT' });
+    assert.throws(() => positionsOfKey({ id, key: bad }, 'after'), { code: 'BAD_INPUT' });
   }
-  assert.throws(() => placesOf({ id: way[0]!.id, key }, 'after'), { code: 'BAD_INPUT' });
+  assert.throws(() => positionsOfKey({ id: way[0]!.id, key }, 'after'), { code: 'BAD_INPUT' });
 });

@@ -1,10 +1,10 @@
 /** Everything below a folder as one list, each folder right before what is inside it. */
 
-import { mostRows } from './child-lists.ts';
+import { maxRows } from './child-lists.ts';
 import { readChildren } from './children.ts';
-import { placeOf, type FolderColumns } from './folder-list.ts';
-import { notACursor, type Place } from './cursor.ts';
-import { bytesOf, folderIdOf } from './folder-id.ts';
+import { positionOf, type FolderColumns } from './folder-slice.ts';
+import { notACursor, type ListPosition } from './cursor.ts';
+import { toIdBytes, toFolderId } from './folder-rows.ts';
 import type { Folder, TreeView } from './folders.ts';
 
 export interface Descendant {
@@ -20,7 +20,7 @@ export interface DescendantSlice {
   readonly depth?: number | undefined;
   readonly first?: number | undefined;
   /** The places on the way to the last one that was seen. */
-  readonly after?: readonly Place[] | undefined;
+  readonly after?: readonly ListPosition[] | undefined;
   /** At least `counted`; `all` by default. */
   readonly columns?: FolderColumns | undefined;
 }
@@ -42,7 +42,7 @@ const firstSize = 16;
 interface UnreadList {
   readonly parent: Folder;
   readonly above: Descendant | undefined;
-  readonly after?: Place | undefined;
+  readonly after?: ListPosition | undefined;
   /** How many folders to read next. */
   readonly size: number;
 }
@@ -83,8 +83,8 @@ export async function readDescendants(
       const folders = parents.map(({ folder }) => folder);
       const isPage = first !== undefined;
       const slice = isPage ? { limit, columns } : { columns };
-      const { byParent, isTooMuch } = await readChildren(view, folders, slice, isPage ? mostRows : most);
-      if (isTooMuch) return { found, isCut: true, isTooMuch };
+      const { byParent, exceedsMax } = await readChildren(view, folders, slice, isPage ? maxRows : most);
+      if (exceedsMax) return { found, isCut: true, exceedsMax };
       for (const parent of parents) children.set(parent, byParent.get(parent.folder.id)?.folders ?? []);
     }
     const inside = children.get(next)!;
@@ -127,7 +127,7 @@ function parentsToRead(
 async function startingPoints(
   view: TreeView,
   top: Folder,
-  after: readonly Place[],
+  after: readonly ListPosition[],
   { depth, limit, columns }: { depth: number; limit: number; columns: FolderColumns | undefined },
 ): Promise<readonly Following[]> {
   let rest: Following[] = [];
@@ -169,34 +169,34 @@ async function readSome(
 ): Promise<Following[]> {
   const count = view.reader.isEmbedded ? Math.min(size, limit) : limit;
   const slice = { after, isInclusive, limit: count, columns };
-  const { byParent } = await readChildren(view, [parent], slice, mostRows);
+  const { byParent } = await readChildren(view, [parent], slice, maxRows);
   const { folders = [], isCut = false } = byParent.get(parent.id) ?? {};
   const some: Following[] = folders.map(at(above));
   if (isCut && count < limit) {
-    some.push({ parent, above, after: placeOf(folders.at(-1)!, 'NAME'), size: size * 2 });
+    some.push({ parent, above, after: positionOf(folders.at(-1)!, 'NAME'), size: size * 2 });
   }
   return some;
 }
 
 /** The key of a descendant's cursor: the places on the way to it. */
-export function wayKey(descendant: Descendant): Uint8Array {
+export function pathKey(descendant: Descendant): Uint8Array {
   const parts: Uint8Array[] = [];
   for (let each: Descendant | undefined = descendant; each; each = each.above) {
-    const { id, key } = placeOf(each.folder, 'NAME');
+    const { id, key } = positionOf(each.folder, 'NAME');
     const length = Buffer.alloc(2);
     length.writeUInt16BE(key.length);
-    parts.unshift(bytesOf(id), length, key);
+    parts.unshift(toIdBytes(id), length, key);
   }
   return Buffer.concat(parts);
 }
 
-export function placesOf({ id, key }: Place, argument: string): Place[] {
+export function positionsOfKey({ id, key }: ListPosition, argument: string): ListPosition[] {
   const bytes = Buffer.from(key);
-  const places: Place[] = [];
+  const places: ListPosition[] = [];
   for (let start = 0; start < bytes.length;) {
     const end = start + 18 <= bytes.length ? start + 18 + bytes.readUInt16BE(start + 16) : Infinity;
     if (end > bytes.length) throw notACursor(argument);
-    places.push({ id: folderIdOf(bytes.subarray(start, start + 16)), key: bytes.subarray(start + 18, end) });
+    places.push({ id: toFolderId(bytes.subarray(start, start + 16)), key: bytes.subarray(start + 18, end) });
     start = end;
   }
   if (places.at(-1)?.id !== id) throw notACursor(argument);

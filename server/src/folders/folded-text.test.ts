@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { foldText } from './folded-text.ts';
+import { foldText } from './text-keys.ts';
 
 const texts = fc.string({ unit: 'grapheme' });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../refusal.ts';
-import { longestName, toFolderName } from './folder-name.ts';
+import { maxNameLength, toFolderName } from './folder-texts.ts';
 
 const refusedWith = (name: string, message: RegExp) =>
   assert.throws(
@@ -58,11 +58,11 @@ test('half a surrogate pair is refused', () => {
 
 test('255 characters are the most, counted as code points of the composed form', () => {
   for (const character of ['a', 'ü', '日', '👋']) {
-    const longest = character.repeat(longestName);
+    const longest = character.repeat(maxNameLength);
     assert.equal(toFolderName(longest), longest);
     refusedWith(longest + character, /at most 255 characters/);
   }
-  assert.equal(toFolderName('u\u0308'.repeat(longestName)), 'ü'.repeat(longestName));
+  assert.equal(toFolderName('u\u0308'.repeat(maxNameLength)), 'ü'.repeat(maxNameLength));
   // U+0958 is excluded from composition: it becomes two code points.
   refusedWith('\u0958'.repeat(128), /at most 255 characters/);
 });
@@ -80,7 +80,7 @@ test('every text is either a name, kept stable and within the rules, or refused'
       assert.equal(toFolderName(name), name);
       assert.equal(name, text.normalize('NFC'));
       assert.doesNotMatch(name, /[/\p{Cc}]/u);
-      assert.ok(name !== '' && [...name].length <= longestName);
+      assert.ok(name !== '' && [...name].length <= maxNameLength);
     }),
   );
 });

@@ -1,11 +1,12 @@
 /** Rows of folders as they are first written. */
 
-import type { PromiseOrValue, Transaction } from '../database/database.ts';
+import { randomUUID } from 'crypto';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { newFolderId } from './folder-id.ts';
 import type { FolderTexts } from './folder-texts.ts';
-import { foldStored } from './folded-text.ts';
-import { sortKey } from './sort-key.ts';
+import { foldForStorage } from './text-keys.ts';
+import { sortKey } from './text-keys.ts';
 
 export interface NewRow extends FolderTexts {
   readonly id: string;
@@ -40,11 +41,11 @@ const findRoot = sql<object, { id: string }>`
 
 /** From a name and texts that have been checked. */
 export function newRow(
-  given: Partial<FolderTexts> & { readonly name: string; readonly parentId: string | null },
+  input: Partial<FolderTexts> & { readonly name: string; readonly parentId: string | null },
   now: number,
   id = newFolderId(now),
 ): NewRow {
-  const { name, parentId, title = null, icon = null, description = null, properties = null } = given;
+  const { name, parentId, title = null, icon = null, description = null, properties = null } = input;
   return {
     id,
     parentId,
@@ -54,8 +55,8 @@ export function newRow(
     description,
     properties,
     sortKey: sortKey(name),
-    foldedName: foldStored(name),
-    foldedTitle: title && foldStored(title),
+    foldedName: foldForStorage(name),
+    foldedTitle: title && foldForStorage(title),
     childCount: 0,
     height: 0,
     now,
@@ -79,7 +80,7 @@ async function withNumbers<T extends object>(
   write: (numbered: (T & { number: number })[]) => PromiseOrValue<void>,
 ): Promise<void> {
   const { last } = (await transaction.get(findLastNumber, {}))!;
-  await write(rows.map((row, place) => ({ ...row, number: last + 1 + place })));
+  await write(rows.map((row, index) => ({ ...row, number: last + 1 + index })));
   await transaction.run(setLastNumber, { last: last + rows.length });
 }
 
@@ -93,7 +94,7 @@ export async function numberFolders(transaction: Transaction): Promise<void> {
   for (;;) {
     const folders = await transaction.all(findNotNumbered, {});
     if (folders.length === 0) return;
-    const folded = folders.map(({ id, name }) => ({ id, foldedName: foldStored(name) }));
+    const folded = folders.map(({ id, name }) => ({ id, foldedName: foldForStorage(name) }));
     await withNumbers(transaction, folded, (numbered) => transaction.runEach(setNumber, numbered));
   }
 }
@@ -102,4 +103,33 @@ export async function numberFolders(transaction: Transaction): Promise<void> {
 export async function ensureRoot(transaction: Transaction, name: string, now: number): Promise<void> {
   if (await transaction.get(findRoot, {})) return;
   insertRow(transaction, newRow({ parentId: null, name }, now));
+}
+export function newFolderId(now: number): string {
+  return `${timePart(now)}-7${randomUUID().slice(15)}`;
+}
+/**
+ * Ids of up to a million folders that are made together, each greater than the one before (RFC 9562 §6.2): the
+ * database writes them side by side, too. With gaps: two ids do not tell how many folders lie between.
+ */
+
+export function newFolderIds(now: number): () => string {
+  const time = timePart(now);
+  let count = 0;
+  return () => {
+    const random = randomUUID();
+    count += 1 + parseInt(random[0]!, 16);
+    const digits = count.toString(16).padStart(6, '0');
+    return `${time}-7${digits.slice(0, 3)}-8${digits.slice(3)}-${random.slice(24)}`;
+  };
+}
+function timePart(now: number): string {
+  return now.toString(16).padStart(12, '0').replace(/^.{8}/, '$&-');
+}
+
+export function toFolderId(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+export function toIdBytes(id: string): Buffer {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '../refusal.ts';
-import { mostPropertyBytes, toTexts, type GivenTexts } from './folder-texts.ts';
+import { maxPropertyBytes, toTexts, type TextsInput } from './folder-texts.ts';
 
-const assertRefused = (given: GivenTexts, message: RegExp) =>
+const assertRefused = (given: TextsInput, message: RegExp) =>
   assert.throws(
     () => toTexts(given),
     (error) => error instanceof Refusal && error.code === 'BAD_INPUT' && message.test(error.message),
@@ -70,9 +70,9 @@ test('a number that JSON cannot write is refused', () => {
 
 test('properties take 16 KiB and 32 levels, and not more', () => {
   const filler = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
-  assert.equal(toTexts({ properties: filler(mostPropertyBytes) }).properties?.length, mostPropertyBytes);
-  assertRefused({ properties: filler(mostPropertyBytes + 1) }, /at most 16384 bytes/);
-  assertRefused({ properties: { a: 'é'.repeat(mostPropertyBytes / 2) } }, /at most 16384 bytes/);
+  assert.equal(toTexts({ properties: filler(maxPropertyBytes) }).properties?.length, maxPropertyBytes);
+  assertRefused({ properties: filler(maxPropertyBytes + 1) }, /at most 16384 bytes/);
+  assertRefused({ properties: { a: 'é'.repeat(maxPropertyBytes / 2) } }, /at most 16384 bytes/);
   assert.ok(toTexts({ properties: nested(32) }).properties);
   assertRefused({ properties: nested(33) }, /nested deeper than 32 levels/);
 });

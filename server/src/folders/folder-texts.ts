@@ -11,20 +11,20 @@ export interface FolderTexts {
 }
 
 /** As given: undefined leaves it as it is, null takes it away. */
-export interface GivenTexts {
+export interface TextsInput {
   readonly title?: string | null | undefined;
   readonly icon?: string | null | undefined;
   readonly description?: string | null | undefined;
   readonly properties?: unknown;
 }
 
-const longestLine = 255;
-const longestDescription = 10_000;
-export const mostPropertyBytes = 16 * 1024;
-const deepestProperties = 32;
+const maxLineLength = 255;
+const maxDescriptionLength = 10_000;
+export const maxPropertyBytes = 16 * 1024;
+const maxPropertyDepth = 32;
 
 /** Only what was given; an empty text is none. */
-export function toTexts({ title, icon, description, properties }: GivenTexts): Partial<FolderTexts> {
+export function toTexts({ title, icon, description, properties }: TextsInput): Partial<FolderTexts> {
   return {
     ...(title !== undefined && { title: toLine(title, 'title') }),
     ...(icon !== undefined && { icon: toLine(icon, 'icon') }),
@@ -33,16 +33,16 @@ export function toTexts({ title, icon, description, properties }: GivenTexts): P
   };
 }
 
-function toLine(given: string | null, what: string): string | null {
-  const text = toText(given, what, longestLine);
+function toLine(input: string | null, field: string): string | null {
+  const text = toText(input, field, maxLineLength);
   if (text && /\p{Cc}/u.test(text)) {
-    throw new Refusal('BAD_INPUT', `The ${what} of a folder must not hold control characters.`);
+    throw new Refusal('BAD_INPUT', `The ${field} of a folder must not hold control characters.`);
   }
   return text;
 }
 
-function toDescription(given: string | null): string | null {
-  const text = toText(given, 'description', longestDescription);
+function toDescription(input: string | null): string | null {
+  const text = toText(input, 'description', maxDescriptionLength);
   if (text && /[^\P{Cc}\n\r\t]/u.test(text)) {
     throw new Refusal(
       'BAD_INPUT',
@@ -52,27 +52,27 @@ function toDescription(given: string | null): string | null {
   return text;
 }
 
-function toText(given: string | null, what: string, longest: number): string | null {
-  if (given === null || given === '') return null;
+function toText(input: string | null, field: string, maxLength: number): string | null {
+  if (input === null || input === '') return null;
   const tooLong = () =>
-    new Refusal('BAD_INPUT', `The ${what} of a folder has at most ${longest} characters.`);
-  if (given.length > 8 * longest) throw tooLong();
-  const text = given.normalize('NFC');
+    new Refusal('BAD_INPUT', `The ${field} of a folder has at most ${maxLength} characters.`);
+  if (input.length > 8 * maxLength) throw tooLong();
+  const text = input.normalize('NFC');
   if (!text.isWellFormed()) {
-    throw new Refusal('BAD_INPUT', `The ${what} of a folder must be well-formed Unicode.`);
+    throw new Refusal('BAD_INPUT', `The ${field} of a folder must be well-formed Unicode.`);
   }
-  if (text.length > longest && [...text].length > longest) throw tooLong();
+  if (text.length > maxLength && [...text].length > maxLength) throw tooLong();
   return text;
 }
 
-function toProperties(given: unknown): string | null {
-  if (given === null) return null;
-  if (typeof given !== 'object' || Array.isArray(given)) {
+function toProperties(input: unknown): string | null {
+  if (input === null) return null;
+  if (typeof input !== 'object' || Array.isArray(input)) {
     throw new Refusal('BAD_INPUT', '`properties` must be a JSON object.');
   }
-  checkValue(given, deepestProperties, { bytes: mostPropertyBytes });
-  const text = JSON.stringify(given);
-  if (Buffer.byteLength(text) > mostPropertyBytes) throw tooLarge();
+  checkValue(input, maxPropertyDepth, { bytes: maxPropertyBytes });
+  const text = JSON.stringify(input);
+  if (Buffer.byteLength(text) > maxPropertyBytes) throw tooLarge();
   return text === '{}' ? null : text;
 }
 
@@ -90,7 +90,7 @@ function checkValue(value: unknown, levels: number, left: { bytes: number }): vo
   if (levels === 0) {
     throw new Refusal(
       'BAD_INPUT',
-      `\`properties\` must not be nested deeper than ${deepestProperties} levels.`,
+      `\`properties\` must not be nested deeper than ${maxPropertyDepth} levels.`,
     );
   }
   if (Array.isArray(value)) {
@@ -104,5 +104,28 @@ function checkValue(value: unknown, levels: number, left: { bytes: number }): vo
 }
 
 function tooLarge(): Refusal {
-  return new Refusal('BAD_INPUT', `\`properties\` take at most ${mostPropertyBytes} bytes as JSON.`);
+  return new Refusal('BAD_INPUT', `\`properties\` take at most ${maxPropertyBytes} bytes as JSON.`);
+}
+export const maxNameLength = 255;
+/** The name as it is kept: composed (NFC), so that the same letters are the same name. Lengths count code points. */
+
+export function toFolderName(input: string): string {
+  // Before any work on it: composing makes a name at most four times as short.
+  if (input.length > 8 * maxNameLength) throw tooLong();
+  const name = input.normalize('NFC');
+  if (!name.isWellFormed()) throw new Refusal('BAD_INPUT', 'A folder name must be well-formed Unicode.');
+  if (name === '') throw new Refusal('BAD_INPUT', 'A folder name must not be empty.');
+  if ([...name].length > maxNameLength) throw tooLong();
+  if (/[/\p{Cc}]/u.test(name)) {
+    throw new Refusal('BAD_INPUT', 'A folder name must not hold a slash or a control character.');
+  }
+  return name;
+}
+function tooLong(): Refusal {
+  return new Refusal('BAD_INPUT', `A folder name has at most ${maxNameLength} characters.`);
+}
+/** A text that is looked for as it can be asked of any database. No name holds a control character, this or another. */
+
+export function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\u0001');
 }

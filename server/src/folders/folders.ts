@@ -3,17 +3,11 @@
  * they may do with it; nothing else in the server reads a folder for a viewer.
  */
 
-import { accessLevels, type AccessLevel } from '../access/access-level.ts';
+import { accessLevels, type AccessLevel } from '../access/access.ts';
 import type { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
-import {
-  inBatches,
-  together,
-  whenDone,
-  type ConsistentReader,
-  type PromiseOrValue,
-  type Reader,
-} from '../database/database.ts';
+import { together, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { inBatches, type ConsistentReader, type Reader } from '../database/database.ts';
 import {
   columnsOf,
   jsonRows,
@@ -26,8 +20,8 @@ import {
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { isRowId } from '../database/row-id.ts';
-import type { FolderColumns } from './folder-list.ts';
-import { withoutNul } from './folder-name.ts';
+import type { FolderColumns } from './folder-slice.ts';
+import { withoutNul } from './folder-texts.ts';
 import type { FolderTexts } from './folder-texts.ts';
 
 export interface Folder {
@@ -72,7 +66,7 @@ export interface FirstPage extends PageRead {
 }
 
 const { NONE, READ } = accessLevels;
-const deepestPath = 1_000;
+const maxPathDepth = 1_000;
 /** They may be long. */
 const textsPerStatement = 500;
 
@@ -105,7 +99,7 @@ const findWay = sql<{ rootId: string; names: readonly string[] }, FolderRow>`
 export function viewTree(reader: ConsistentReader, access: Access, first?: FirstRead): TreeView {
   const ancestry = new Ancestry(reader, access.rootId);
   if (!first) return { reader, access, ancestry, rows: noRows };
-  for (const [id, parentId] of first.steps) if (id !== access.rootId) ancestry.note(id, parentId);
+  for (const [id, parentId] of first.steps) if (id !== access.rootId) ancestry.setParent(id, parentId);
   return { reader, access, ancestry, rows: first.rows, firstPage: first.page };
 }
 
@@ -348,14 +342,14 @@ export function readFolderByPath(
   names: readonly string[],
 ): PromiseOrValue<Folder | undefined> {
   if (names.length === 0) return readRoot(view);
-  if (names.length > deepestPath) {
-    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${deepestPath} steps.`);
+  if (names.length > maxPathDepth) {
+    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${maxPathDepth} steps.`);
   }
   const { rootId } = view.access;
   const parameters = { rootId, names: names.map((name) => withoutNul(name).normalize('NFC')) };
   return whenDone(view.reader.all(findWay, parameters), (rows) => {
     if (rows.length < names.length) return undefined;
-    for (const { id, parentId } of rows) view.ancestry.note(id, parentId);
+    for (const { id, parentId } of rows) view.ancestry.setParent(id, parentId);
     return visibleFolder(view, rows.at(-1)!);
   });
 }
@@ -382,13 +376,13 @@ export function readTexts(
 
 /** What the viewer may do with a folder whose way is loaded; undefined if it is not there for them. */
 export function visibleLevel({ access, ancestry }: TreeView, id: string): AccessLevel | undefined {
-  const way = ancestry.wayTo(id);
-  if (!way) return undefined;
-  const level = access.levelAlong(way);
+  const pathIds = ancestry.pathTo(id);
+  if (!pathIds) return undefined;
+  const level = access.levelAt(pathIds);
   return access.isVisible(id, level) ? level : undefined;
 }
 
 /** The ids of a folder's ancestors, the root first; its way must be loaded. */
 export function ancestorIds({ ancestry }: TreeView, id: string): readonly string[] {
-  return ancestry.wayTo(id)?.slice(0, -1) ?? [];
+  return ancestry.pathTo(id)?.slice(0, -1) ?? [];
 }

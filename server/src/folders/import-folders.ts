@@ -11,7 +11,7 @@ import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
 import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
-import { checkDepth } from './depth.ts';
+import { checkDepth } from './change-rules.ts';
 import { insertRow, insertRows, newRow, type NewRow } from './folder-rows.ts';
 import { viewTree, type Folder, type TreeView } from './folders.ts';
 import {
@@ -21,7 +21,7 @@ import {
   type ImportPlan,
   type PlanOptions,
 } from './import-plan.ts';
-import { purge } from './trash.ts';
+import { purgeFolders } from './trash.ts';
 
 export interface FolderImport {
   readonly parentId?: string | null | undefined;
@@ -54,7 +54,7 @@ const publish = sql<{ ids: readonly string[]; parentId: string }>`
 const unstage = sql<{ id: string }>`
   delete from folders where id = ${'id'} and detached_because = 'import'`;
 
-const anImport: Memory<Imported, Imported> = {
+const importMemory: Memory<Imported, Imported> = {
   keep: ({ parentId, count }) => ({ parentId, count }),
   recall: (kept) => kept,
 };
@@ -62,37 +62,37 @@ const anImport: Memory<Imported, Imported> = {
 export function importFolders(
   changes: Changes<Access>,
   caller: Caller,
-  given: FolderImport,
+  input: FolderImport,
   options: Omit<PlanOptions, 'now'>,
 ): Promise<Changed<Imported>> {
   const importNow = async () => {
     const now = changes.clock.now();
     // The rights are checked before the work, the whole plan before it is written, and both again in the last transaction.
-    await changes.read(caller, (snapshot, access) => requireParent(viewTree(snapshot, access), given));
-    const plan = await planImport(given, { ...options, now });
+    await changes.read(caller, (snapshot, access) => requireParent(viewTree(snapshot, access), input));
+    const plan = await planImport(input, { ...options, now });
     const { parent } = await changes.read(caller, (snapshot, access) =>
-      checkDestination(snapshot, access, given, plan),
+      checkDestination(snapshot, access, input, plan),
     );
     const imported = { parentId: parent.id, count: plan.rows.length };
-    if (plan.rows.length > sliceRows) return importStaged(changes, caller, given, { plan, imported, now });
+    if (plan.rows.length > sliceRows) return importStaged(changes, caller, input, { plan, imported, now });
     return changes.run(caller, {
-      memory: anImport,
+      memory: importMemory,
       takesLong: true,
       work: async (transaction, access, { byUserId }) => {
-        const { parent: to, way } = await checkDestination(transaction, access, given, plan);
+        const { parent: to, pathIds } = await checkDestination(transaction, access, input, plan);
         await insertRows(transaction, plan.rows.map(under(to.id)));
-        await finishImport(transaction, { way, plan, byUserId, now });
+        await finishImport(transaction, { pathIds, plan, byUserId, now });
         return imported;
       },
     });
   };
-  return changes.unlessMade(caller, anImport, importNow);
+  return changes.unlessMade(caller, importMemory, importNow);
 }
 
 async function importStaged(
   changes: Changes<Access>,
   caller: Caller,
-  given: FolderImport,
+  input: FolderImport,
   { plan, imported, now }: { readonly plan: ImportPlan; readonly imported: Imported; readonly now: number },
 ): Promise<Changed<Imported>> {
   const { database } = changes;
@@ -105,18 +105,18 @@ async function importStaged(
     for (const rows of slices(plan.rows)) {
       const write = (transaction: Transaction) => insertRows(transaction, rows.map(under(stage.id)));
       await changeInTurn(database, write, { takesLong: true });
-      await othersFirst();
+      await yieldEventLoop();
     }
     const made = await changes.run(caller, {
-      memory: anImport,
+      memory: importMemory,
       takesLong: true,
       work: async (transaction, access, { byUserId }) => {
-        const { parent: to, way } = await checkDestination(transaction, access, given, plan);
+        const { parent: to, pathIds } = await checkDestination(transaction, access, input, plan);
         for (const tops of slices(plan.tops)) {
           await transaction.run(publish, { ids: tops.map((top) => top.id), parentId: to.id });
-          await othersFirst();
+          await yieldEventLoop();
         }
-        await finishImport(transaction, { way, plan, byUserId, now });
+        await finishImport(transaction, { pathIds, plan, byUserId, now });
         // If it took so long that it was given up for purging, a part of it may be gone.
         if ((await transaction.run(unstage, { id: stage.id })) === 0) {
           throw new Refusal('UNAVAILABLE', 'The import took too long. Import in smaller parts.');
@@ -125,10 +125,10 @@ async function importStaged(
       },
     });
     // The same request, sent twice, was faster: what is staged here is of no use.
-    if (made.result !== imported) await purge(database, [stage.id], { now });
+    if (made.result !== imported) await purgeFolders(database, [stage.id], { now });
     return made;
   } catch (error) {
-    await purge(database, [stage.id], { now });
+    await purgeFolders(database, [stage.id], { now });
     throw error;
   }
 }
@@ -137,20 +137,20 @@ async function importStaged(
 export async function finishImport(
   transaction: Transaction,
   done: {
-    readonly way: readonly string[];
+    readonly pathIds: readonly string[];
     readonly plan: ImportPlan;
     readonly byUserId: string | null;
     readonly now: number;
   },
 ): Promise<void> {
-  const { way, plan, byUserId, now } = done;
-  await addChildren(transaction, way, { count: plan.tops.length, levels: plan.height });
+  const { pathIds, plan, byUserId, now } = done;
+  await addChildren(transaction, pathIds, { count: plan.tops.length, levels: plan.height });
   record(transaction, {
     kind: 'IMPORT_FOLDERS',
     at: now,
     byUserId,
-    folderId: way.at(-1)!,
-    way,
+    folderId: pathIds.at(-1)!,
+    pathIds,
     after: { count: plan.rows.length },
   });
 }
@@ -158,11 +158,11 @@ export async function finishImport(
 async function checkDestination(
   reader: ConsistentReader,
   access: Access,
-  given: FolderImport,
+  input: FolderImport,
   { tops, height }: ImportPlan,
-): Promise<{ parent: Folder; way: readonly string[] }> {
+): Promise<{ parent: Folder; pathIds: readonly string[] }> {
   const view = viewTree(reader, access);
-  const parent = await requireParent(view, given);
+  const parent = await requireParent(view, input);
   checkDepth(view, parent, height);
   for (const some of slices(tops)) {
     const taken = await reader.get(findTaken, { parentId: parent.id, names: some.map(({ name }) => name) });
@@ -172,9 +172,9 @@ async function checkDestination(
         'To add to a folder that is there, import into it: give its id as `parentId`.',
       );
     }
-    await othersFirst();
+    await yieldEventLoop();
   }
-  return { parent, way: view.ancestry.wayTo(parent.id)! };
+  return { parent, pathIds: view.ancestry.pathTo(parent.id)! };
 }
 
 function requireParent(view: TreeView, { parentId, expectedVersion }: FolderImport): Promise<Folder> {
@@ -189,6 +189,6 @@ function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < all.length; start += sliceRows) yield all.slice(start, start + sliceRows);
 }
 
-function othersFirst(): Promise<void> {
+function yieldEventLoop(): Promise<void> {
   return new Promise(setImmediate);
 }

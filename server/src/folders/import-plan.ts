@@ -1,20 +1,20 @@
 /** What an import will write: checked as a whole, and in an order in which parents come first. */
 
 import { Refusal } from '../refusal.ts';
-import { deepest, tooDeep } from './depth.ts';
-import { newFolderIds } from './folder-id.ts';
-import { toFolderName } from './folder-name.ts';
+import { maxDepth, tooDeep } from './change-rules.ts';
+import { newFolderIds } from './folder-rows.ts';
+import { toFolderName } from './folder-texts.ts';
 import { newRow, type NewRow } from './folder-rows.ts';
-import { toTexts, type GivenTexts } from './folder-texts.ts';
+import { toTexts, type TextsInput } from './folder-texts.ts';
 
 /** A folder with what is inside it. */
-export interface ImportedTree extends GivenTexts {
+export interface ImportedTree extends TextsInput {
   readonly name: string;
   readonly folders?: readonly ImportedTree[] | null | undefined;
 }
 
 /** A folder by its path below the parent; folders on the way that are not listed are made, with just a name. */
-export interface ImportedPath extends GivenTexts {
+export interface ImportedPath extends TextsInput {
   readonly path: string;
 }
 
@@ -28,7 +28,7 @@ export interface ImportPlan {
 
 export interface PlanOptions {
   readonly now: number;
-  readonly most: number;
+  readonly maxFolders: number;
   /** Called before so many entries are checked; a promise is awaited first. */
   readonly beforeRows: (count: number) => Promise<void> | undefined;
 }
@@ -41,7 +41,7 @@ export async function planImport(
     readonly tree?: readonly ImportedTree[] | null | undefined;
     readonly list?: readonly ImportedPath[] | null | undefined;
   },
-  { now, most, beforeRows }: PlanOptions,
+  { now, maxFolders, beforeRows }: PlanOptions,
 ): Promise<ImportPlan> {
   if (!tree === !paths) throw new Refusal('BAD_INPUT', 'Give `tree` or `list`, one of them.');
   const plan = { rows: [] as NewRow[], tops: [] as NewRow[], height: 0 };
@@ -53,20 +53,20 @@ export async function planImport(
   function add(
     parent: NewRow | undefined,
     name: string,
-    given: GivenTexts,
+    input: TextsInput,
     depth: number,
   ): NewRow | undefined {
     const siblings = names.get(parent) ?? new Map<string, NewRow>();
     names.set(parent, siblings);
     if (siblings.has(name)) return undefined;
-    const row = newRow({ parentId: parent?.id ?? null, name, ...toTexts(given) }, now, newId());
+    const row = newRow({ parentId: parent?.id ?? null, name, ...toTexts(input) }, now, newId());
     siblings.set(name, row);
-    if (plan.rows.push(row) > most) {
+    if (plan.rows.push(row) > maxFolders) {
       throw new Refusal(
         'TOO_EXPENSIVE',
-        `One import takes at most ${most} folders. Import in several parts: first the folders at the top, then what is inside each, with its id as \`parentId\`.`,
+        `One import takes at most ${maxFolders} folders. Import in several parts: first the folders at the top, then what is inside each, with its id as \`parentId\`.`,
         {
-          facts: { field: 'importFolders', price: plan.rows.length, budget: most },
+          facts: { field: 'importFolders', price: plan.rows.length, budget: maxFolders },
         },
       );
     }
@@ -86,7 +86,7 @@ export async function planImport(
   return plan;
 }
 
-type Add = (parent: NewRow | undefined, name: string, given: GivenTexts, depth: number) => NewRow | undefined;
+type Add = (parent: NewRow | undefined, name: string, input: TextsInput, depth: number) => NewRow | undefined;
 
 async function addTree(
   tree: readonly ImportedTree[],
@@ -103,8 +103,8 @@ async function addTree(
     await beforeRows(1);
     const { node, parent, depth, where } = waiting.pop()!;
     const path = where === '' ? node.name : `${where}/${node.name}`;
-    const row = checked(path, () => add(parent, toFolderName(node.name), node, depth));
-    if (!row) throw twice(path);
+    const row = withPath(path, () => add(parent, toFolderName(node.name), node, depth));
+    if (!row) throw duplicatePath(path);
     for (const inner of node.folders?.toReversed() ?? []) {
       waiting.push({ node: inner, parent: row, depth: depth + 1, where: path });
     }
@@ -118,21 +118,21 @@ async function addPaths(
   beforeRows: PlanOptions['beforeRows'],
 ): Promise<void> {
   // The shorter first: a folder comes before what is inside it, however the list is ordered.
-  const byLength: { given: ImportedPath; names: string[] }[][] = [];
-  for (const given of paths) {
+  const byLength: { input: ImportedPath; names: string[] }[][] = [];
+  for (const input of paths) {
     await beforeRows(1);
-    const names = given.path.replace(/^\/|\/$/g, '').split('/', deepest + 1);
-    (byLength[names.length] ??= []).push({ given, names });
+    const names = input.path.replace(/^\/|\/$/g, '').split('/', maxDepth + 1);
+    (byLength[names.length] ??= []).push({ input, names });
   }
-  for (const { given, names } of byLength.flatMap((some) => some ?? [])) {
+  for (const { input, names } of byLength.flatMap((some) => some ?? [])) {
     await beforeRows(1);
     let parent: NewRow | undefined;
-    checked(given.path, () => {
-      if (names.length > deepest) throw tooDeep();
-      names.map(toFolderName).forEach((name, place) => {
-        const isLast = place === names.length - 1;
-        const row = add(parent, name, isLast ? given : {}, place + 1);
-        if (!row && isLast) throw twice(given.path);
+    withPath(input.path, () => {
+      if (names.length > maxDepth) throw tooDeep();
+      names.map(toFolderName).forEach((name, index) => {
+        const isLast = index === names.length - 1;
+        const row = add(parent, name, isLast ? input : {}, index + 1);
+        if (!row && isLast) throw duplicatePath(input.path);
         parent = row ?? find(parent, name);
       });
     });
@@ -140,19 +140,19 @@ async function addPaths(
 }
 
 /** Says which folder it was that cannot be imported. */
-function checked<T>(path: string, work: () => T): T {
+function withPath<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'BAD_INPUT') throw error;
-    throw new Refusal('BAD_INPUT', `${shown(path)}: ${error.message}`);
+    throw new Refusal('BAD_INPUT', `${quotePath(path)}: ${error.message}`);
   }
 }
 
-function twice(path: string): Refusal {
-  return new Refusal('CONFLICT', `${shown(path)} is there twice.`);
+function duplicatePath(path: string): Refusal {
+  return new Refusal('CONFLICT', `${quotePath(path)} is there twice.`);
 }
 
-function shown(path: string): string {
+function quotePath(path: string): string {
   return JSON.stringify(path.length > 300 ? `${path.slice(0, 300)}…` : path);
 }

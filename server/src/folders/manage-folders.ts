@@ -4,7 +4,8 @@
  */
 
 import type { Access } from '../access/access.ts';
-import type { PromiseOrValue, Transaction } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Transaction } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
 import {
@@ -16,7 +17,7 @@ import {
   type FolderDeletion,
   type FolderMove,
   type FolderUpdate,
-  type MovedWays,
+  type MovedPaths,
   type NewFolder,
   type WrittenFolder,
 } from './change-folders.ts';
@@ -36,7 +37,7 @@ export interface ChangedFolder {
   /** As the change left it. Missing if the change was made earlier, under the same idempotency key. */
   readonly folder?: Folder;
   /** The ids from the root to it then. */
-  readonly way?: readonly string[];
+  readonly pathIds?: readonly string[];
   /** Missing if not all ancestors were read. */
   readonly seen?: SeenFolder | undefined;
 }
@@ -49,11 +50,11 @@ export interface SeenFolder {
 
 export interface DeletedFolder {
   /** The ids of its ancestors when it was deleted, and its own. */
-  readonly way: readonly string[];
+  readonly pathIds: readonly string[];
 }
 
 export interface MovedFolder extends ChangedFolder {
-  readonly ways: MovedWays;
+  readonly paths: MovedPaths;
 }
 
 export interface Folders {
@@ -68,14 +69,14 @@ export interface Folders {
 
 const aFolder: Memory<ChangedFolder, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
 
-const aMove: Memory<MovedFolder, { id: string; ways: MovedWays }> = {
-  keep: ({ id, ways }) => ({ id, ways }),
+const aMove: Memory<MovedFolder, { id: string; paths: MovedPaths }> = {
+  keep: ({ id, paths }) => ({ id, paths }),
   recall: (kept) => kept,
 };
 
 const aDeletion: Memory<DeletedFolder, readonly string[]> = {
-  keep: ({ way }) => way,
-  recall: (way) => ({ way }),
+  keep: ({ pathIds }) => pathIds,
+  recall: (pathIds) => ({ pathIds }),
 };
 
 export interface FolderLimits {
@@ -118,14 +119,14 @@ export function manageFolders(
           const move = await checkMove(transaction, access, input);
           if (!isDryRun) await moveFolder(transaction, move, now);
           const folder = await requireFolder(viewTree(transaction, access), input.id);
-          return { id: folder.id, folder, ways: move.ways };
+          return { id: folder.id, folder, paths: move.paths };
         },
       }),
     delete: (caller, input) =>
       changes.run(caller, {
         memory: aDeletion,
         work: async (transaction, access, { now }): Promise<DeletedFolder> => ({
-          way: await deleteFolder(transaction, access, input, now),
+          pathIds: await deleteFolder(transaction, access, input, now),
         }),
       }),
     restore: (caller, input) =>
@@ -138,14 +139,14 @@ export function manageFolders(
         },
       }),
     import: (caller, input, options) =>
-      importFolders(changes, caller, input, { ...options, most: maxImportFolders }),
+      importFolders(changes, caller, input, { ...options, maxFolders: maxImportFolders }),
   };
 }
 
-function toChanged({ folder, way, view }: WrittenFolder): ChangedFolder {
+function toChanged({ folder, pathIds, view }: WrittenFolder): ChangedFolder {
   const { access, rows } = view;
   const { id } = folder;
-  const areKnown = way.every((each) => each === id || rows.has(each));
+  const areKnown = pathIds.every((each) => each === id || rows.has(each));
   const seen = areKnown ? { access, rows: new Map([...rows, [id, folder]]) } : undefined;
-  return { id, folder, way, seen };
+  return { id, folder, pathIds, seen };
 }

@@ -3,13 +3,13 @@
  * hidden folders cost nothing. For everyone else an index selects the folders whose name or title may match.
  */
 
-import { accessLevels } from '../access/access-level.ts';
+import { accessLevels } from '../access/access.ts';
 import type { Access } from '../access/access.ts';
 import { nobodysId } from '../database/row-id.ts';
 import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
 import { readChildren, visibleChildCount } from './children.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from './folders.ts';
-import type { Position, Section } from './search-cursor.ts';
+import type { CandidatePosition, Section } from './cursor.ts';
 
 export interface Candidate {
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Candidate {
 export interface Batch {
   readonly candidates: readonly Candidate[];
   /** Where the next batch starts; undefined if this is the last one. */
-  readonly end: Position | undefined;
+  readonly end: CandidatePosition | undefined;
 }
 
 const { READ } = accessLevels;
@@ -128,7 +128,7 @@ async function readVisible(
 ): Promise<readonly Candidate[] | undefined> {
   const { access, ancestry, reader } = view;
   if (access.isAdministrator || sizeOfView.get(access) === 'many') return undefined;
-  const accessIds = [...access.remarkableIds];
+  const accessIds = [...access.grantPathIds];
   if (accessIds.length > maxVisible) return undefined;
   const topIds = new Set(underId === undefined ? accessIds : [underId, ...accessIds]);
   await ancestry.load([...topIds]);
@@ -217,7 +217,7 @@ function takeSome(parents: Folder[], count: number): Folder[] {
 }
 
 export function isInside({ ancestry }: TreeView, id: string, underId: string): boolean {
-  return id !== underId && (ancestry.wayTo(id)?.includes(underId) ?? false);
+  return id !== underId && (ancestry.pathTo(id)?.includes(underId) ?? false);
 }
 
 async function* readInside({ reader }: TreeView, text: string, section: Section): AsyncGenerator<Batch> {

@@ -3,14 +3,14 @@
  * database. A page examines a bounded number of folders in vain: hidden folders must not show in time, cost or refusals.
  */
 
-import { accessLevels } from '../access/access-level.ts';
+import { accessLevels } from '../access/access.ts';
 import { Refusal } from '../refusal.ts';
-import type { Place } from './cursor.ts';
-import { foldText } from './folded-text.ts';
-import type { FolderColumns } from './folder-list.ts';
+import type { ListPosition } from './cursor.ts';
+import { foldText } from './text-keys.ts';
+import type { FolderColumns } from './folder-slice.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from './folders.ts';
 import { batchSize, isInside, isInsideText, readCandidates, type Candidate } from './search-candidates.ts';
-import { searchCursors, wholeSearch, type SearchPosition } from './search-cursor.ts';
+import { searchCursors, wholeSearch, type SearchPosition } from './cursor.ts';
 
 export interface SearchSlice {
   readonly text: string;
@@ -67,8 +67,8 @@ export async function searchFolders(
   charge: () => void,
 ): Promise<SearchResult> {
   const { reader, access } = view;
-  const { section, place } = after ?? { section: wholeSearch };
-  const last = place && toMatch(place);
+  const { section, position } = after ?? { section: wholeSearch };
+  const last = position && toMatch(position);
   let best: Match[] = [];
   let totalCount = section.countBefore;
   let unseen = 0;
@@ -79,7 +79,7 @@ export async function searchFolders(
   for await (const batch of readCandidates(view, text, section, underId)) {
     await view.ancestry.load(parentsOf(batch.candidates));
     // After the ancestors are loaded: other fields of the answer run meanwhile and must not find a folder without them.
-    for (const { id, parentId } of batch.candidates) view.ancestry.note(id, parentId);
+    for (const { id, parentId } of batch.candidates) view.ancestry.setParent(id, parentId);
     for (const candidate of batch.candidates) {
       const match = matchOf(view, text, candidate);
       if (match || access.isAdministrator) charge();
@@ -96,7 +96,7 @@ export async function searchFolders(
   }
   keepBest();
   const isCut = best.length > first;
-  const shown = best.slice(0, first);
+  const page = best.slice(0, first);
   const list = searchList(text, underId);
   const cursorOf = await searchCursors(reader, list, { ...section, end });
   // The last match of a section leads on to the next section.
@@ -105,19 +105,19 @@ export async function searchFolders(
       ? undefined
       : (await searchCursors(reader, list, { start: end, countBefore: totalCount }))();
   const cursorAt = (index: number) =>
-    next !== undefined && index === shown.length - 1 ? next : cursorOf(toPlace(shown[index]!));
+    next !== undefined && index === page.length - 1 ? next : cursorOf(toPosition(page[index]!));
   const folders = await readFolders(
     view,
-    shown.map(({ id }) => id),
+    page.map(({ id }) => id),
     columns,
   );
   return {
-    found: shown.flatMap(({ id }, index) => {
+    found: page.flatMap(({ id }, index) => {
       const folder = folders.get(id);
       return folder ? [{ folder, cursor: () => cursorAt(index) }] : [];
     }),
     hasNextPage: isCut || next !== undefined,
-    endCursor: () => (shown.length > 0 ? cursorAt(shown.length - 1) : (next ?? null)),
+    endCursor: () => (page.length > 0 ? cursorAt(page.length - 1) : (next ?? null)),
     totalCount,
   };
 }
@@ -177,10 +177,10 @@ function compareTexts(one: string, other: string): number {
 }
 
 /** As cursors contain it. */
-function toPlace({ id, rank, sortKey }: Match): Place {
+function toPosition({ id, rank, sortKey }: Match): ListPosition {
   return { id, key: Buffer.concat([Buffer.of(rank), Buffer.from(sortKey, 'hex')]) };
 }
 
-function toMatch({ id, key }: Place): Match {
+function toMatch({ id, key }: ListPosition): Match {
   return { id, rank: key[0] ?? 0, sortKey: Buffer.from(key.subarray(1)).toString('hex').toUpperCase() };
 }

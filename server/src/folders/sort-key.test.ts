@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Refusal } from '../refusal.ts';
-import { toFolderName } from './folder-name.ts';
-import { sortKey } from './sort-key.ts';
+import { toFolderName } from './folder-texts.ts';
+import { sortKey } from './text-keys.ts';
 
 const compare = (a: string, b: string) => Buffer.compare(sortKey(a), sortKey(b));
 const assertOrder = (...names: string[]) => assert.deepEqual(names.toReversed().sort(compare), names);

@@ -3,8 +3,8 @@
  * interrupted import left behind is off the tree in the same way, and goes sooner.
  */
 
-import { accessLevels, type AccessLevel } from '../access/access-level.ts';
-import { readAccess } from '../access/access-book.ts';
+import { accessLevels, type AccessLevel } from '../access/access.ts';
+import { readAccess } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
 import { recordPurgedGrants } from '../access/grants.ts';
 import type { Database, Transaction } from '../database/database.ts';
@@ -14,17 +14,17 @@ import { Refusal } from '../refusal.ts';
 import {
   addChildren,
   checkNameIsFree,
-  checkNobodyGains,
+  checkAccessNotWidened,
   checkVersion,
   writableFolder,
 } from './change-folders.ts';
 import { lastTime } from './cursor.ts';
-import { checkDepthWith } from './depth.ts';
+import { checkSubtreeDepth } from './change-rules.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
-import { toFolderName } from './folder-name.ts';
-import { foldStored } from './folded-text.ts';
+import { toFolderName } from './folder-texts.ts';
+import { foldForStorage } from './text-keys.ts';
 import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';
-import { sortKey } from './sort-key.ts';
+import { sortKey } from './text-keys.ts';
 
 export interface TrashedFolder {
   readonly id: string;
@@ -45,7 +45,7 @@ export interface Restoration {
 }
 
 /** A place in the trash, the latest first. */
-export interface TrashPlace {
+export interface TrashPosition {
   readonly deletedAt: number;
   readonly id: string;
 }
@@ -57,14 +57,14 @@ const portion = 200;
 /** Of the deleted folders, for one page. */
 export const maxExamined = 1_000;
 const purgeBatch = 500;
-const mostPerSweep = 10_000;
+const maxPerPurge = 10_000;
 
 const trashedColumns = sql`id, name, title, version, detached_at as "deletedAt", detached_from as "formerParentId"`;
 
 const findTrashed = sql<{ id: string }, TrashedFolder>`
   select ${trashedColumns} from folders where id = ${'id'} and detached_because = 'delete'`;
 
-const listTrashed = sql<TrashPlace & { limit: number }, TrashedFolder>`
+const listTrashed = sql<TrashPosition & { limit: number }, TrashedFolder>`
   select ${trashedColumns} from folders
   where detached_at is not null and detached_because = 'delete'
     and (detached_at, id) < (${'deletedAt'}, ${'id'})
@@ -101,10 +101,10 @@ const findExpired = sql<Expired & { limit: number }, { id: string; name: string 
   where detached_because = ${'because'} and detached_at <= ${'before'} limit ${'limit'}`;
 
 /** From then on nobody can restore them. */
-const giveUp = sql<{ ids: readonly string[] }>`
+const markForPurge = sql<{ ids: readonly string[] }>`
   update folders set detached_because = 'purge' where id in (select value from ${list('ids')})`;
 
-const findGivenUp = sql<{ limit: number }, { id: string }>`
+const findMarked = sql<{ limit: number }, { id: string }>`
   select id from folders where detached_because = 'purge' and detached_at is not null limit ${'limit'}`;
 
 const findInside = sql<{ ids: readonly string[]; limit: number }, { id: string }>`
@@ -114,7 +114,7 @@ const erase = sql<{ ids: readonly string[] }>`
   delete from folders where id in (select value from ${list('ids')})`;
 
 /** What was deleted then or before is gone. */
-export function keptSince(now: number, trashDays: number): number {
+export function purgeCutoff(now: number, trashDays: number): number {
   return now - trashDays * dayMs;
 }
 
@@ -123,73 +123,73 @@ export function purgeTime(deletedAt: number, trashDays: number): number {
 }
 
 export interface TrashPage {
-  readonly found: readonly TrashedFolder[];
+  readonly folders: readonly TrashedFolder[];
   /** Where the next page continues, maybe at a folder that the viewer may not see; undefined if this is the last one. */
-  readonly next: TrashPlace | undefined;
+  readonly next: TrashPosition | undefined;
 }
 
 /** The latest deleted folders that the viewer may restore, after a place. A page examines a bounded number of rows. */
 export async function readTrash(
   view: TreeView,
-  { after, first, keptAfter }: { after: TrashPlace | undefined; first: number; keptAfter: number },
+  { after, first, keptAfter: cutoff }: { after: TrashPosition | undefined; first: number; cutoff: number },
 ): Promise<TrashPage> {
   const { reader, access } = view;
-  const found: TrashedFolder[] = [];
-  if (!access.writesSomething) return { found, next: undefined };
-  let from: TrashPlace = after ?? { deletedAt: lastTime, id: lastId };
+  const folders: TrashedFolder[] = [];
+  if (!access.writesSomething) return { folders, next: undefined };
+  let from: TrashPosition = after ?? { deletedAt: lastTime, id: lastId };
   for (let examined = 0; examined < maxExamined; examined += portion) {
     const rows = await reader.all(listTrashed, { ...from, limit: portion }, portion);
     const levels = await levelsOf(view, rows);
     for (const row of rows) {
-      if (row.deletedAt <= keptAfter) return { found, next: undefined };
+      if (row.deletedAt <= cutoff) return { folders, next: undefined };
       if (!levels.get(row.id)!.isWritable) continue;
-      if (found.length === first) return { found, next: found.at(-1) ?? after ?? from };
-      found.push(row);
+      if (folders.length === first) return { folders, next: folders.at(-1) ?? after ?? from };
+      folders.push(row);
     }
     const last = rows.at(-1);
-    if (!last || rows.length < portion) return { found, next: undefined };
+    if (!last || rows.length < portion) return { folders, next: undefined };
     from = last;
   }
-  return { found, next: from };
+  return { folders, next: from };
 }
 
 /** Puts a deleted folder back, with all that was inside. */
 export async function restoreFolder(
   transaction: Transaction,
   access: Access,
-  given: Restoration,
+  input: Restoration,
   { now, trashDays }: { now: number; trashDays: number },
 ): Promise<void> {
   const view = viewTree(transaction, access);
-  const trashed = isRowId(given.id) ? await transaction.get(findTrashed, { id: given.id }) : undefined;
+  const trashed = isRowId(input.id) ? await transaction.get(findTrashed, { id: input.id }) : undefined;
   const levels = trashed && (await levelsOf(view, [trashed])).get(trashed.id);
   // Whatever may be purged is gone already: it may be missing a part.
-  if (!trashed || !levels?.isWritable || trashed.deletedAt <= keptSince(now, trashDays)) {
+  if (!trashed || !levels?.isWritable || trashed.deletedAt <= purgeCutoff(now, trashDays)) {
     throw new Refusal('NOT_FOUND', 'There is no folder with this id in the trash.');
   }
-  checkVersion(trashed, given.expectedVersion);
-  const parent = await destination(view, given, trashed);
-  const wayIn = (id: string) => [...(view.ancestry.wayTo(id) ?? []), trashed.id];
-  await checkNobodyGains(transaction, levels.level, wayIn(trashed.formerParentId), wayIn(parent.id));
-  const inside = await checkDepthWith(transaction, view, parent, trashed.id);
-  const name = typeof given.name === 'string' ? toFolderName(given.name) : trashed.name;
+  checkVersion(trashed, input.expectedVersion);
+  const parent = await destination(view, input, trashed);
+  const wayIn = (id: string) => [...(view.ancestry.pathTo(id) ?? []), trashed.id];
+  await checkAccessNotWidened(transaction, levels.level, wayIn(trashed.formerParentId), wayIn(parent.id));
+  const inside = await checkSubtreeDepth(transaction, view, parent, trashed.id);
+  const name = typeof input.name === 'string' ? toFolderName(input.name) : trashed.name;
   await checkNameIsFree(transaction, parent.id, name, 'Say in `name` how it shall be called.');
   await transaction.run(attach, {
     id: trashed.id,
     parentId: parent.id,
     name,
     sortKey: sortKey(name),
-    foldedName: foldStored(name),
+    foldedName: foldForStorage(name),
     now,
   });
-  const parentWay = view.ancestry.wayTo(parent.id)!;
+  const parentWay = view.ancestry.pathTo(parent.id)!;
   await addChildren(transaction, parentWay, { count: 1, levels: inside });
   record(transaction, {
     kind: 'RESTORE_FOLDER',
     at: now,
     byUserId: access.userId,
     folderId: trashed.id,
-    way: [...parentWay, trashed.id],
+    pathIds: [...parentWay, trashed.id],
     after: { name },
     changesAccess: true,
   });
@@ -201,21 +201,21 @@ export async function restoreFolder(
  */
 export async function beforeDeletion(
   now: TreeView,
-  way: readonly string[],
+  pathIds: readonly string[],
 ): Promise<{ view: TreeView; folder: Folder }> {
   const { reader, access } = now;
-  const id = way.at(-1)!;
+  const id = pathIds.at(-1)!;
   const restored = await readFolder(now, id);
   if (restored) return { view: now, folder: restored };
-  const view = viewTree(reader, await readAccess(reader, access.userId, access.isAdministrator, way));
-  view.ancestry.noteWay(way);
+  const view = viewTree(reader, await readAccess(reader, access.userId, access.isAdministrator, pathIds));
+  view.ancestry.setPath(pathIds);
   return { view, folder: await requireFolder(view, id) };
 }
 
 async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
   if (typeof parentId === 'string') return writableFolder(view, parentId);
   await view.ancestry.load([formerParentId]);
-  if (view.ancestry.wayTo(formerParentId)) return writableFolder(view, formerParentId);
+  if (view.ancestry.pathTo(formerParentId)) return writableFolder(view, formerParentId);
   throw new Refusal(
     'CONFLICT',
     'The folder in which it was is not there any more. Say in `parentId` where it shall go.',
@@ -238,7 +238,7 @@ async function levelsOf(
   const owns = new Map(rows.map(({ id, level }) => [id, level]));
   return new Map(
     trashed.map(({ id, formerParentId }) => {
-      const inherited = access.levelAlong(ancestry.wayTo(formerParentId) ?? []);
+      const inherited = access.levelAt(ancestry.pathTo(formerParentId) ?? []);
       const own = owns.get(id);
       const level = own ?? inherited;
       return [id, { level, isWritable: Math.min(level, inherited) >= WRITE }];
@@ -247,25 +247,25 @@ async function levelsOf(
 }
 
 /** Purges some of what has been off the tree for long enough. Answers how many folders went. */
-export async function sweepTrash(database: Database, now: number, trashDays: number): Promise<number> {
-  await giveUpExpired(database, { because: 'delete', before: keptSince(now, trashDays) }, now);
-  await giveUpExpired(database, { because: 'import', before: now - abandonedImportMs }, now);
+export async function purgeTrash(database: Database, now: number, trashDays: number): Promise<number> {
+  await markExpired(database, { because: 'delete', before: purgeCutoff(now, trashDays) }, now);
+  await markExpired(database, { because: 'import', before: now - abandonedImportMs }, now);
   for (let purged = 0; ;) {
-    const tops = (await database.all(findGivenUp, { limit: purgeBatch })).map(({ id }) => id);
-    if (tops.length === 0 || purged >= mostPerSweep) return purged;
-    purged += await purge(database, tops, { now, most: mostPerSweep - purged });
+    const tops = (await database.all(findMarked, { limit: purgeBatch })).map(({ id }) => id);
+    if (tops.length === 0 || purged >= maxPerPurge) return purged;
+    purged += await purgeFolders(database, tops, { now, most: maxPerPurge - purged });
   }
 }
 
-async function giveUpExpired(database: Database, expired: Expired, now: number): Promise<void> {
-  for (let count = 0; count < mostPerSweep; count += purgeBatch) {
+async function markExpired(database: Database, expired: Expired, now: number): Promise<void> {
+  for (let count = 0; count < maxPerPurge; count += purgeBatch) {
     const search = { ...expired, limit: purgeBatch };
     if ((await database.all(findExpired, { ...search, limit: 1 })).length === 0) return;
     await changeInTurn(
       database,
       async (transaction) => {
         const tops = await transaction.all(findExpired, search);
-        await transaction.run(giveUp, { ids: tops.map(({ id }) => id) });
+        await transaction.run(markForPurge, { ids: tops.map(({ id }) => id) });
         // What an import left behind was never there for anybody.
         if (expired.because === 'import') return;
         for (const { id: folderId, name } of tops) {
@@ -284,7 +284,7 @@ async function giveUpExpired(database: Database, expired: Expired, now: number):
 }
 
 /** Purges folders that are off the tree, from the inside out, in small transactions; stops soon after `most`. */
-export async function purge(
+export async function purgeFolders(
   database: Database,
   topIds: readonly string[],
   { now, most = Infinity }: { readonly now: number; readonly most?: number },

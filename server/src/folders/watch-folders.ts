@@ -5,21 +5,21 @@ import type { Access } from '../access/access.ts';
 import type { ConsistentReader } from '../database/database.ts';
 import type { Followed } from '../journal/follow.ts';
 import { isKept, readEntries, readOldest, type JournalPlace } from '../journal/journal-entry.ts';
-import { effectOf, placed, resyncAt, type FolderChange } from './folder-changes.ts';
+import { effectOf, withPositions, resyncAt, type FolderChange } from './folder-changes.ts';
 import {
-  FolderWatch,
-  watchedAt,
-  type WatchedPlace,
-  type WatchOptions,
-  type WatchServices,
-} from './folder-watch.ts';
+  FolderSubscription,
+  trackFolder,
+  type SubscriptionRange,
+  type SubscriptionOptions,
+  type SubscriptionServices,
+} from './folder-subscription.ts';
 import type { TreeView } from './folders.ts';
 
 export interface ChangePage {
   readonly under: string | undefined;
   readonly changes: readonly FolderChange[];
   /** Where the next page begins. */
-  readonly place: JournalPlace;
+  readonly position: JournalPlace;
   readonly hasMore: boolean;
 }
 
@@ -33,35 +33,35 @@ const mostScannedPerPage = 10_000;
 export async function readChanges(
   { reader, access }: TreeView,
   head: JournalPlace,
-  { after, under }: Partial<WatchedPlace>,
+  { after, under }: Partial<SubscriptionRange>,
   first: number,
 ): Promise<ChangePage> {
-  const resync = { under, changes: [resyncAt(head)], place: head, hasMore: false };
+  const resync = { under, changes: [resyncAt(head)], position: head, hasMore: false };
   const start = after ?? (await beforeOldest(reader, head));
   const isKnown = after
     ? await isStillKnown(reader, access, after, head)
     : !(await hasAccessChanged(reader, access, { after: start.number, upTo: head.number }));
   if (!isKnown) return resync;
   const changes: FolderChange[] = [];
-  const watched = await watchedAt(reader, access, start.number, under);
-  let place = start;
+  const tracked = await trackFolder(reader, access, start.number, under);
+  let position = start;
   for (let scanned = 0; scanned < mostScannedPerPage; scanned += batch) {
-    const entries = await readEntries(reader, place.number, batch);
+    const entries = await readEntries(reader, position.number, batch);
     // Some may have been forgotten just now.
-    const isGone = place.number < head.number && entries[0]?.number !== place.number + 1;
+    const isGone = position.number < head.number && entries[0]?.number !== position.number + 1;
     if (isGone) return resync;
     for (const entry of entries) {
       // What came after the access was read is judged by an access read after it.
-      if (entry.number > head.number) return { under, changes, place, hasMore: true };
-      const effectOnWatched = watched?.follow(entry, access);
+      if (entry.number > head.number) return { under, changes, position, hasMore: true };
+      const effectOnWatched = tracked?.follow(entry, access);
       const effect = effectOf(entry, access, under) ?? effectOnWatched;
-      if (effect && changes.length === first) return { under, changes, place, hasMore: true };
-      if (effect) changes.push(...placed(entry, place, [effect]));
-      place = entry;
+      if (effect && changes.length === first) return { under, changes, position, hasMore: true };
+      if (effect) changes.push(...withPositions(entry, position, [effect]));
+      position = entry;
     }
-    if (entries.length < batch) return { under, changes, place, hasMore: false };
+    if (entries.length < batch) return { under, changes, position, hasMore: false };
   }
-  return { under, changes, place, hasMore: true };
+  return { under, changes, position, hasMore: true };
 }
 
 /** Where whoever has no cursor begins. */
@@ -71,17 +71,17 @@ async function beforeOldest(reader: ConsistentReader, head: JournalPlace): Promi
 }
 
 /** Streams the changes after a journal entry, until it is told to return. It starts from the snapshot of `view`. */
-export async function watchFolders(
-  services: WatchServices,
+export async function followFolders(
+  services: SubscriptionServices,
   { reader, access }: TreeView,
-  options: WatchOptions,
+  options: SubscriptionOptions,
 ): Promise<Followed<FolderChange>> {
   const { after, head, under } = options;
   const isKnown = await isStillKnown(reader, access, after, head);
-  const place = isKnown ? after : head;
-  const watched = await watchedAt(reader, access, place.number, under);
-  const start = { place, watched, isKnown, standing: { access, place: head } };
-  return new FolderWatch(services, options, start);
+  const position = isKnown ? after : head;
+  const tracked = await trackFolder(reader, access, position.number, under);
+  const start = { place: position, watched: tracked, isKnown, standing: { access, position: head } };
+  return new FolderSubscription(services, options, start);
 }
 
 /** Whether all that happened to the viewer's folders after an entry can still be told. */

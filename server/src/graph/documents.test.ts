@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { buildSchema, parse, visit, type GraphQLFormattedError, type GraphQLSchema } from 'graphql';
 import { createDocuments, type Checked } from './documents.ts';
-import type { Limits } from './price/limits.ts';
+import type { Limits } from './cost/limits.ts';
 
 const schema = buildSchema(`
   type Query { folder(id: ID): Folder }
@@ -63,7 +63,7 @@ test('forgets the oldest refused queries, and keeps the good ones', () => {
 test('works out a long query in steps, and goes on with each only when its turn has come', async () => {
   const sizes: number[] = [];
   const turns: (() => void)[] = [];
-  const pace = {
+  const task = {
     before: (size: number) => {
       sizes.push(size);
       return new Promise<void>((resolve) => turns.push(resolve));
@@ -73,7 +73,7 @@ test('works out a long query in steps, and goes on with each only when its turn 
   const query = `query($id: ID){${repeat(1, () => fields)}}`;
   const long = createDocuments(schema, { ...limits, maxFields: 1_000 });
   let isDone = false;
-  const checked = Promise.resolve(long.check(query, pace)).finally(() => (isDone = true));
+  const checked = Promise.resolve(long.check(query, task)).finally(() => (isDone = true));
   for (let step = 0; !isDone; step++) {
     assert.equal(turns.length, step + 1, 'no step begins before its turn');
     turns[step]!();

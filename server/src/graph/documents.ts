@@ -12,17 +12,17 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
-import { countComparisons } from './price/comparisons.ts';
+import { countComparisons } from './cost/comparisons.ts';
 import { coded } from './graph-error.ts';
-import type { Limits } from './price/limits.ts';
+import type { Limits } from './cost/limits.ts';
 import { copyToKeep, parseWithoutText, withLocations } from './locations.ts';
-import type { Pace } from './pace.ts';
-import { checkPrice } from './price/price.ts';
-import { measureSchema } from './price/schema-sizes.ts';
-import { unconditionalSubscriptionRoot } from './subscription-root.ts';
-import { tooExpensive, toFieldPath } from './price/too-expensive.ts';
+import type { Task } from '../concurrency/fair-scheduler.ts';
+import { checkPrice } from './cost/cost.ts';
+import { measureSchema } from './cost/schema-sizes.ts';
+import { unconditionalSubscriptionRoot } from './schema/subscription-root.ts';
+import { tooExpensive, toFieldPath } from './cost/too-expensive.ts';
 import { inGroups, rulesFor } from './validation-rules.ts';
 
 export type Checked = Good | Bad;
@@ -44,8 +44,8 @@ interface Bad {
 export interface Documents {
   /** What was found out about this text earlier, if it is remembered. */
   known(query: string): Checked | undefined;
-  /** Works a text out, and waits at the user's pace between the steps. */
-  check(query: string, pace: Pick<Pace, 'before'>): PromiseOrValue<Checked>;
+  /** Works a text out, and waits at the user's task between the steps. */
+  check(query: string, task: Pick<Task, 'yieldBefore'>): PromiseOrValue<Checked>;
 }
 
 const mostDocuments = 2_000;
@@ -80,9 +80,9 @@ export function createDocuments(schema: GraphQLSchema, limits: Limits): Document
 
   return {
     known: (query) => good.get(query) ?? refused.get(query),
-    check(query, pace) {
+    check(query, task) {
       const step = <T>(size: number, work: () => T): PromiseOrValue<T> => {
-        const turn = pace.before(size);
+        const turn = task.yieldBefore(size);
         return turn ? turn.then(work) : work();
       };
       return whenDone(checkNew(query, step), (checked) => {

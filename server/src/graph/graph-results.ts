@@ -8,13 +8,14 @@ import {
   type ExecutionResult,
   type GraphQLFormattedError,
 } from 'graphql';
-import type { PromiseOrValue } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
 import { inOrderOfFields } from './error-order.ts';
 import { coded } from './graph-error.ts';
 import type { GraphResult } from './graph-stream.ts';
 import { withLocations } from './locations.ts';
-import { encode, writeJson, type Pace } from './pace.ts';
+import { encode, writeJson } from './time-slices.ts';
+import type { Task } from '../concurrency/fair-scheduler.ts';
 import { mostVariableLevels } from './variables.ts';
 
 export interface ResultOptions {
@@ -31,7 +32,7 @@ export interface Results {
     options?: { readonly isChanged: boolean },
   ) => GraphResult;
   /** The same, with the text written in pieces. */
-  readonly toLongResult: (done: ExecutionResult, query: string, pace: Pace) => Promise<GraphResult>;
+  readonly toLongResult: (done: ExecutionResult, query: string, task: Task) => Promise<GraphResult>;
 }
 
 /** A text of more characters is long. To encode so many takes about 0.2 ms. */
@@ -42,9 +43,9 @@ const mostErrors = 100;
 export function createResults({ onBug, onTrouble }: ResultOptions): Results {
   return { toResult, toLongResult };
 
-  async function toLongResult(done: ExecutionResult, query: string, pace: Pace): Promise<GraphResult> {
+  async function toLongResult(done: ExecutionResult, query: string, task: Task): Promise<GraphResult> {
     if (done.errors) return toResult(done, query);
-    return withBytes({ isExecuted: true, text: `{"data":${await writeJson(done.data, pace)}}` }, pace);
+    return withBytes({ isExecuted: true, text: `{"data":${await writeJson(done.data, task)}}` }, task);
   }
 
   function toResult(
@@ -78,9 +79,9 @@ export function createResults({ onBug, onTrouble }: ResultOptions): Results {
 }
 
 /** Encodes a long result in pieces: in one go, it would delay other users. */
-export async function withBytes(result: GraphResult, pace: Pace): Promise<GraphResult> {
+export async function withBytes(result: GraphResult, task: Task): Promise<GraphResult> {
   if (result.text.length < longText) return result;
-  const bytes = await encode(result.text, pace);
+  const bytes = await encode(result.text, task);
   return { ...result, bytes: () => bytes };
 }
 

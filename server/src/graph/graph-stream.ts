@@ -1,7 +1,7 @@
 /** The answers to a subscription, one at a time: the next is made when it is asked for. */
 
 import type { GraphQLFormattedError } from 'graphql';
-import { whenDone, type PromiseOrValue } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Followed } from '../journal/follow.ts';
 import { toJournalCursor } from '../journal/journal-cursor.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';

@@ -8,16 +8,16 @@ import {
   type ExecutionResult,
 } from 'graphql';
 import type { GraphRequest } from '@espalier/contract';
-import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
+import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { AccessChanges } from '../folders/access-changes.ts';
 import { viewTree } from '../folders/folders.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned, Refusal } from '../refusal.ts';
-import { Budget } from './price/budget.ts';
-import type { GraphContext, GraphServices } from './builder.ts';
+import { Budget } from './cost/budget.ts';
+import type { GraphContext, GraphServices } from './schema/builder.ts';
 import { createDocuments, operationKind, type Checked } from './documents.ts';
-import { ElementFields } from './price/element-fields.ts';
-import { createFairTurns, type FairTurns } from './fair-turns.ts';
+import { ElementFields } from './cost/element-fields.ts';
+import { FairScheduler, type Scheduler } from '../concurrency/fair-scheduler.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import {
   cannotStream,
@@ -36,17 +36,18 @@ import {
   createLongReads,
   type ViewerSnapshot,
 } from './long-reads.ts';
-import { OnePiece, pacedSnapshot, rethrowMoreThanOnePiece, type Pace } from './pace.ts';
+import { SingleSlice, yieldingSnapshot, rethrowSliceExceeded } from './time-slices.ts';
+import type { Task } from '../concurrency/fair-scheduler.ts';
 import type { PlannedData } from './plan/query-plan.ts';
 import { createQueryPlans, type ReadyPlan } from './plan/query-plans.ts';
 import { createDomain, MutationRun, runMutation } from './run-mutation.ts';
-import { isReadAfterChange } from './tree/folder-mutations.ts';
-import { createSchema } from './schema.ts';
+import { isReadAfterChange } from './schema/folders/folder-mutations.ts';
+import { createSchema } from './schema/schema.ts';
 import { createSubscriptions } from './subscriptions.ts';
 import type { GraphTracing } from './traced-graph.ts';
 import { areNestedTooDeeply } from './variables.ts';
 import { SecondRead, ViewerSnapshots, type OpenOptions } from './viewer-snapshots.ts';
-import type { Viewer } from './viewer.ts';
+import type { Viewer } from '../sessions/viewer.ts';
 
 export interface GraphOptions extends GraphServices, ResultOptions {
   /** Told of each operation: whether its text was known, and what it costs, if it can be run. */
@@ -58,7 +59,7 @@ export interface GraphOptions extends GraphServices, ResultOptions {
   /** Undefined if nothing is traced. */
   readonly tracing?: GraphTracing | undefined;
   /** For tests: whose turn it is, and how much work fits between two yields. */
-  readonly fairTurns?: FairTurns | undefined;
+  readonly scheduler?: Scheduler | undefined;
 }
 
 export type { GraphResult, GraphStream };
@@ -110,7 +111,7 @@ export function createGraph({
   onQuery,
   onPlanFailure,
   tracing,
-  fairTurns: turns = createFairTurns(),
+  scheduler: turns = new FairScheduler(),
   ...services
 }: GraphOptions): Graph {
   const schema = createSchema();
@@ -118,13 +119,13 @@ export function createGraph({
   const documents = createDocuments(schema, services.limits);
   const plans = createQueryPlans(schema, tracing?.traceRead);
   const elementFields = new ElementFields();
-  const fairTurns = tracing ? tracing.bindTurns(turns) : turns;
+  const scheduler = tracing ? tracing.bindTurns(turns) : turns;
   const takesLong = createFieldCheck(schema, isLongField);
   const selectsList = createFieldCheck(schema, isListField);
   const needsRead = createFieldCheck(schema, isReadAfterChange(schema));
   const tookLong = new WeakSet<DocumentNode>();
   const snapshots = new ViewerSnapshots(services);
-  const longReads = createLongReads(services.database, services.accessBook, fairTurns);
+  const longReads = createLongReads(services.database, services.accessCache, scheduler);
   const mutations = { ...services, domain: createDomain(services), longReads };
   const accessChanges = new AccessChanges(services);
   const results = createResults({ onBug, onTrouble });
@@ -132,11 +133,11 @@ export function createGraph({
   const subscribe = createSubscriptions({
     schema,
     services,
-    fairTurns,
+    scheduler,
     results,
     tracing,
     read: {
-      once: ({ viewer }, pace, work) => withContext(snapshots.open(viewer), { viewer, pace }, work),
+      once: ({ viewer }, task, work) => withContext(snapshots.open(viewer), { viewer, task }, work),
       inOnePiece: ({ viewer, request }, asked, work) => inOnePiece(viewer, request, asked, work),
       long: readLong,
       mayTakeLong,
@@ -152,9 +153,9 @@ export function createGraph({
       prepared<GraphResult | GraphStream>(request, viewer, limits, (operation) =>
         operation.kind === OperationTypeNode.SUBSCRIPTION ? subscribe(operation) : runOnce(operation),
       ),
-    readInTurn: ({ userId }, read) => fairTurns.wait(userId, read),
+    readInTurn: ({ userId }, read) => scheduler.schedule(userId, read),
     admitLarge: ({ userId }) =>
-      whenDone(services.accessBook.accessOf(userId), ({ access }) => {
+      whenDone(services.accessCache.accessOf(userId), ({ access }) => {
         if (!access.writesSomething) throw new Refusal('TOO_LARGE', tooLargeToRead);
       }),
     isSubscription({ query, operationName }) {
@@ -163,7 +164,7 @@ export function createGraph({
         document !== undefined && operationKind(document, operationName) === OperationTypeNode.SUBSCRIPTION
       );
     },
-    admit: ({ userId }) => whenDone(services.accessBook.accessOf(userId), () => undefined),
+    admit: ({ userId }) => whenDone(services.accessCache.accessOf(userId), () => undefined),
   };
   return tracing ? tracing.traceGraph(graph) : graph;
 
@@ -179,7 +180,7 @@ export function createGraph({
     const known = documents.known(query);
     const checked =
       known ??
-      fairTurns.take(viewer.userId, (pace) => documents.check(query, pace), { signal: limits?.signal });
+      scheduler.run(viewer.userId, (task) => documents.check(query, task), { signal: limits?.signal });
     return whenDone(checked, (found) => {
       const { operation, refused } = prepare(found, request, viewer, limits);
       return refused ?? run(operation);
@@ -222,7 +223,7 @@ export function createGraph({
 
   function runShort(operation: Operation, plan: ReadyPlan | undefined): PromiseOrValue<GraphResult> {
     const { viewer, request, signal } = operation;
-    const answered = fairTurns.take(
+    const answered = scheduler.run(
       viewer.userId,
       (turn) => {
         begin(operation);
@@ -239,7 +240,7 @@ export function createGraph({
     return withPlan(operation, plan, (execute) =>
       readLong(operation, {}, async (context) => {
         begin(operation);
-        return execute(context, context.pace);
+        return execute(context, context.task);
       }),
     );
   }
@@ -252,10 +253,10 @@ export function createGraph({
   ): PromiseOrValue<T> {
     const byGraphqlJs = () => {
       onQuery?.('graphql-js');
-      return run((contextValue, pace) =>
+      return run((contextValue, task) =>
         whenDone(tryExecute({ ...request, contextValue }), (done) => {
-          if (pace) return toLongResult(done, query, pace);
-          rethrowMoreThanOnePiece(done);
+          if (task) return toLongResult(done, query, task);
+          rethrowSliceExceeded(done);
           return toResult(done, query);
         }),
       );
@@ -263,10 +264,10 @@ export function createGraph({
     if (!plan) return byGraphqlJs();
     const byPlan = (used: OpenOptions) =>
       run(
-        (context, pace) =>
+        (context, task) =>
           whenDone(plan.run(context), (data) => {
             const result = plannedResult(data, query);
-            return pace ? withBytes(result, pace) : result;
+            return task ? withBytes(result, task) : result;
           }),
         used,
       );
@@ -298,24 +299,24 @@ export function createGraph({
   function inOnePiece<T>(
     viewer: Viewer,
     { document }: Operation['request'],
-    { turn, plan, mayReadOnce, ...asked }: Omit<Asked, 'viewer' | 'pace'> & OnePieceOptions,
+    { turn, plan, mayReadOnce, ...asked }: Omit<Asked, 'viewer' | 'task'> & OnePieceOptions,
     work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ): PromiseOrValue<T | null> {
-    const pace = new OnePiece(turn);
+    const task = new SingleSlice(turn);
     const orNull = (done: T): T | null => {
-      if (!pace.isExceeded) return done;
+      if (!task.isExceeded) return done;
       tookLong.add(document);
       return null;
     };
     const recover = (error: unknown): null => {
-      if (!pace.isExceeded) throw error;
+      if (!task.isExceeded) throw error;
       tookLong.add(document);
       return null;
     };
     try {
       const done = withContext(
         snapshots.open(viewer, { plan, mayReadOnce }),
-        { ...asked, viewer, pace },
+        { ...asked, viewer, task },
         work,
       );
       return isPromise(done) ? done.then(orNull, recover) : orNull(done);
@@ -337,38 +338,38 @@ export function createGraph({
     signal,
     idempotencyKey,
   }: Operation): PromiseOrValue<GraphResult> {
-    const run = (pace: Pace) => {
+    const run = (task: Task) => {
       begin({ mayBegin, signal });
       const isLong = takesLong(request.document) || selectsList(request.document);
       const budget = new Budget(services.limits, elementFields);
-      const createContext = (snapshot: ViewerSnapshot, ownPace: Pace, place: JournalPlace) =>
-        contextOf({ viewer, pace: ownPace, place, budget }, snapshot);
+      const createContext = (snapshot: ViewerSnapshot, ownTask: Task, place: JournalPlace) =>
+        contextOf({ viewer, task: ownTask, place, budget }, snapshot);
       const contextValue = new MutationRun(mutations, {
         viewer,
         signal,
         idempotencyKey,
         isLong,
         needsNoRead: !needsRead(request.document),
-        pace,
+        task,
         createContext,
       });
       return runMutation(contextValue, () =>
         whenDone(tryExecute({ ...request, contextValue }), (done) => toResult(done, query, contextValue)),
       );
     };
-    return fairTurns.change(viewer.userId, run, { signal });
+    return scheduler.runWrite(viewer.userId, run, { signal });
   }
 
   /** Waits for a permit of the user, and for the user's turn between two pieces. */
   async function readLong<T>(
     { viewer, request, signal }: Pick<Operation, 'viewer' | 'request' | 'signal'>,
-    asked: Omit<Asked, 'viewer' | 'pace'>,
+    asked: Omit<Asked, 'viewer' | 'task'>,
     work: (context: GraphContext) => Promise<T>,
   ): Promise<T> {
     const opened = await longReads.open(viewer.userId, { signal });
-    const { pace } = opened;
-    const result = await withContext(opened, { ...asked, viewer, pace }, work);
-    if (pace.yields === 0) tookLong.delete(request.document);
+    const { task } = opened;
+    const result = await withContext(opened, { ...asked, viewer, task }, work);
+    if (task.yields === 0) tookLong.delete(request.document);
     return result;
   }
 
@@ -378,7 +379,7 @@ export function createGraph({
     asked: Asked,
     work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ): PromiseOrValue<T> {
-    return whenDone(notCharged(opened, asked.pace), (snapshot) => {
+    return whenDone(notCharged(opened, asked.task), (snapshot) => {
       const context = contextOf(asked, snapshot);
       const end = () => context.reader.end();
       try {
@@ -394,17 +395,17 @@ export function createGraph({
   }
 
   /** What is waited for here is not charged to the user. */
-  function notCharged<T>(waited: PromiseOrValue<T>, pace: Pace): PromiseOrValue<T> {
+  function notCharged<T>(waited: PromiseOrValue<T>, task: Task): PromiseOrValue<T> {
     if (!isPromise(waited)) return waited;
-    pace.pause();
-    return waited.finally(() => pace.restart());
+    task.pause();
+    return waited.finally(() => task.resume());
   }
 
   function contextOf(
-    { viewer, place, pace, budget = new Budget(services.limits, elementFields) }: Asked,
-    { reader: snapshot, access, place: head, first }: ViewerSnapshot,
+    { viewer, place, task, budget = new Budget(services.limits, elementFields) }: Asked,
+    { reader: snapshot, access, position: head, first }: ViewerSnapshot,
   ): GraphContext {
-    const reader = pacedSnapshot(snapshot, pace);
+    const reader = yieldingSnapshot(snapshot, task);
     const view = viewTree(reader, access, first);
     return {
       ...services,
@@ -412,10 +413,10 @@ export function createGraph({
       reader,
       access,
       view,
-      place: place ?? head,
+      position: place ?? head,
       budget,
-      pace,
-      fairTurns,
+      task,
+      scheduler,
       accessChanges,
     };
   }
@@ -428,15 +429,15 @@ function begin({ mayBegin, signal }: Pick<GraphLimits, 'mayBegin' | 'signal'>): 
 }
 
 interface OnePieceOptions extends OpenOptions {
-  readonly turn: Pace;
+  readonly turn: Task;
 }
 
-type Execute = (context: GraphContext, pace?: Pace) => PromiseOrValue<GraphResult>;
+type Execute = (context: GraphContext, task?: Task) => PromiseOrValue<GraphResult>;
 
 /** Who asks. */
 interface Asked {
   readonly viewer: Viewer;
-  readonly pace: Pace;
+  readonly task: Task;
   /** Shared by the answers of one request with several mutations. */
   readonly budget?: Budget;
   /** The journal entry that a subscription reports; without it, the head of the snapshot. */

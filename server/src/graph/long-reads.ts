@@ -14,20 +14,20 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
-import type { AccessBook, Latest } from '../access/access-book.ts';
+import type { AccessCache, LatestAccess } from '../access/access-cache.ts';
 import type { Database, Snapshot } from '../database/database.ts';
 import type { FirstRead } from '../folders/folders.ts';
-import { createPlaces, type Places } from '../places.ts';
-import type { FairTurns, TurnOptions } from './fair-turns.ts';
-import type { Pace } from './pace.ts';
+import { createSemaphore, type Semaphore } from '../concurrency/semaphore.ts';
+import type { Scheduler, TaskOptions } from '../concurrency/fair-scheduler.ts';
+import type { Task } from '../concurrency/fair-scheduler.ts';
 
 export interface LongReads {
   /** Resolves when the user has a permit. Ending the snapshot releases it. */
-  open(userId: string, options?: TurnOptions): Promise<LongSnapshot>;
+  open(userId: string, options?: TaskOptions): Promise<LongSnapshot>;
 }
 
 /** Rights and data of one moment: everything that one answer reads comes from here. */
-export interface ViewerSnapshot extends Latest {
+export interface ViewerSnapshot extends LatestAccess {
   readonly reader: Snapshot;
   /** What was read of the tree together with the head of the journal. */
   readonly first?: FirstRead | undefined;
@@ -35,7 +35,7 @@ export interface ViewerSnapshot extends Latest {
 
 /** It may be held while the answer waits for its next turn. */
 export interface LongSnapshot extends ViewerSnapshot {
-  readonly pace: Pace;
+  readonly task: Task;
 }
 
 const maxPerUser = 2;
@@ -75,23 +75,23 @@ export function createFieldCheck(
 
 export function createLongReads(
   database: Database,
-  accessBook: AccessBook,
-  turns: Pick<FairTurns, 'wait'>,
+  accessCache: AccessCache,
+  turns: Pick<Scheduler, 'schedule'>,
 ): LongReads {
-  const byUser = new Map<string, Places>();
+  const byUser = new Map<string, Semaphore>();
 
   return {
     open(userId, options) {
       const opened = Promise.withResolvers<LongSnapshot>();
-      run(userId, options, async (snapshot, pace) => {
-        const standing = await accessBook.accessFor(snapshot, userId);
+      run(userId, options, async (snapshot, task) => {
+        const standing = await accessCache.accessFor(snapshot, userId);
         const ended = Promise.withResolvers<void>();
         const end = () => {
           snapshot.end();
           ended.resolve();
         };
-        pace.restart();
-        opened.resolve({ ...standing, reader: { ...snapshot, end }, pace });
+        task.resume();
+        opened.resolve({ ...standing, reader: { ...snapshot, end }, task });
         await ended.promise;
       }).catch(opened.reject);
       return opened.promise;
@@ -100,25 +100,25 @@ export function createLongReads(
 
   async function run(
     userId: string,
-    options: TurnOptions | undefined,
-    work: (snapshot: Snapshot, pace: Pace) => Promise<void>,
+    options: TaskOptions | undefined,
+    work: (snapshot: Snapshot, task: Task) => Promise<void>,
   ): Promise<void> {
-    const permits = byUser.get(userId) ?? createPlaces(maxPerUser);
+    const permits = byUser.get(userId) ?? createSemaphore(maxPerUser);
     byUser.set(userId, permits);
     try {
-      await permits.use(() =>
-        turns.wait(
+      await permits.run(() =>
+        turns.schedule(
           userId,
-          (pace) => {
+          (task) => {
             // Until the answer begins to read.
-            pace.pause();
-            return database.snapshot((snapshot) => work(snapshot, pace));
+            task.pause();
+            return database.snapshot((snapshot) => work(snapshot, task));
           },
           options,
         ),
       );
     } finally {
-      if (permits.taken === 0) byUser.delete(userId);
+      if (permits.running === 0) byUser.delete(userId);
     }
   }
 }

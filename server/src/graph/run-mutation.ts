@@ -5,10 +5,11 @@
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { manageGroups, type Groups } from '../accounts/manage-groups.ts';
-import type { PromiseOrValue, Snapshot } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Snapshot } from '../database/database.ts';
 import { stepsOf } from '../folders/folders.ts';
 import { manageFolders, type Folders, type SeenFolder } from '../folders/manage-folders.ts';
-import { manageGrants, type Grants } from '../folders/manage-grants.ts';
+import { manageGrants, type Grants } from '../folders/folder-access.ts';
 import { Changes, type Caller, type Changed } from '../journal/changes.ts';
 import { identifyChange } from '../journal/idempotency.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
@@ -17,11 +18,11 @@ import { Refusal } from '../refusal.ts';
 import { managePasswords, type PasswordChanges } from '../sessions/manage-passwords.ts';
 import { manageSessions, type SessionRevocations } from '../sessions/manage-sessions.ts';
 import { manageUsers, type Users } from '../sessions/manage-users.ts';
-import type { GraphContext, GraphServices } from './builder.ts';
+import type { GraphContext, GraphServices } from './schema/builder.ts';
 import type { LongReads, ViewerSnapshot } from './long-reads.ts';
-import type { Pace } from './pace.ts';
+import type { Task } from '../concurrency/fair-scheduler.ts';
 import { noSnapshot } from './viewer-snapshots.ts';
-import type { Viewer } from './viewer.ts';
+import type { Viewer } from '../sessions/viewer.ts';
 
 /** What can be changed. */
 export interface Domain {
@@ -34,8 +35,8 @@ export interface Domain {
 }
 
 export function createDomain(services: GraphServices): Domain {
-  const { database, clock, accessBook, limits } = services;
-  const changes = new Changes({ database, clock, rights: accessBook });
+  const { database, clock, accessCache, limits } = services;
+  const changes = new Changes({ database, clock, rights: accessCache });
   return {
     folders: manageFolders(changes, limits),
     grants: manageGrants(changes),
@@ -47,7 +48,7 @@ export function createDomain(services: GraphServices): Domain {
 }
 
 /** What every mutation request needs. */
-export interface MutationServices extends Pick<GraphServices, 'database' | 'accessBook' | 'feed'> {
+export interface MutationServices extends Pick<GraphServices, 'database' | 'accessCache' | 'feed'> {
   readonly domain: Domain;
   readonly longReads: LongReads;
 }
@@ -60,9 +61,9 @@ export interface MutationRequest {
   readonly isLong: boolean;
   /** The document selects only what the change itself has read. */
   readonly needsNoRead: boolean;
-  readonly pace: Pace;
+  readonly task: Task;
   /** The context in which an answer is read. */
-  readonly createContext: (snapshot: ViewerSnapshot, pace: Pace, position: JournalPlace) => GraphContext;
+  readonly createContext: (snapshot: ViewerSnapshot, task: Task, position: JournalPlace) => GraphContext;
 }
 
 /** Other nodes and subscribers learn of a change within this time. */
@@ -90,8 +91,8 @@ export class MutationRun {
   beginField({ path, fieldName }: GraphQLResolveInfo, input: unknown): MutationField {
     // A change must not wait for its turn while an earlier answer holds a connection.
     this.end();
-    const { viewer, signal, idempotencyKey: key, pace } = this.request;
-    pace.pause();
+    const { viewer, signal, idempotencyKey: key, task } = this.request;
+    task.pause();
     const requested = { path: String(path.key), name: fieldName, input };
     const identity = key === undefined ? undefined : identifyChange(viewer.userId, key, requested);
     const { userId, sessionId } = viewer;
@@ -125,7 +126,7 @@ export class MutationRun {
  * response is there.
  */
 export async function runMutation<T>(run: MutationRun, work: () => PromiseOrValue<T>): Promise<T> {
-  await run.services.accessBook.accessOf(run.request.viewer.userId);
+  await run.services.accessCache.accessOf(run.request.viewer.userId);
   try {
     return await work();
   } finally {
@@ -162,8 +163,8 @@ class MutationField {
     return this.#run.services.domain;
   }
 
-  get pace(): Pace {
-    return this.#run.request.pace;
+  get task(): Task {
+    return this.#run.request.task;
   }
 
   /** Opens the snapshot that the answer is read from. None is needed if the change has read the whole answer: `seen`. */
@@ -180,30 +181,30 @@ class MutationField {
     if (feed.last < number) await feed.waitFor(number - 1, AbortSignal.timeout(maxFeedWaitMs));
     if (seen && accessNumber !== undefined && request.needsNoRead) {
       const snapshot = momentOf(seen, { ...position, accessNumber });
-      const answer = request.createContext(snapshot, request.pace, position);
+      const answer = request.createContext(snapshot, request.task, position);
       this.#run.setAnswer(this.#key, answer);
       return { answer, since: nothingSince };
     }
-    const { pace, ...snapshot } = await this.#openSnapshot(number);
-    const answer = request.createContext(snapshot, pace, position);
+    const { task, ...snapshot } = await this.#openSnapshot(number);
+    const answer = request.createContext(snapshot, task, position);
     this.#run.setAnswer(this.#key, answer);
     const since = {
-      isLatest: snapshot.place.number === number,
-      isAccessSame: snapshot.place.accessNumber === accessNumber,
+      isLatest: snapshot.position.number === number,
+      isAccessSame: snapshot.position.accessNumber === accessNumber,
     };
     return { answer, since };
   }
 
-  async #openSnapshot(number: number): Promise<ViewerSnapshot & { readonly pace: Pace }> {
-    const { database, accessBook, longReads } = this.#run.services;
-    const { isLong, viewer, signal, pace } = this.#run.request;
+  async #openSnapshot(number: number): Promise<ViewerSnapshot & { readonly task: Task }> {
+    const { database, accessCache, longReads } = this.#run.services;
+    const { isLong, viewer, signal, task } = this.#run.request;
     try {
       const opened = isLong ? await longReads.open(viewer.userId, { signal }) : undefined;
       const reader = this.#run.holdSnapshot(opened?.reader ?? database.openSnapshot());
-      const latest = opened ?? (await accessBook.accessFor(reader, viewer.userId));
+      const latest = opened ?? (await accessCache.accessFor(reader, viewer.userId));
       // The connection leads to a copy that does not have the change yet.
-      if (latest.place.number < number) throw database.reportOutdated();
-      return { pace, ...latest, reader };
+      if (latest.position.number < number) throw database.reportOutdated();
+      return { task, ...latest, reader };
     } catch (cause) {
       if (!(cause instanceof Refusal && cause.code === 'UNAVAILABLE')) throw cause;
       const { retryAfterSeconds } = cause.details;
@@ -219,19 +220,19 @@ const nothingSince: Since = { isLatest: true, isAccessSame: true };
 
 /** The moment of the change itself. */
 function momentOf({ access, rows }: SeenFolder, head: JournalHead): ViewerSnapshot {
-  return { reader: noSnapshot, access, place: head, first: { head, rows, steps: stepsOf(rows) } };
+  return { reader: noSnapshot, access, position: head, first: { head, rows, steps: stepsOf(rows) } };
 }
 
 /** The resolver of a root field: makes the change, then the payload from the context of the answer. */
 export async function change<T, Payload>(
   context: GraphContext,
-  make: (domain: Domain, caller: Caller, pace: Pace) => Promise<Changed<T>>,
+  make: (domain: Domain, caller: Caller, task: Task) => Promise<Changed<T>>,
   toPayload: (result: T, answer: GraphContext, since: Since) => PromiseOrValue<Payload>,
   seenIn: (result: T) => SeenFolder | undefined = () => undefined,
 ): Promise<Payload> {
   // The resolvers have one type of context; the schema passes this one to the root fields of mutations.
   const field = context as unknown as MutationField;
-  const { result, ...made } = await make(field.domain, field.caller, field.pace);
+  const { result, ...made } = await make(field.domain, field.caller, field.task);
   const { answer, since } = await field.openAnswer(made, seenIn(result));
   return toPayload(result, answer, since);
 }

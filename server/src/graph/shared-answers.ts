@@ -5,12 +5,12 @@
 
 import { createHash } from 'node:crypto';
 import { TypeInfo, visit, visitWithTypeInfo, type DocumentNode, type GraphQLSchema } from 'graphql';
-import type { AccessBook, KnownAccess, Latest } from '../access/access-book.ts';
+import type { AccessCache, CachedAccess, LatestAccess } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { FolderChange } from '../folders/folder-changes.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import type { ToldEntry } from '../journal/watch-journal.ts';
-import { isPromise, type PromiseOrValue } from '../database/database.ts';
+import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { GraphResult } from './graph-stream.ts';
 import { createFieldCheck } from './long-reads.ts';
 import type { SubscriptionRequest } from './subscriptions.ts';
@@ -25,7 +25,7 @@ export type Reported = FolderChange | ToldEntry;
 
 export interface SharedAnswersOptions {
   readonly schema: GraphQLSchema;
-  readonly accessBook: Pick<AccessBook, 'lastKnown'>;
+  readonly accessCache: Pick<AccessCache, 'peek'>;
   readonly feed: Pick<JournalFeed, 'last' | 'timesReplaced'>;
 }
 
@@ -90,8 +90,8 @@ export class SharedAnswers {
   }
 
   /** The cached rights of a user. */
-  rightsOf(userId: string): KnownAccess | undefined {
-    return this.#options.accessBook.lastKnown(userId);
+  rightsOf(userId: string): CachedAccess | undefined {
+    return this.#options.accessCache.peek(userId);
   }
 
   find(rightsKey: string, change: ChangeFor): SharedAnswer | undefined {
@@ -149,7 +149,7 @@ export class SharingMember {
   readonly #userId: string;
   readonly #head: number;
   /** The cached rights at the last lookup, and their key in the map of answers. */
-  #known: KnownAccess | undefined;
+  #known: CachedAccess | undefined;
   #rightsKey = '';
 
   constructor(
@@ -183,8 +183,8 @@ export class SharingMember {
   }
 
   /** Called when the snapshot is open. False if the viewer's rights in it are others than those that were known. */
-  isSharedFrom({ place, access }: Latest, begun: SharedAnswer): boolean {
-    return begun.rightsKey === this.#rightsKeyOf(place.accessNumber, access);
+  isSharedFrom({ position, access }: LatestAccess, begun: SharedAnswer): boolean {
+    return begun.rightsKey === this.#rightsKeyOf(position.accessNumber, access);
   }
 
   leave(): void {
@@ -265,8 +265,8 @@ function withSharedBytes(answer: GraphResult): GraphResult {
 
 function isSame(one: Reported, other: Reported): boolean {
   const isSameEntry =
-    one.place.number === other.place.number &&
-    one.place.nonce === other.place.nonce &&
+    one.position.number === other.position.number &&
+    one.position.nonce === other.position.nonce &&
     one.entry?.number === other.entry?.number;
   if (!isSameEntry || !('kind' in one) || !('kind' in other)) return isSameEntry && !('kind' in one);
   return (

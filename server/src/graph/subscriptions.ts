@@ -7,19 +7,19 @@ import {
   type ExecutionResult,
   type GraphQLSchema,
 } from 'graphql';
-import { isPromise, whenDone, type PromiseOrValue } from '../database/database.ts';
+import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Followed } from '../journal/follow.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned } from '../refusal.ts';
-import type { GraphContext, GraphServices } from './builder.ts';
-import { eventCharge, type FairTurns } from './fair-turns.ts';
+import type { GraphContext, GraphServices } from './schema/builder.ts';
+import { eventCharge, type Scheduler } from '../concurrency/fair-scheduler.ts';
 import { troubleIn, tryRequest, type Results } from './graph-results.ts';
 import { createGraphStream, type GraphResult, type GraphStream } from './graph-stream.ts';
 import type { ViewerSnapshot } from './long-reads.ts';
-import type { Pace } from './pace.ts';
+import type { Task } from '../concurrency/fair-scheduler.ts';
 import { SharedAnswers, type Reported, type SharingMember } from './shared-answers.ts';
 import type { GraphTracing } from './traced-graph.ts';
-import type { Viewer } from './viewer.ts';
+import type { Viewer } from '../sessions/viewer.ts';
 
 export interface SubscriptionRequest {
   readonly query: string;
@@ -38,11 +38,11 @@ type Work<T> = (context: GraphContext) => PromiseOrValue<T>;
 /** How the graph reads for a viewer. */
 export interface ReadForViewer {
   /** Reads from a new snapshot, with the viewer's rights in it. */
-  readonly once: <T>(operation: SubscriptionRequest, pace: Pace, work: Work<T>) => PromiseOrValue<T>;
+  readonly once: <T>(operation: SubscriptionRequest, task: Task, work: Work<T>) => PromiseOrValue<T>;
   /** The same in one piece. Null if the answer takes more than one piece: then read it again with `long`. */
   readonly inOnePiece: <T>(
     operation: SubscriptionRequest,
-    options: { readonly place: JournalPlace; readonly turn: Pace },
+    options: { readonly place: JournalPlace; readonly turn: Task },
     work: (context: GraphContext, snapshot: ViewerSnapshot) => PromiseOrValue<T>,
   ) => PromiseOrValue<T | null>;
   /** Reads in pieces, with a permit of the viewer. */
@@ -57,7 +57,7 @@ export interface ReadForViewer {
 export interface SubscriptionOptions {
   readonly schema: GraphQLSchema;
   readonly services: GraphServices;
-  readonly fairTurns: FairTurns;
+  readonly scheduler: Scheduler;
   readonly results: Results;
   readonly read: ReadForViewer;
   readonly tracing: GraphTracing | undefined;
@@ -66,25 +66,25 @@ export interface SubscriptionOptions {
 export function createSubscriptions({
   schema,
   services,
-  fairTurns,
+  scheduler,
   results,
   read,
   tracing,
 }: SubscriptionOptions) {
   const { toResult, toLongResult } = results;
-  const { accessBook, feed } = services;
+  const { accessCache, feed } = services;
   const { activity } = services.server;
-  const sharedAnswers = new SharedAnswers({ schema, accessBook, feed });
+  const sharedAnswers = new SharedAnswers({ schema, accessCache, feed });
 
   return async function subscribe(operation: SubscriptionRequest): Promise<GraphResult | GraphStream> {
     const { query, viewer, request, mayBegin, signal, whenRoom } = operation;
-    const { source, head } = await fairTurns.take(
+    const { source, head } = await scheduler.run(
       viewer.userId,
-      (pace) => {
+      (task) => {
         requireReceiver(signal);
         mayBegin?.();
-        return read.once(operation, pace, async (contextValue) => ({
-          head: contextValue.place.number,
+        return read.once(operation, task, async (contextValue) => ({
+          head: contextValue.position.number,
           source: await tryRequest(() => createSourceEventStream({ ...request, contextValue })),
         }));
       },
@@ -140,13 +140,13 @@ export function createSubscriptions({
     member: SharingMember,
   ): Promise<GraphResult | null> {
     const { viewer, signal } = operation;
-    const atTurn = (turn: Pace) => {
+    const atTurn = (turn: Task) => {
       const found = member.find(reported);
       // In an object: the time to wait for a promise would be charged.
       return found === undefined ? compute(reported, operation, { member, turn }) : { found };
     };
     for (;;) {
-      const done = await fairTurns.take(viewer.userId, atTurn, { signal, charge: eventCharge });
+      const done = await scheduler.run(viewer.userId, atTurn, { signal, charge: eventCharge });
       if (!done || !('found' in done)) return done;
       const found = await done.found;
       if (found !== undefined) return found && countShared(found);
@@ -157,10 +157,10 @@ export function createSubscriptions({
   function compute(
     reported: Reported,
     operation: SubscriptionRequest,
-    { member, turn }: { readonly member: SharingMember; readonly turn: Pace },
+    { member, turn }: { readonly member: SharingMember; readonly turn: Task },
   ): PromiseOrValue<GraphResult | null> {
     const { query, request, signal } = operation;
-    const { place } = reported;
+    const { position } = reported;
     const shared = member.begin(reported);
     let isShared = false;
     const settle = (done: ExecutionResult | null) => {
@@ -178,12 +178,12 @@ export function createSubscriptions({
       requireReceiver(signal);
       activity.responses.computed++;
       isShared = shared !== undefined && member.isSharedFrom(snapshot, shared);
-      if (isShared) shared!.head = snapshot.place.number;
+      if (isShared) shared!.head = snapshot.position.number;
       else shared?.giveUp();
       return execute({ ...request, rootValue: reported, contextValue });
     };
     try {
-      const settled = whenDone(read.inOnePiece(operation, { place, turn }, run), settle);
+      const settled = whenDone(read.inOnePiece(operation, { position, turn }, run), settle);
       return isPromise(settled) ? settled.catch(fail) : settled;
     } catch (error) {
       return fail(error);
@@ -193,11 +193,11 @@ export function createSubscriptions({
   /** Not shared: it waits for a permit and for turns of its own user, who may be slower than the others. */
   function readLong(reported: Reported, operation: SubscriptionRequest): Promise<GraphResult> {
     const { query, request, signal } = operation;
-    return read.long(operation, { place: reported.place }, async (contextValue) => {
+    return read.long(operation, { place: reported.position }, async (contextValue) => {
       requireReceiver(signal);
       activity.responses.computed++;
       const done = await execute({ ...request, rootValue: reported, contextValue });
-      return toLongResult(withoutTrouble(done), query, contextValue.pace);
+      return toLongResult(withoutTrouble(done), query, contextValue.task);
     });
   }
 }

@@ -21,8 +21,8 @@ import {
   startTrace,
   type SpanDescription,
   type Tracing,
-} from '../spans.ts';
-import type { FairTurns } from './fair-turns.ts';
+} from '../observability/spans.ts';
+import type { Scheduler } from '../concurrency/fair-scheduler.ts';
 import type { GraphResult, GraphStream } from './graph-stream.ts';
 import type { Graph } from './graph.ts';
 import type { TraceField } from './plan/plan-run.ts';
@@ -85,11 +85,11 @@ function traceAnswers(tracing: Tracing, request: TracedRequest) {
   };
 }
 
-function bindTurns(turns: FairTurns): FairTurns {
+function bindTurns(turns: Scheduler): Scheduler {
   return {
-    take: (userId, work, options) => turns.take(userId, bindActive(work), options),
-    change: (userId, work, options) => turns.change(userId, bindActive(work), options),
-    wait: (userId, work, options) => turns.wait(userId, bindActive(work), options),
+    run: (userId, work, options) => turns.run(userId, bindActive(work), options),
+    runWrite: (userId, work, options) => turns.runWrite(userId, bindActive(work), options),
+    schedule: (userId, work, options) => turns.schedule(userId, bindActive(work), options),
   };
 }
 

@@ -1,18 +1,13 @@
 /** Opens the snapshots of answers that are read at once, with the viewer's rights of the same moment. */
 
-import type { AccessBook } from '../access/access-book.ts';
-import {
-  isPromise,
-  whenDone,
-  type Database,
-  type PromiseOrValue,
-  type Snapshot,
-} from '../database/database.ts';
+import type { AccessCache } from '../access/access-cache.ts';
+import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Database, Snapshot } from '../database/database.ts';
 import { isRowId } from '../database/row-id.ts';
 import { readFirst, type FirstRead } from '../folders/folders.ts';
 import type { ViewerSnapshot } from './long-reads.ts';
 import type { ReadyPlan } from './plan/query-plans.ts';
-import type { Viewer } from './viewer.ts';
+import type { Viewer } from '../sessions/viewer.ts';
 
 /** Thrown when an answer that was to be one statement needs another one. It has to be read again in a snapshot. */
 export class SecondRead extends Error {}
@@ -26,11 +21,11 @@ export interface OpenOptions {
 
 export class ViewerSnapshots {
   readonly #database: Database;
-  readonly #accessBook: AccessBook;
+  readonly #accessCache: AccessCache;
 
-  constructor({ database, accessBook }: { readonly database: Database; readonly accessBook: AccessBook }) {
+  constructor({ database, accessCache }: { readonly database: Database; readonly accessCache: AccessCache }) {
     this.#database = database;
-    this.#accessBook = accessBook;
+    this.#accessCache = accessCache;
   }
 
   open({ userId }: Viewer, { plan, mayReadOnce = false }: OpenOptions = {}): PromiseOrValue<ViewerSnapshot> {
@@ -44,7 +39,7 @@ export class ViewerSnapshots {
       const firstRead = this.#readFirst(userId, plan, isOneStatement ? this.#database : reader);
       if (isOneStatement && !firstRead) throw new SecondRead();
       const found = whenDone(firstRead, (first) =>
-        whenDone(this.#accessBook.accessFor(reader, userId, first?.head), (latest) => ({
+        whenDone(this.#accessCache.accessFor(reader, userId, first?.head), (latest) => ({
           ...latest,
           reader,
           first,
@@ -64,7 +59,7 @@ export class ViewerSnapshots {
   ): PromiseOrValue<FirstRead> | undefined {
     if (!plan?.firstRead) return undefined;
     const { firstRead, variables } = plan;
-    const access = this.#accessBook.lastKnown(userId)?.access;
+    const access = this.#accessCache.peek(userId)?.access;
     const folderId = firstRead.folder(variables);
     const id = folderId === null ? access?.rootId : folderId;
     if (id === undefined || !isRowId(id)) return undefined;

@@ -1,42 +1,42 @@
 /** The HTTP layer: a Fastify app with the endpoints of the contract. It translates requests and responses. */
 
 import { randomBytes } from 'node:crypto';
-import { openApiDocument } from '@espalier/contract';
+import { createOpenApiDocument } from '@espalier/contract';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import { Activity } from '../activity.ts';
+import { Activity } from '../observability/activity.ts';
 import type { Clock } from '../clock.ts';
 import type { Graph } from '../graph/graph.ts';
-import { canSign, type HealthCheck } from '../health.ts';
+import { canSign, type HealthCheck } from '../observability/health.ts';
 import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
-import { createTroubleLog, type NoteTrouble } from '../trouble-log.ts';
-import { answerError } from './answers.ts';
-import { readBytes } from './body-bytes.ts';
-import { BrokenRequests } from './broken-requests.ts';
-import { addConsole } from './console-route.ts';
-import { refuseOtherMethods } from './endpoint-route.ts';
-import { addGraphRoute } from './graph-route.ts';
-import { addGraphSocket, isUpgrade } from './graph-socket.ts';
-import { guard, type GuardOptions } from './http-guard.ts';
-import { serverOptions, usualTimes, type HttpTimes } from './http-times.ts';
-import { addIntrospection } from './introspection.ts';
-import { addKeySet } from './key-set.ts';
-import { whenOver } from './large-bodies.ts';
-import { listen, type ListenOptions, type Listening } from './listening.ts';
-import { LiveConnections, type ConnectionsElsewhere, type LiveTimes } from './live-connections.ts';
+import { createOutageLog, type LogOutage } from '../observability/outage-log.ts';
+import { answerError } from './errors.ts';
+import { readBytes } from './guards/body-limits.ts';
+import { BrokenRequests } from './guards/broken-requests.ts';
+import { addConsole } from './routes/console.ts';
+import { refuseOtherMethods } from './routes/endpoint.ts';
+import { addGraphRoute } from './routes/graphql.ts';
+import { addGraphSocket, isUpgrade } from './websocket/upgrade.ts';
+import { addGuards, type GuardOptions } from './guards/guards.ts';
+import { serverOptions, defaultTimeouts, type HttpTimeouts } from './guards/timeouts.ts';
+import { addIntrospection } from './routes/keys.ts';
+import { addKeySet } from './routes/keys.ts';
+import { whenOver } from './guards/body-limits.ts';
+import { listen, type ListenOptions, type Listening } from './listen.ts';
+import { LiveConnections, type RemoteConnections, type LiveTimings } from './websocket/live-connections.ts';
 import { OpenConnections } from './open-connections.ts';
-import { addProbes } from './probes.ts';
-import type { Pressure } from './pressure.ts';
-import { finishedRequest, reportToAll, requestLog, type ReportRequest } from './request-log.ts';
-import { addRequestState } from './request-state.ts';
-import { securityHeaders } from './security-headers.ts';
-import { addServiceRoot } from './service-root.ts';
-import { stopListening, type StopSettings, type StopTimes } from './stop.ts';
-import type { TlsFiles } from './tls-files.ts';
-import { addTokenRoutes } from './token-routes.ts';
-import type { RequestTracing } from './traced-requests.ts';
+import { addProbes } from './routes/probes.ts';
+import type { Admission } from './guards/overload.ts';
+import { finishedRequest, reportToAll, requestLog, type ReportRequest } from './access-log.ts';
+import { addRequestState } from './request-context.ts';
+import { securityHeaders } from './request-context.ts';
+import { addServiceRoot } from './routes/service-root.ts';
+import { stopListening, type StopSettings, type StopTimings } from './stop.ts';
+import type { TlsFiles } from './listen.ts';
+import { addTokenRoutes } from './routes/tokens.ts';
+import type { RequestTracing } from './request-tracing.ts';
 
 export interface AppOptions {
   readonly sessions: Sessions;
@@ -58,7 +58,7 @@ export interface AppOptions {
   /** Counts requests, logins and errors. */
   readonly activity?: Activity;
   /** Called for temporary failures, for example of the database. */
-  readonly noteTrouble?: NoteTrouble;
+  readonly logOutage?: LogOutage;
   /** The folder of the console's built files; null if it has not been built, undefined if it is disabled. */
   readonly consoleFolder?: string | null | undefined;
   /** Undefined for plain HTTP. */
@@ -74,13 +74,13 @@ export interface AppOptions {
     readonly maxImportFolders: number;
   };
   /** Connections of users to the other workers of this node. */
-  readonly elsewhere?: ConnectionsElsewhere | undefined;
+  readonly remoteConnections?: RemoteConnections | undefined;
   /** For tests. */
-  readonly liveTimes?: LiveTimes;
-  readonly stopTimes?: StopTimes;
-  readonly httpTimes?: HttpTimes;
+  readonly liveTimings?: LiveTimings;
+  readonly stopTimings?: StopTimings;
+  readonly httpTimeouts?: HttpTimeouts;
   /** For tests. */
-  readonly crowd?: Pick<GuardOptions, 'mostConnections' | 'load' | 'pressureLimits'>;
+  readonly guardOptions?: Pick<GuardOptions, 'maxConnections' | 'load' | 'admissionLimits'>;
 }
 
 export interface App {
@@ -90,12 +90,12 @@ export interface App {
 }
 
 export async function createApp(options: AppOptions): Promise<App> {
-  const { log, clock, tracing, tls, settings, liveTimes, stopTimes, version } = options;
+  const { log, clock, tracing, tls, settings, liveTimings, stopTimings, version } = options;
   const services: AppServices = {
     ...options,
     activity: options.activity ?? new Activity(clock),
-    noteTrouble: options.noteTrouble ?? createTroubleLog(log, clock),
-    times: options.httpTimes ?? usualTimes,
+    logOutage: options.logOutage ?? createOutageLog(log, clock),
+    times: options.httpTimeouts ?? defaultTimeouts,
     report: reportToAll(requestLog(log), options.onAnswered, tracing?.endRequest),
     nextRequestId: requestIds(),
     headers: securityHeaders(tls !== undefined),
@@ -109,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     done();
   });
   tracing?.traceRequests(app);
-  const pressure = guard(app, { ...services, broken, ...options.crowd });
+  const pressure = addGuards(app, { ...services, broken, ...options.guardOptions });
   // Every body is read as bytes. The endpoint checks the content type: /logout accepts an empty body of any type.
   app.removeAllContentTypeParsers();
   // The first one by name: for any other type, Fastify searches for a parser.
@@ -122,8 +122,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     log,
     activity,
     maxConnections: settings.maxConnections,
-    elsewhere: options.elsewhere,
-    ...(liveTimes && { times: liveTimes }),
+    remote: options.remoteConnections,
+    ...(liveTimings && { times: liveTimings }),
   });
   const connections = new OpenConnections(app.server, tls !== undefined);
   let listening: Listening | undefined;
@@ -138,7 +138,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     async stop() {
       isStopping = true;
-      const times = stopTimes && { times: stopTimes };
+      const times = stopTimings && { times: stopTimings };
       await stopListening(listening, { settings, connections, live, log, ...times });
       await app.close();
     },
@@ -147,8 +147,8 @@ export async function createApp(options: AppOptions): Promise<App> {
 
 interface AppServices extends AppOptions {
   readonly activity: Activity;
-  readonly noteTrouble: NoteTrouble;
-  readonly times: HttpTimes;
+  readonly logOutage: LogOutage;
+  readonly times: HttpTimeouts;
   /** Undefined if requests are neither logged nor counted nor traced. */
   readonly report: ReportRequest | undefined;
   readonly nextRequestId: () => string;
@@ -169,7 +169,7 @@ function createFastify(services: AppServices, broken: BrokenRequests): FastifyIn
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     keepAliveTimeout: times.keepAliveMs,
     // An upper bound only: slow-bodies.ts closes slow requests earlier.
-    requestTimeout: times.headersMs + 2 * times.longestBodyMs,
+    requestTimeout: times.headersMs + 2 * times.maxBodyMs,
     exposeHeadRoutes: false,
     // No route has a schema, so Fastify's schema compilers are not loaded.
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
@@ -218,7 +218,7 @@ async function addCors(app: FastifyInstance, corsOrigins: readonly string[]): Pr
 
 interface RouteServices {
   readonly broken: BrokenRequests;
-  readonly pressure: Pressure;
+  readonly pressure: Admission;
   readonly live: LiveConnections;
   readonly isStopping: () => boolean;
 }
@@ -232,7 +232,7 @@ async function addRoutes(
   const { basePath } = settings;
   const graphServices = { ...services, connections: live, pressure };
   // One buffer for all responses, also for those that clients do not read.
-  const document = Buffer.from(JSON.stringify(openApiDocument({ url: basePath || '/', version })));
+  const document = Buffer.from(JSON.stringify(createOpenApiDocument({ url: basePath || '/', version })));
   await app.register(
     (routes, _, done) => {
       addProbes(routes, { ...services, isStopping, canSign: () => canSign(keys) });

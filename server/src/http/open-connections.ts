@@ -5,13 +5,13 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { hasBody } from './drain-body.ts';
+import { hasBody } from './guards/body-limits.ts';
 
-export interface EndTimes {
+export interface EndTimings {
   /** How often idle connections are closed. */
-  readonly lookEveryMs: number;
+  readonly checkEveryMs: number;
   /** How long a client may send nothing within a request. */
-  readonly mostSilentMs: number;
+  readonly maxSilentMs: number;
   /** Connections that are still open then are closed. */
   readonly endWithinMs: number;
 }
@@ -88,7 +88,7 @@ export class OpenConnections {
   }
 
   /** How many there have been. */
-  get taken(): number {
+  get accepted(): number {
     return this.#taken;
   }
 
@@ -107,7 +107,7 @@ export class OpenConnections {
    */
   async end(
     allGone: Promise<unknown>,
-    { lookEveryMs, mostSilentMs, endWithinMs }: EndTimes,
+    { checkEveryMs, maxSilentMs, endWithinMs }: EndTimings,
   ): Promise<number> {
     const silences = new Map<Socket, Silence>();
     let cut = 0;
@@ -115,13 +115,13 @@ export class OpenConnections {
     const look = () => {
       for (const socket of this.#idle()) socket.destroy();
       for (const socket of this.#awaited()) {
-        if (socket.destroyed || !isSilent(socket, silences, mostSilentMs)) continue;
+        if (socket.destroyed || !isSilent(socket, silences, maxSilentMs)) continue;
         if (!isWithoutRequest(socket, this.#exchanges.get(socket))) cut++;
         socket.destroy();
       }
     };
     look();
-    const timer = setInterval(look, lookEveryMs);
+    const timer = setInterval(look, checkEveryMs);
     const deadline = setTimeout(() => {
       for (const exchange of this.#exchanges.values()) if (!isDone(exchange)) cut++;
       for (const socket of this.#all) socket.destroy();
@@ -183,12 +183,12 @@ function isWithoutRequest({ bytesRead }: Socket, exchange: Exchange | undefined)
   return isDone(exchange) && !exchange.response.req.complete;
 }
 
-function isSilent(socket: Socket, silences: Map<Socket, Silence>, mostSilentMs: number): boolean {
+function isSilent(socket: Socket, silences: Map<Socket, Silence>, maxSilentMs: number): boolean {
   const { bytesRead } = socket;
   const now = performance.now();
   const before = silences.get(socket);
   if (before?.bytesRead !== bytesRead) silences.set(socket, { bytesRead, since: now });
-  return before?.bytesRead === bytesRead && now - before.since >= mostSilentMs;
+  return before?.bytesRead === bytesRead && now - before.since >= maxSilentMs;
 }
 
 function addressOf({ remoteAddress, remotePort }: Socket): string {

@@ -5,9 +5,9 @@
 
 import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Listening } from './listening.ts';
-import type { LiveConnections } from './live-connections.ts';
-import type { EndTimes, OpenConnections } from './open-connections.ts';
+import type { Listening } from './listen.ts';
+import type { LiveConnections } from './websocket/live-connections.ts';
+import type { EndTimings, OpenConnections } from './open-connections.ts';
 
 export interface StopSettings {
   /** For so long the port stays open, so that load balancers find out before they are turned away. */
@@ -21,10 +21,10 @@ export interface StopOptions {
   readonly connections: OpenConnections;
   readonly live: LiveConnections;
   readonly log: Logger;
-  readonly times?: StopTimes;
+  readonly times?: StopTimings;
 }
 
-export interface StopTimes extends Omit<EndTimes, 'endWithinMs'> {
+export interface StopTimings extends Omit<EndTimings, 'endWithinMs'> {
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
@@ -33,7 +33,7 @@ const shortRoundMs = 1;
 /** A node that is never at rest does not wait for longer. */
 const mostWaitMs = 2_000;
 
-const usualTimes: StopTimes = { lookEveryMs: 50, mostSilentMs: 1_000, pause: (ms) => delay(ms) };
+const usualTimes: StopTimings = { checkEveryMs: 50, maxSilentMs: 1_000, pause: (ms) => delay(ms) };
 
 export async function stopListening(
   listening: Listening | undefined,
@@ -63,17 +63,17 @@ async function closeWhenNobodyIsInLine(
   return new Promise((resolve) => {
     const since = performance.now();
     let began = since;
-    let { taken } = connections;
+    let { accepted } = connections;
     const look = () => {
       const now = performance.now();
-      const isQuiet = connections.taken === taken && now - began < shortRoundMs;
+      const isQuiet = connections.accepted === accepted && now - began < shortRoundMs;
       if (isQuiet || now - since >= mostWaitMs) {
         // Here, and not after a promise: every microsecond counts.
         const allGone = listening?.close() ?? Promise.resolve();
         resolve({ allGone });
         return;
       }
-      ({ taken } = connections);
+      ({ accepted } = connections);
       began = performance.now();
       setImmediate(look);
     };

@@ -5,14 +5,8 @@
 
 import type { Clock } from '../clock.ts';
 import { FairQueue } from '../concurrency/fair-queue.ts';
-import {
-  together,
-  type ChangeOptions,
-  type Database,
-  type PromiseOrValue,
-  type Snapshot,
-  type Transaction,
-} from '../database/database.ts';
+import { together, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { ChangeOptions, Database, Snapshot, Transaction } from '../database/database.ts';
 import { abandoned, Refusal } from '../refusal.ts';
 import { findMade, readMade, recordMade, toMade, type ChangeIdentity } from './idempotency.ts';
 import type { JournalPlace } from './journal-entry.ts';

@@ -1,6 +1,6 @@
 /** Followers of the journal: one change after the other, each when it is asked for, until the follower is stopped. */
 
-import type { PromiseOrValue } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { JournalPlace } from './journal-entry.ts';
 import type { JournalFeed, Stopping } from './journal-feed.ts';
 

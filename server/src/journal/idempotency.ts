@@ -5,13 +5,8 @@
  */
 
 import { createHmac } from 'node:crypto';
-import {
-  whenDone,
-  type Database,
-  type PromiseOrValue,
-  type Reader,
-  type Transaction,
-} from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { JournalPlace } from './journal-entry.ts';
@@ -54,19 +49,20 @@ const batch = 1_000;
 const maxBatches = 20;
 
 const find = sql<Omit<ChangeIdentity, 'changeDigest'>, MadeRow>`
-  select change_digest as "changeDigest", result, number, nonce from done_changes
-  where user_id = ${'userId'} and digest = ${'digest'}`;
+  select change_digest as "changeDigest", result, journal_number as number, journal_nonce as nonce
+  from idempotency_keys where user_id = ${'userId'} and key_digest = ${'digest'}`;
 
 const insert = sql<ChangeIdentity & MadeRow & { now: number }>`
-  insert into done_changes (user_id, digest, change_digest, result, number, nonce, done_at)
+  insert into idempotency_keys
+    (user_id, key_digest, change_digest, result, journal_number, journal_nonce, created_at)
   values (${'userId'}, ${'digest'}, ${'changeDigest'}, ${'result'}, ${'number'}, ${'nonce'}, ${'now'})`;
 
-const anyBefore = sql<{ before: number }, { doneAt: number }>`
-  select done_at as "doneAt" from done_changes where done_at <= ${'before'} limit 1`;
+const anyBefore = sql<{ before: number }, { createdAt: number }>`
+  select created_at as "createdAt" from idempotency_keys where created_at <= ${'before'} limit 1`;
 
 const prune = sql<{ before: number; batch: number }>`
-  delete from done_changes where (user_id, digest) in (
-    select user_id, digest from done_changes where done_at <= ${'before'} limit ${'batch'})`;
+  delete from idempotency_keys where (user_id, key_digest) in (
+    select user_id, key_digest from idempotency_keys where created_at <= ${'before'} limit ${'batch'})`;
 
 export function identifyChange(
   userId: string,

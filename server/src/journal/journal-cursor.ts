@@ -3,7 +3,7 @@
  * backup goes on with the same numbers for other things: then a cursor of before is not one of its entries.
  */
 
-import { openCursor, sealCursor } from '../cursor-seal.ts';
+import { openCursor, sealCursor } from '../database/cursor-checksum.ts';
 import { Refusal } from '../refusal.ts';
 import type { JournalPlace } from './journal-entry.ts';
 

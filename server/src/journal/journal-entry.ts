@@ -1,6 +1,7 @@
 /** Entries of the journal: what happened, in the words of the mutations. */
 
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 
 export const journalKinds = [
@@ -44,23 +45,23 @@ export interface JournalEntry extends JournalPlace {
   readonly userId: string | null;
   readonly groupId: string | null;
   readonly sessionId: string | null;
-  readonly way: readonly string[] | null;
-  readonly oldWay: readonly string[] | null;
+  readonly pathIds: readonly string[] | null;
+  readonly oldPathIds: readonly string[] | null;
   /** JSON objects, as text. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'way' | 'oldWay'> & {
+export type EntryRow = Omit<JournalEntry, 'changesAccess' | 'pathIds' | 'oldPathIds'> & {
   readonly changesAccess: number;
-  readonly way: string | null;
-  readonly oldWay: string | null;
+  readonly pathIds: string | null;
+  readonly oldPathIds: string | null;
 };
 
 export const selectEntry = sql`
   select number, at, kind, changes_access as "changesAccess", by_user_id as "byUserId", folder_id as "folderId",
-    user_id as "userId", group_id as "groupId", session_id as "sessionId", way, old_way as "oldWay", before, after,
-    nonce
+    user_id as "userId", group_id as "groupId", session_id as "sessionId", path_ids as "pathIds",
+    old_path_ids as "oldPathIds", before, after, nonce
   from journal`;
 
 const findAfter = sql<{ number: number; limit: number }, EntryRow>`
@@ -115,11 +116,11 @@ export function toEntry(row: EntryRow): JournalEntry {
   return {
     ...row,
     changesAccess: row.changesAccess === 1,
-    way: toWay(row.way),
-    oldWay: toWay(row.oldWay),
+    pathIds: parsePathIds(row.pathIds),
+    oldPathIds: parsePathIds(row.oldPathIds),
   };
 }
 
-function toWay(text: string | null): readonly string[] | null {
+function parsePathIds(text: string | null): readonly string[] | null {
   return text === null ? null : (JSON.parse(text) as string[]);
 }

@@ -20,7 +20,13 @@ test('does not keep a follower asking for entries that the database no longer ha
 /** A database whose journal grows when the test says so; the feed reads on with `look`. */
 function growing(start: number) {
   let last = start;
-  const entry = (number: number) => ({ number, nonce: number, changesAccess: 0, way: null, oldWay: null });
+  const entry = (number: number) => ({
+    number,
+    nonce: number,
+    changesAccess: 0,
+    pathIds: null,
+    oldPathIds: null,
+  });
   const database = {
     get: () => ({ ...entry(last), accessNumber: 1 }),
     all: (_: unknown, { number: after, limit }: { number: number; limit: number }) =>

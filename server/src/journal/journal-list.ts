@@ -1,6 +1,7 @@
 /** The journal as administrators read it: the newest entry first, all of it or what fits a filter. */
 
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader } from '../database/database.ts';
 import { sql, textList, type Statement } from '../database/statement.ts';
 import { selectEntry, toEntry, type EntryRow, type JournalEntry, type JournalKind } from './journal-entry.ts';
 

@@ -6,14 +6,8 @@
  */
 
 import { randomInt } from 'node:crypto';
-import {
-  whenDone,
-  type ChangeOptions,
-  type Database,
-  type PromiseOrValue,
-  type Reader,
-  type Transaction,
-} from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { ChangeOptions, Database, Reader, Transaction } from '../database/database.ts';
 import { keptFromOthers, list, sql } from '../database/statement.ts';
 import type { JournalKind, JournalPlace } from './journal-entry.ts';
 
@@ -27,9 +21,9 @@ export interface NewEntry {
   readonly groupId?: string;
   readonly sessionId?: string;
   /** From the root to the folder: where it is by now, or was last. */
-  readonly way?: readonly string[];
+  readonly pathIds?: readonly string[];
   /** Where it was before, if that is elsewhere. */
-  readonly oldWay?: readonly string[];
+  readonly oldPathIds?: readonly string[];
   readonly before?: Details;
   readonly after?: Details;
   /** Who may see or do what is different from now on: what is known of anybody's rights is read anew. */
@@ -65,8 +59,8 @@ interface EntryValues {
   readonly folderId: string | null;
   readonly groupId: string | null;
   readonly sessionId: string | null;
-  readonly way: string | null;
-  readonly oldWay: string | null;
+  readonly pathIds: string | null;
+  readonly oldPathIds: string | null;
   readonly before: string | null;
   readonly after: string | null;
   readonly nonce: number;
@@ -76,10 +70,10 @@ interface EntryValues {
 const advance = sql<JournalHead>`
   update journal_counter set number = ${'number'}, access_number = ${'accessNumber'}, nonce = ${'nonce'}`;
 
-const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id, way, old_way,
-  before, after, nonce`;
+const columns = sql`number, user_id, at, kind, changes_access, by_user_id, folder_id, group_id, session_id,
+  path_ids, old_path_ids, before, after, nonce`;
 const values = sql`${'at'}, ${'kind'}, ${'changesAccess'}, ${'byUserId'}, ${'folderId'}, ${'groupId'}, ${'sessionId'},
-  ${'way'}, ${'oldWay'}, ${'before'}, ${'after'}, ${'nonce'}`;
+  ${'pathIds'}, ${'oldPathIds'}, ${'before'}, ${'after'}, ${'nonce'}`;
 
 const insert = sql<EntryValues & { number: number; userId: string | null }>`
   insert into journal (${columns}) values (${'number'}, ${'userId'}, ${values})`;
@@ -168,7 +162,7 @@ export async function checkCurrent(database: Database): Promise<void> {
 }
 
 function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
-  const { at, kind, byUserId, folderId, groupId, sessionId, way, oldWay, before, after } = entry;
+  const { at, kind, byUserId, folderId, groupId, sessionId, pathIds, oldPathIds, before, after } = entry;
   return {
     at,
     kind,
@@ -177,8 +171,8 @@ function toValues(entry: Omit<NewEntry, 'userId'>): EntryValues {
     folderId: folderId ?? null,
     groupId: groupId ?? null,
     sessionId: sessionId ?? null,
-    way: toText(way),
-    oldWay: toText(oldWay),
+    pathIds: toText(pathIds),
+    oldPathIds: toText(oldPathIds),
     before: toText(before),
     after: toText(after),
     nonce: randomInt(1, mostNonce),

@@ -3,7 +3,8 @@
  * entry is read when it is asked for. Who has fallen too far behind is told so, and reads the list anew.
  */
 
-import type { PromiseOrValue, Reader } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { follow, type Followed, type Follower, type Reach } from './follow.ts';
 import { isKept, type JournalEntry, type JournalPlace } from './journal-entry.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { longestAuthTokenSeconds } from '../longest-auth-token.ts';
+import { maxAuthTokenSeconds } from '../config/token-settings.ts';
 import { createAccessTokens } from './access-token.ts';
 import { signingAt, type OpenKey } from './signing-keys.ts';
 
@@ -71,7 +71,7 @@ describe('what somebody can make who has the private key', () => {
   });
 
   test('of whichever key: nothing that lives longer than a day', () => {
-    assert.equal(longestAuthTokenSeconds, 86_400);
+    assert.equal(maxAuthTokenSeconds, 86_400);
     for (const key of all) {
       assert.ok(isTaken(madeAt(key, '09:00:30', 86_400)), key.id);
       assert.ok(!isTaken(madeAt(key, '09:00:30', 86_400.001)), key.id);
@@ -119,7 +119,7 @@ describe('what nodes sign is always taken', () => {
 
   test('with the longest life that the setting takes, at any millisecond', () => {
     const reader = nodeAt(at('15:00:00'));
-    const issuer = nodeAt(at('15:00:00'), longestAuthTokenSeconds);
+    const issuer = nodeAt(at('15:00:00'), maxAuthTokenSeconds);
     for (let ms = 0; ms < 1_000; ms += 7) {
       assert.ok(reader.tokens.read(issuer.tokens.issue('somebody', 'a session')), `${ms} ms`);
       issuer.pass(7);

@@ -3,7 +3,7 @@
  * how many before it may yet turn out to be wrong: so it waits for them instead of slipping through beside them.
  */
 
-import type { PromiseOrValue } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface Line {

@@ -7,7 +7,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID } fr
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { record } from '../journal/journal.ts';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../config/start-error.ts';
 import type { KeySeal, StoredKey } from './key-seal.ts';
 import { publishingMs, readKeyRows, signingAt, type KeyRow } from './signing-keys.ts';
 

@@ -3,7 +3,8 @@
  * restart knows it. Only digests are kept of names and addresses, and only for as long as they count.
  */
 
-import type { Database, PromiseOrValue, Reader, Transaction } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
 

@@ -3,8 +3,8 @@
  * enough to make tokens. Each is sealed under its own name, so that none can be put in the place of another.
  */
 
-import { StartError } from '../start-error.ts';
-import { openBytes, sealBytes, sealingKey } from '../sealed-bytes.ts';
+import { StartError } from '../config/start-error.ts';
+import { openBytes, sealBytes, sealingKey } from '../database/encrypted-bytes.ts';
 
 export interface StoredKey {
   readonly id: string;

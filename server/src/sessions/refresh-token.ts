@@ -1,7 +1,7 @@
 /** Refresh tokens: random UUIDs of which only a digest is kept, and the sealing of a successor pair under the old one. */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { openBytes, sealBytes, sealingKey } from '../sealed-bytes.ts';
+import { openBytes, sealBytes, sealingKey } from '../database/encrypted-bytes.ts';
 
 export interface TokenPair {
   readonly authToken: string;

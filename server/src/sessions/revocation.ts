@@ -1,10 +1,11 @@
 /** Ending sessions before their time: their refresh token is useless from then on, and the row says why. */
 
-import type { PromiseOrValue, Reader, Transaction } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader, Transaction } from '../database/database.ts';
 import { nobodysId } from '../database/row-id.ts';
 import { list, sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
-import { longestAuthTokenSeconds } from '../longest-auth-token.ts';
+import { maxAuthTokenSeconds } from '../config/token-settings.ts';
 
 export interface Revocation extends ChangedBy {
   readonly because: 'logout' | 'replay' | 'revoked' | 'password' | 'disabled' | 'limit';
@@ -15,7 +16,7 @@ export interface Revocation extends ChangedBy {
 type Stored = Pick<Revocation, 'because' | 'now'>;
 
 /** No auth token lives longer. */
-export const longestAuthTokenMs = longestAuthTokenSeconds * 1000;
+export const longestAuthTokenMs = maxAuthTokenSeconds * 1000;
 
 const byId = sql<Stored & { id: string }>`
   update sessions set revoked_at = ${'now'}, revoked_because = ${'because'}

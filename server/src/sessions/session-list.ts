@@ -1,6 +1,7 @@
 /** Reading sessions. A list has the living ones only: not revoked and not expired; the newest first. */
 
-import { whenDone, type PromiseOrValue, type Reader } from '../database/database.ts';
+import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader } from '../database/database.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
 import { list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
 import type { Client } from './client.ts';

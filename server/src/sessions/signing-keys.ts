@@ -12,7 +12,8 @@
 
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import type { PromiseOrValue, Reader } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import type { KeySeal, StoredKey } from './key-seal.ts';

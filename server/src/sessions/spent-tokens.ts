@@ -1,6 +1,7 @@
 /** The record of refresh tokens that were exchanged: by it a replay is known, and a lost reply repeated. */
 
-import type { Database, PromiseOrValue, Reader, Transaction } from '../database/database.ts';
+import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
 import type { Client } from './client.ts';

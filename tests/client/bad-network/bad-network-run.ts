@@ -5,7 +5,7 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { createClient, type Client, type FolderDetails, type WatchedTree } from '@espalier/client';
-import type { DatabaseKind } from '../../databases.ts';
+import type { DatabaseKind } from '../../support/databases.ts';
 import { administrator, NodeProcess } from '../../many-nodes/node-process.ts';
 import { Random } from '../../many-nodes/chaos/random.ts';
 import { Tally } from '../../many-nodes/chaos/tally.ts';

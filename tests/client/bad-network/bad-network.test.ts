@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { databaseKinds } from '../../databases.ts';
-import { lengthOf } from '../../run-length.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { selectLength } from '../../support/run-length.ts';
 import { runOnBadNetwork } from './bad-network-run.ts';
 
 for (const kind of databaseKinds) {
   describe(`the client through a bad network, with auth tokens of two seconds, on ${kind.name}`, () => {
     test('no call fails, each change is made once, and the watched tree is the server’s', async (t) => {
-      const operations = lengthOf({ short: 120, long: 300 });
+      const operations = selectLength({ short: 120, long: 300 });
       const tally = await runOnBadNetwork({ kind, operations, seed: 7, percent: 15 });
       t.diagnostic(tally.summary().replaceAll('\n', '; '));
       assert.deepEqual(tally.violations, []);

@@ -1,7 +1,7 @@
 /** The client on a bad network, for long: `npm run chaos:client -- --operations N --seed N --percent P`. */
 
-import { sqlite } from '../../databases.ts';
-import { scriptOptions } from '../../script-options.ts';
+import { sqlite } from '../../support/databases.ts';
+import { parseScriptOptions } from '../../support/script-options.ts';
 import { runOnBadNetwork } from './bad-network-run.ts';
 
 const {
@@ -9,7 +9,7 @@ const {
   percent = '15',
   restarts = '3',
   ...values
-} = scriptOptions(
+} = parseScriptOptions(
   `npm run chaos:client -- [--operations 5000] [--percent 15] [--restarts 3] [--seed N]
 
 The TypeScript client works through a network that loses, delays and cuts replies and closes sockets, on a server whose

@@ -1,22 +1,25 @@
 /**
- * A client that is used to nodes and databases that come and go: what is not answered, or with 503, is not known, and
- * tried at another node. It judges every answer: 500 is never right, and a 503 says when to come back.
+ * A client for nodes and databases that fail and return. Without a response, or with 503, the outcome of a request is
+ * unknown and the client retries at another node.
+ * It checks every response: 500 is a violation, and a 503 needs Retry-After.
  */
 
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem } from '@espalier/contract';
-import type { GraphBody, Variables } from '../../graph-bed.ts';
+import type { GraphBody, Variables } from '../../support/graph-testbed.ts';
 import type { Cluster } from './cluster.ts';
-import { exchange, type Answer } from './exchange.ts';
+import { exchange, type HttpResponse } from './exchange.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
 
 export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'refused'; readonly code: string; readonly says: string }
-  /** It may have been done or not; unless it is to be looked at first, it may be tried again. */
-  | { readonly kind: 'unknown'; readonly says: string; readonly isForRetry: boolean };
+  | { readonly kind: 'refused'; readonly code: string; readonly message: string }
+  /**
+   * The request may or may not have been executed. If `isRetryable` is false, the client must check before it retries.
+   */
+  | { readonly kind: 'unknown'; readonly says: string; readonly isRetryable: boolean };
 
 export type Unknown = Extract<Outcome<never>, { kind: 'unknown' }>;
 
@@ -28,16 +31,16 @@ export interface Account {
 export interface ChaosWorld {
   readonly cluster: Cluster;
   readonly tally: Tally;
-  /** When which change of a folder was acknowledged, by its number in the journal. */
-  readonly doneAt: Map<number, number>;
-  /** When the load ends. */
+  /** When each change of a folder was acknowledged, by journal number. */
+  readonly acknowledgedAt: Map<number, number>;
+  /** Aborts when the load ends. */
   readonly signal: AbortSignal;
 }
 
-const answerWithinMs = 40_000;
-const insistForMs = 120_000;
+const responseTimeoutMs = 40_000;
+const retryForMs = 120_000;
 const pauseMs = 60;
-const longestBackOffMs = 300;
+const maxBackOffMs = 300;
 
 export class ChaosClient {
   readonly name: string;
@@ -63,23 +66,23 @@ export class ChaosClient {
     this.world.tally.violation(`${this.name}: ${text}`);
   }
 
-  async pause(mostMs = pauseMs): Promise<void> {
-    await sleep(this.random.between(1, mostMs));
+  async pause(maxMs = pauseMs): Promise<void> {
+    await sleep(this.random.between(1, maxMs));
   }
 
-  /** Before it is tried again what could not be done. */
+  /** Waits before a retry. */
   async backOff(): Promise<void> {
-    await sleep(this.random.between(50, longestBackOffMs));
+    await sleep(this.random.between(50, maxBackOffMs));
   }
 
-  /** To a node, or to any. */
+  /** Sends to the node at `url`, by default to a random node. */
   async post<T>(
     path: string,
     value: unknown,
     { authToken, url }: { authToken?: string; url?: string } = {},
   ): Promise<Outcome<T>> {
     const answer = await this.#send(path, value, authToken, url);
-    if (typeof answer === 'string') return { kind: 'unknown', says: answer, isForRetry: false };
+    if (typeof answer === 'string') return { kind: 'unknown', says: answer, isRetryable: false };
     if (answer.status < 300) {
       return { kind: 'done', value: (answer.text === '' ? undefined : JSON.parse(answer.text)) as T };
     }
@@ -93,45 +96,47 @@ export class ChaosClient {
     { authToken, url }: { authToken: string; url?: string },
   ): Promise<Outcome<Data>> {
     const answer = await this.#send('/graphql', { query, variables }, authToken, url);
-    if (typeof answer === 'string') return { kind: 'unknown', says: answer, isForRetry: false };
+    if (typeof answer === 'string') return { kind: 'unknown', says: answer, isRetryable: false };
     const { data, errors } = JSON.parse(answer.text) as GraphBody<Data>;
     if (answer.status === 200 && !errors) return { kind: 'done', value: data! };
     const [error] = errors!;
     return this.#judged(answer, error!.extensions.code, error!.message);
   }
 
-  /** Tries until it is known. */
-  async insist<T>(attempt: () => Promise<Outcome<T>>): Promise<Exclude<Outcome<T>, { kind: 'unknown' }>> {
+  /** Retries until the outcome is known. */
+  async retryUntilKnown<T>(
+    attempt: () => Promise<Outcome<T>>,
+  ): Promise<Exclude<Outcome<T>, { kind: 'unknown' }>> {
     const began = performance.now();
     for (;;) {
       const outcome = await attempt();
       if (outcome.kind !== 'unknown') return outcome;
-      if (performance.now() - began > insistForMs) {
-        throw new Error(`${this.name} gave up after ${insistForMs} ms: ${outcome.says}`);
+      if (performance.now() - began > retryForMs) {
+        throw new Error(`${this.name} gave up after ${retryForMs} ms: ${outcome.says}`);
       }
       await this.backOff();
     }
   }
 
-  /** Tries until it is done; a refusal is a violation, and the end of this client. */
-  async insistOn<T>(attempt: () => Promise<Outcome<T>>): Promise<T> {
-    const outcome = await this.insist(attempt);
+  /** Retries until the request succeeds. A refusal throws, which is a violation and ends this client. */
+  async retryUntilDone<T>(attempt: () => Promise<Outcome<T>>): Promise<T> {
+    const outcome = await this.retryUntilKnown(attempt);
     if (outcome.kind === 'done') return outcome.value;
-    throw new Error(`${this.name} was refused: ${outcome.code} ${outcome.says}`);
+    throw new Error(`${this.name} was refused: ${outcome.code} ${outcome.message}`);
   }
 
-  async ask<Data>(query: string, variables: Variables, authToken: string, url?: string): Promise<Data> {
-    return this.insistOn(() => this.graph<Data>(query, variables, { authToken, ...(url && { url }) }));
+  async query<Data>(query: string, variables: Variables, authToken: string, url?: string): Promise<Data> {
+    return this.retryUntilDone(() => this.graph<Data>(query, variables, { authToken, ...(url && { url }) }));
   }
 
   async #send(
     path: string,
     value: unknown,
     authToken: string | undefined,
-    given: string | undefined,
-  ): Promise<Answer | string> {
+    nodeUrl: string | undefined,
+  ): Promise<HttpResponse | string> {
     const { tally, cluster } = this.world;
-    const url = given ?? this.random.pick(cluster.urls);
+    const url = nodeUrl ?? this.random.pick(cluster.urls);
     if (url === undefined) return 'There is no node.';
     tally.count('requests');
     const began = performance.now();
@@ -146,7 +151,7 @@ export class ChaosClient {
         },
         body: JSON.stringify(value),
       },
-      answerWithinMs,
+      responseTimeoutMs,
     );
     const tookMs = performance.now() - began;
     if (typeof answer !== 'string') {
@@ -155,11 +160,11 @@ export class ChaosClient {
       return answer;
     }
     tally.count(`requests that were ${answer}`);
-    if (answer === 'late') this.violation(`${path} was not answered within ${answerWithinMs} ms`);
+    if (answer === 'late') this.violation(`${path} was not answered within ${responseTimeoutMs} ms`);
     return answer;
   }
 
-  #judged(answer: Answer, code: string, says: string): Outcome<never> {
+  #judged(answer: HttpResponse, code: string, message: string): Outcome<never> {
     const { status, headers, text } = answer;
     const isBug = code === 'INTERNAL' || status === 500;
     if (isBug) this.violation(`${status} ${text}`);
@@ -167,7 +172,7 @@ export class ChaosClient {
       this.violation(`503 without Retry-After: ${text}`);
     }
     const isKnown = !isBug && code !== 'UNAVAILABLE' && status < 500;
-    if (isKnown) return { kind: 'refused', code, says };
-    return { kind: 'unknown', says, isForRetry: status === 503 && !says.includes('Look before') };
+    if (isKnown) return { kind: 'refused', code, message };
+    return { kind: 'unknown', message, isRetryable: status === 503 && !message.includes('Look before') };
   }
 }

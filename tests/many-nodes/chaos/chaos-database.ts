@@ -1,12 +1,12 @@
-/** What the nodes of a run keep their data in. */
+/** The database of the nodes of a run. */
 
 import type { Tally } from './tally.ts';
 
 export interface ChaosDatabase {
   readonly url: string;
-  /** Whether it may be away when a node starts, which then says so in a line and gives up. */
-  readonly isAwayAtTimes: boolean;
-  /** When nobody does anything: whether it is whole, and nothing is held. */
+  /** Whether the database may be down when a node starts. The node then prints one line and exits. */
+  readonly mayBeDown: boolean;
+  /** Checks, without load, that the data is consistent and no transaction is open. */
   check(tally: Tally): Promise<void>;
   remove(): Promise<void>;
 }

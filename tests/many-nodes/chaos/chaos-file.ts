@@ -8,7 +8,7 @@ import type { ChaosDatabase } from './chaos-database.ts';
 import type { Tally } from './tally.ts';
 
 export class ChaosFile implements ChaosDatabase {
-  readonly isAwayAtTimes = false;
+  readonly mayBeDown = false;
   readonly #folder = mkdtempSync(join(tmpdir(), 'espalier-crashes-'));
 
   get url(): string {
@@ -21,10 +21,10 @@ export class ChaosFile implements ChaosDatabase {
 
   check(tally: Tally): Promise<void> {
     const connection = new BetterSqlite(this.#file, { readonly: true });
-    const found = connection.pragma('integrity_check', { simple: true }) as string;
-    if (found !== 'ok') tally.violation(`the file is damaged: ${found}`);
+    const integrity = connection.pragma('integrity_check', { simple: true }) as string;
+    if (integrity !== 'ok') tally.violation(`the file is damaged: ${integrity}`);
     const foreign = connection.pragma('foreign_key_check') as unknown[];
-    if (foreign.length > 0) tally.violation(`${foreign.length} rows refer to what is not there`);
+    if (foreign.length > 0) tally.violation(`${foreign.length} rows have broken references`);
     connection.close();
     return Promise.resolve();
   }

@@ -1,4 +1,4 @@
-/** A durable PostgreSQL for a run, which can be stopped, crashed, frozen and cut off. */
+/** A durable PostgreSQL server for a run that can be stopped, crashed, frozen and disconnected. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,13 +10,13 @@ import type { Tally } from './tally.ts';
 const databaseName = 'espalier';
 
 export class ChaosPostgres implements ChaosDatabase {
-  readonly isAwayAtTimes = true;
+  readonly mayBeDown = true;
   readonly server: PostgresServer;
 
   static async start(): Promise<ChaosPostgres> {
     const server = await PostgresServer.start({ isDurable: true });
     try {
-      await ask(server.url, `create database ${databaseName} template template0 encoding 'UTF8'`);
+      await query(server.url, `create database ${databaseName} template template0 encoding 'UTF8'`);
       return new ChaosPostgres(server);
     } catch (error) {
       await server.remove();
@@ -34,9 +34,9 @@ export class ChaosPostgres implements ChaosDatabase {
     return url.href;
   }
 
-  /** When nobody does anything, no node has a transaction open. */
+  /** Checks that no node has an open transaction while there is no load. */
   async check(tally: Tally): Promise<void> {
-    const held = await ask<{ state: string; query: string; seconds: number }>(
+    const held = await query<{ state: string; query: string; seconds: number }>(
       this.url,
       `select state, query, extract(epoch from now() - xact_start)::float8 as seconds from pg_stat_activity
       where application_name = 'espalier' and state <> 'idle' and now() - xact_start > interval '2 seconds'`,
@@ -46,11 +46,11 @@ export class ChaosPostgres implements ChaosDatabase {
     }
   }
 
-  /** All processes of the server do nothing for a while; then they go on where they were. */
+  /** Suspends all processes of the server for a while. */
   async freeze(ms: number): Promise<void> {
-    const [row] = await ask<{ pid: number }>(this.server.superuserUrl, 'select pg_backend_pid() as pid');
-    const pids = familyOf(row!.pid);
-    const send = (signal: NodeJS.Signals) => pids.forEach((pid) => signalIfThere(pid, signal));
+    const [row] = await query<{ pid: number }>(this.server.superuserUrl, 'select pg_backend_pid() as pid');
+    const pids = listServerProcesses(row!.pid);
+    const send = (signal: NodeJS.Signals) => pids.forEach((pid) => signalIfRunning(pid, signal));
     send('SIGSTOP');
     await sleep(ms);
     send('SIGCONT');
@@ -58,7 +58,7 @@ export class ChaosPostgres implements ChaosDatabase {
 
   /** Closes all connections of the nodes, as a failing network does. */
   async cutConnections(): Promise<number> {
-    const cut = await ask(
+    const cut = await query(
       this.server.superuserUrl,
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'espalier'`,
     );
@@ -70,19 +70,19 @@ export class ChaosPostgres implements ChaosDatabase {
   }
 }
 
-async function ask<Row extends pg.QueryResultRow>(url: string, question: string): Promise<Row[]> {
+async function query<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client(url);
   client.on('error', () => undefined);
   await client.connect();
   try {
-    return (await client.query<Row>(question)).rows;
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }
 }
 
-/** The parent of a process of PostgreSQL, and all of its children. */
-function familyOf(pid: number): number[] {
+/** Returns the parent of a PostgreSQL process and all of its children. */
+function listServerProcesses(pid: number): number[] {
   const parent = parentOf(pid);
   const children = readdirSync('/proc')
     .map(Number)
@@ -100,10 +100,10 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+function signalIfRunning(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended by itself.
+    // The process has ended.
   }
 }

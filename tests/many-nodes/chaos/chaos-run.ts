@@ -1,13 +1,13 @@
-/** A run: nodes and a database under load, what disturbs them, and what must be true at the end. */
+/** A run: nodes and a database under load, with faults, and checks at the end. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../../eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { ChaosWorld } from './chaos-client.ts';
 import type { ChaosDatabase } from './chaos-database.ts';
 import { Cluster } from './cluster.ts';
 import { checkAll } from './final-checks.ts';
 import { populate, type Population } from './population.ts';
-import { untilReady } from './probe.ts';
+import { waitUntilReady } from './probe.ts';
 import { Random } from './random.ts';
 import { Tally } from './tally.ts';
 
@@ -29,7 +29,7 @@ export interface Disturbance {
   readonly onProgress: (text: string) => void;
 }
 
-/** Of each kind of work: it has been done at least once when the first fault comes. */
+/** Each kind of work happens at least once before the first fault. */
 const kindsOfWork = [
   'changes of folders acknowledged',
   'changes of people acknowledged',
@@ -38,11 +38,11 @@ const kindsOfWork = [
   'refreshes acknowledged',
   'sessions ended',
 ];
-const longestWarmUpMs = 60_000;
-/** After the last fault. */
+const maxWarmUpMs = 60_000;
+/** Time without faults at the end. */
 const quietMs = 500;
 
-/** Removes the database at the end. */
+/** Runs the load with faults. Removes the database at the end. */
 export async function runUnderLoad<Database extends ChaosDatabase>(
   { nodes, seed, onProgress = () => undefined }: RunOptions,
   database: Database,
@@ -56,7 +56,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
   let population: Population | undefined;
   try {
     cluster = await Cluster.start(database, nodes, tally);
-    const world: ChaosWorld = { cluster, tally, signal: over.signal, doneAt: new Map() };
+    const world: ChaosWorld = { cluster, tally, signal: over.signal, acknowledgedAt: new Map() };
     progress(`${nodes === 1 ? 'a node runs' : `${nodes} nodes run`}`);
     population = await populate(world, random.fork());
     progress('the load begins');
@@ -64,7 +64,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
       each.run().catch((error: unknown) => tally.violation((error as Error).stack!)),
     );
     try {
-      for (const kind of kindsOfWork) await eventually(() => tally.counts.has(kind), kind, longestWarmUpMs);
+      for (const kind of kindsOfWork) await eventually(() => tally.counts.has(kind), kind, maxWarmUpMs);
       await disturb({ world, random: random.fork(), onProgress: progress }, database);
       await sleep(quietMs);
     } finally {
@@ -72,7 +72,7 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
       await Promise.all(working);
     }
     progress('the load has ended');
-    await untilReady(cluster.urls, tally);
+    await waitUntilReady(cluster.urls, tally);
     await checkAll(world, population);
     progress('all is compared');
   } catch (error) {
@@ -86,6 +86,15 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
 }
 
 function allOf(population: Population): { run(): Promise<void> }[] {
-  const { writers, commoners, steward, registrar, refreshers, visitors, readers, followers } = population;
-  return [...writers, ...commoners, steward, registrar, ...refreshers, ...visitors, ...readers, ...followers];
+  const { writers, sharedWriters, steward, registrar, refreshers, visitors, readers, followers } = population;
+  return [
+    ...writers,
+    ...sharedWriters,
+    steward,
+    registrar,
+    ...refreshers,
+    ...visitors,
+    ...readers,
+    ...followers,
+  ];
 }

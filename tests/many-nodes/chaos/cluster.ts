@@ -1,21 +1,21 @@
-/** Some nodes on one database, each of which can be killed and comes back at its address, as a supervisor would have it. */
+/** Nodes on one database. Each node can be killed and restarts at its port, as a supervisor would do. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openAsItIs } from '../../../server/src/database/open-database.ts';
 import type { Statement } from '../../../server/src/database/statement.ts';
-import { findFreePort } from '../../free-port.ts';
+import { findFreePort } from '../../support/free-port.ts';
 import { NodeProcess, startNodes, type NodeOptions } from '../node-process.ts';
 import type { ChaosDatabase } from './chaos-database.ts';
-import { untilReady } from './probe.ts';
+import { waitUntilReady } from './probe.ts';
 import type { Tally } from './tally.ts';
 
-const startAgainMs = 300;
-const startWithinMs = 90_000;
+const restartDelayMs = 300;
+const startTimeoutMs = 90_000;
 
 const settings = {
-  // Many log in from one address.
+  // Many users log in from one address.
   LOGIN_THROTTLE: 'off',
-  // Nobody's token ends during a run.
+  // No auth token expires during a run.
   ACCESS_TOKEN_SECONDS: '86400',
 };
 
@@ -24,13 +24,13 @@ export class Cluster {
   readonly #tally: Tally;
   readonly #ports: readonly number[];
   readonly #nodes: (NodeProcess | undefined)[];
-  /** Of all that ever ran. */
+  /** All nodes that ever ran. */
   readonly #all: NodeProcess[];
 
   static async start(database: ChaosDatabase, count: number, tally: Tally): Promise<Cluster> {
     const ports: number[] = [];
     while (ports.length < count) ports.push(await findFreePort());
-    const nodes = await startNodes(count, (place) => optionsOf(database, ports[place]!));
+    const nodes = await startNodes(count, (index) => optionsOf(database, ports[index]!));
     return new Cluster({ database, tally, ports, nodes });
   }
 
@@ -51,12 +51,12 @@ export class Cluster {
     return this.#nodes.length;
   }
 
-  /** Of those that run. */
+  /** The URLs of the running nodes. */
   get urls(): readonly string[] {
     return this.#nodes.flatMap((node) => node?.url ?? []);
   }
 
-  /** Behind the nodes' backs. */
+  /** Reads rows outside the nodes. */
   async rows<Row>(statement: Statement<object, Row>): Promise<Row[]> {
     const database = await openAsItIs(this.#database.url, { mustExist: true });
     try {
@@ -70,44 +70,44 @@ export class Cluster {
     return this.#database.check(this.#tally);
   }
 
-  async killNode(place: number): Promise<void> {
-    const node = this.#nodes[place];
-    this.#nodes[place] = undefined;
+  async killNode(index: number): Promise<void> {
+    const node = this.#nodes[index];
+    this.#nodes[index] = undefined;
     if (!node) return;
     if (node.hasEnded) this.#tally.violation(`A node ended by itself: ${node.log.slice(-2_000)}`);
     await node.kill();
   }
 
-  /** Until it serves: while the database is down, it says so in a line and gives up, and is started again. */
-  async startNode(place: number): Promise<void> {
+  /** Starts a node and retries until it serves. While the database is down, a node prints one line and exits. */
+  async startNode(index: number): Promise<void> {
     const began = performance.now();
     for (;;) {
       try {
-        await this.#tryToStart(place);
+        await this.#tryToStart(index);
         return;
       } catch (error) {
         this.#judgeStart((error as Error).message);
-        if (performance.now() - began > startWithinMs) throw error;
+        if (performance.now() - began > startTimeoutMs) throw error;
       }
-      await sleep(startAgainMs);
+      await sleep(restartDelayMs);
     }
   }
 
-  /** Kills it so long after its start, whatever it does by then. */
-  async startAndKill(place: number, afterMs: number): Promise<void> {
+  /** Starts a node and kills it after `afterMs`, whatever it does then. */
+  async startAndKill(index: number, afterMs: number): Promise<void> {
     const signal = AbortSignal.timeout(afterMs);
-    await this.#tryToStart(place, signal).catch((error: unknown) => {
+    await this.#tryToStart(index, signal).catch((error: unknown) => {
       if (!signal.aborted) this.#judgeStart((error as Error).message);
     });
-    await this.killNode(place);
+    await this.killNode(index);
   }
 
-  async freezeNode(place: number, ms: number): Promise<void> {
-    await this.#nodes[place]?.freeze(ms);
+  async freezeNode(index: number, ms: number): Promise<void> {
+    await this.#nodes[index]?.freeze(ms);
   }
 
-  /** What the nodes have said: bugs, and whatever is no log line. */
-  complaints(): string[] {
+  /** Returns log lines of bugs and lines that are not log lines. */
+  findUnexpectedLogLines(): string[] {
     return this.logLines.filter((line) => {
       const level = /^\{"level":(\d+)/.exec(line)?.[1];
       return level === undefined || Number(level) >= 50;
@@ -122,17 +122,17 @@ export class Cluster {
     const ended = this.#nodes.filter((node) => node?.hasEnded);
     for (const node of ended) this.#tally.violation(`A node ended by itself: ${node!.log.slice(-2_000)}`);
     const stopped = await Promise.all(this.#nodes.flatMap((node) => node?.stop() ?? []));
-    if (!stopped.every(Boolean)) this.#tally.violation('a node did not stop when it was told to');
+    if (!stopped.every(Boolean)) this.#tally.violation('a node did not stop when it was asked to');
   }
 
-  async #tryToStart(place: number, signal?: AbortSignal): Promise<void> {
+  async #tryToStart(index: number, signal?: AbortSignal): Promise<void> {
     const began = performance.now();
-    const options = optionsOf(this.#database, this.#ports[place]!);
+    const options = optionsOf(this.#database, this.#ports[index]!);
     const node = await NodeProcess.start({ ...options, ...(signal && { signal }) });
-    this.#nodes[place] = node;
+    this.#nodes[index] = node;
     this.#all.push(node);
     if (signal) return;
-    if (await untilReady([node.url], this.#tally)) {
+    if (await waitUntilReady([node.url], this.#tally)) {
       this.#tally.time('from start to ready', performance.now() - began);
     }
   }
@@ -140,7 +140,7 @@ export class Cluster {
   #judgeStart(message: string): void {
     this.#tally.count('starts that failed');
     const isExpected = /^The node did not start: espalier: The database .*\n$/.test(message);
-    if (this.#database.isAwayAtTimes && isExpected) return;
+    if (this.#database.mayBeDown && isExpected) return;
     this.#tally.violation(`A start failed: ${message}`);
   }
 }

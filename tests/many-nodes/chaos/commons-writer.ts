@@ -1,20 +1,20 @@
-/** Writes where others write, too, and gets in their way: what comes of it, the journal tells. */
+/** Writes to a folder that several writers share, so that writes conflict. The journal shows the results. */
 
-import { mutation } from '../../graph-bed.ts';
+import { mutation } from '../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
 
 interface Payload {
   readonly cursor: string;
 }
 
-/** What may become of a change that comes too late. */
-const fair = ['CONFLICT', 'NOT_FOUND', 'CYCLE'];
+/** Expected refusals of a change that comes too late. */
+const expectedRefusals = ['CONFLICT', 'NOT_FOUND', 'CYCLE'];
 const names = ['one', 'two', 'three', 'four', 'five', 'six'];
-const fewestFolders = 3;
-const mostFolders = 12;
+const minFolders = 3;
+const maxFolders = 12;
 
-export class CommonsWriter {
-  /** Of what was acknowledged, in its order. */
+export class SharedFolderWriter {
+  /** Cursors of the acknowledged changes, in order. */
   readonly cursors: string[] = [];
   readonly account: Account;
   readonly #client: ChaosClient;
@@ -30,10 +30,10 @@ export class CommonsWriter {
     const { random } = this.#client;
     while (!this.#client.isOver) {
       const ids = await this.#read();
-      const places = [...ids, this.#topId];
-      const isFull = ids.length >= mostFolders;
-      const isEmpty = ids.length < fewestFolders;
-      const [id, parentId, name] = [random.pick(ids), random.pick(places), random.pick(names)];
+      const parentIds = [...ids, this.#topId];
+      const isFull = ids.length >= maxFolders;
+      const isEmpty = ids.length < minFolders;
+      const [id, parentId, name] = [random.pick(ids), random.pick(parentIds), random.pick(names)];
       const draw = isEmpty ? 0 : random.between(isFull ? 3 : 0, 9);
       if (draw < 3) await this.#run('createFolder', { parentId, name });
       else if (draw < 6) await this.#run('moveFolder', { id, parentId });
@@ -51,13 +51,13 @@ export class CommonsWriter {
       { authToken },
     );
     if (outcome.kind === 'done') this.cursors.push(outcome.value[name]!.cursor);
-    else if (outcome.kind === 'refused' && !fair.includes(outcome.code)) {
-      this.#client.violation(`${name} was refused: ${outcome.code} ${outcome.says}`);
+    else if (outcome.kind === 'refused' && !expectedRefusals.includes(outcome.code)) {
+      this.#client.violation(`${name} was refused: ${outcome.code} ${outcome.message}`);
     }
   }
 
   async #read(): Promise<string[]> {
-    const { folder } = await this.#client.ask<{ folder: { descendants: { items: { id: string }[] } } }>(
+    const { folder } = await this.#client.query<{ folder: { descendants: { items: { id: string }[] } } }>(
       'query($id: ID!){folder(id: $id){descendants{items{id}}}}',
       { id: this.#topId },
       this.account.authToken,

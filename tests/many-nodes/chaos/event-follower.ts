@@ -15,21 +15,21 @@ export class EventFollower extends Follower {
     );
     const isOpen = events?.response.status === 200;
     tally.count(isOpen ? 'event streams' : 'event streams that were not opened');
-    const late = setTimeout(() => events?.leave(), Math.max(1, until - performance.now()));
+    const late = setTimeout(() => events?.disconnect(), Math.max(1, until - performance.now()));
     try {
       while (isOpen && !isOver()) {
         const event = await events.next();
-        // Cut off.
+        // The connection was lost.
         if (!event) return;
         const change = event.event === 'next' && wholeChange(event.data);
         if (!change) return this.client.violation(`an event stream got ${JSON.stringify(event)}`);
         this.take(change);
       }
     } catch {
-      // Cut off, too, or left.
+      // The connection was lost or closed.
     } finally {
       clearTimeout(late);
-      events?.leave();
+      events?.disconnect();
     }
   }
 }

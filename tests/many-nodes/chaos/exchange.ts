@@ -1,4 +1,4 @@
-/** One HTTP request, sent once: nothing is tried again behind anybody's back. */
+/** Sends one HTTP request exactly once, without retries. */
 
 import { request, type Agent, type IncomingHttpHeaders } from 'node:http';
 
@@ -9,20 +9,20 @@ export interface Message {
   readonly body?: string;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** Lost: the connection was, before there was a whole answer. Late: there was none in time. */
-export type Exchanged = Answer | 'lost' | 'late';
+/** `lost`: the connection ended before a whole response. `late`: no response in time. */
+export type ExchangeResult = HttpResponse | 'lost' | 'late';
 
 export function exchange(
   agent: Agent,
   { method, url, headers, body }: Message,
-  withinMs: number,
-): Promise<Exchanged> {
+  timeoutMs: number,
+): Promise<ExchangeResult> {
   return new Promise((resolve) => {
     const sent = request(url, { agent, method, headers }, (response) => {
       const chunks: Buffer[] = [];
@@ -39,7 +39,7 @@ export function exchange(
     const late = setTimeout(() => {
       resolve('late');
       sent.destroy();
-    }, withinMs);
+    }, timeoutMs);
     sent.on('error', () => {
       clearTimeout(late);
       resolve('lost');

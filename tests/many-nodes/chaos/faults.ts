@@ -1,37 +1,37 @@
-/** Nodes and their PostgreSQL are killed, stopped, frozen and cut off while others work, and come back by themselves. */
+/** Kills, stops, freezes and disconnects nodes and their PostgreSQL under load. They must recover by themselves. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChaosWorld } from './chaos-client.ts';
 import { ChaosPostgres } from './chaos-postgres.ts';
 import { runUnderLoad, type Disturbance, type RunOptions, type RunResult } from './chaos-run.ts';
-import { probe, untilReady } from './probe.ts';
+import { probe, waitUntilReady } from './probe.ts';
 import type { Random } from './random.ts';
 
 interface FaultPlan {
   readonly rounds: number;
-  /** Of the database, each round. */
+  /** Database restarts in each round. */
   readonly restarts: number;
-  /** Whether there is more than that each round: lost connections, nodes and databases that stand still. */
+  /** Adds lost connections and frozen nodes and databases to each round. */
   readonly isThorough: boolean;
-  /** Between two faults, at most. */
+  /** The maximum pause between two faults. */
   readonly pauseMs: number;
 }
 
 export interface ChaosOptions extends FaultPlan, RunOptions {
-  /** Whether to end the faults before their time. */
+  /** Ends the faults early. */
   readonly isOver?: () => boolean;
 }
 
 type DatabaseFault = 'stop' | 'crash';
 
-/** How long the database is away: longer than anybody may still think that it is there. */
-const shortestAwayMs = 1_500;
-const longestAwayMs = 3_000;
-/** After that, nobody calls themselves ready while it is away. */
-const noticeWithinMs = 1_000;
-const probeEveryMs = 100;
-const nodeAwayMs = 1_000;
-const longestFreezeMs = 8_000;
+/** How long the database is down: longer than a node may consider it available. */
+const minDownMs = 1_500;
+const maxDownMs = 3_000;
+/** After this time, no node may report that it is ready while the database is down. */
+const noticeTimeoutMs = 1_000;
+const probeIntervalMs = 100;
+const maxNodeDownMs = 1_000;
+const maxFreezeMs = 8_000;
 
 export async function runChaos(options: ChaosOptions): Promise<RunResult> {
   return runUnderLoad(options, await ChaosPostgres.start(), (disturbance, database) =>
@@ -53,11 +53,11 @@ class Faults {
     this.#onProgress = onProgress;
   }
 
-  /** Each round kills every node once and restarts the database; some of it at the same time. */
+  /** Each round kills every node once and restarts the database, in part at the same time. */
   async run({ rounds, restarts, isThorough, pauseMs, isOver = () => false }: ChaosOptions): Promise<void> {
     const { cluster } = this.#world;
     for (let round = 0; round < rounds; round++) {
-      const kills = Array.from({ length: cluster.count }, (_, place) => () => this.#killNode(place));
+      const kills = Array.from({ length: cluster.count }, (_, index) => () => this.#killNode(index));
       const others = Array.from({ length: restarts }, () => () => this.#restartDatabase());
       const more = [() => this.#cutConnections(), () => this.#freezeNode(), () => this.#freezeDatabase()];
       for (const fault of this.#random.shuffled([...kills, ...others, ...(isThorough ? more : [])])) {
@@ -71,36 +71,36 @@ class Faults {
   }
 
   async #untilReady(): Promise<void> {
-    await untilReady(this.#world.cluster.urls, this.#world.tally);
+    await waitUntilReady(this.#world.cluster.urls, this.#world.tally);
   }
 
-  async #killNode(place: number): Promise<void> {
+  async #killNode(index: number): Promise<void> {
     const { cluster, tally } = this.#world;
-    this.#onProgress(`kills node ${place + 1}`);
-    await cluster.killNode(place);
+    this.#onProgress(`kills node ${index + 1}`);
+    await cluster.killNode(index);
     tally.count('nodes killed');
-    await sleep(this.#random.between(0, nodeAwayMs));
-    await cluster.startNode(place);
+    await sleep(this.#random.between(0, maxNodeDownMs));
+    await cluster.startNode(index);
   }
 
-  /** In turn by a fast shutdown and by a crash; sometimes a node is killed meanwhile. */
+  /** Alternates between a fast shutdown and a crash. Sometimes a node is killed meanwhile. */
   async #restartDatabase(): Promise<void> {
     const { cluster, tally } = this.#world;
     const fault: DatabaseFault = this.#databaseFaults++ % 2 === 0 ? 'stop' : 'crash';
     const victim = this.#random.chance(0.4) ? this.#random.below(cluster.count) : undefined;
-    const awayMs = this.#random.between(shortestAwayMs, longestAwayMs);
+    const downMs = this.#random.between(minDownMs, maxDownMs);
     const also = victim === undefined ? '' : ` and kills node ${victim + 1}`;
-    this.#onProgress(`database: ${fault}, for ${awayMs} ms${also}`);
+    this.#onProgress(`database: ${fault}, for ${downMs} ms${also}`);
     await this.#database.server[fault]();
     tally.count(`databases ended by ${fault}`);
     let started: Promise<void> | undefined;
     if (victim !== undefined) {
       await cluster.killNode(victim);
       tally.count('nodes killed');
-      // It cannot start before the database does, and is tried again until then.
+      // The node cannot start before the database and retries until then.
       started = cluster.startNode(victim);
     }
-    await this.#watchAway(performance.now() + awayMs);
+    await this.#watchAway(performance.now() + downMs);
     const began = performance.now();
     await this.#database.server.restart();
     tally.time('a start of the database', performance.now() - began);
@@ -118,26 +118,26 @@ class Faults {
 
   async #freezeNode(): Promise<void> {
     const { cluster, tally } = this.#world;
-    const [place, ms] = [this.#random.below(cluster.count), this.#random.between(500, longestFreezeMs)];
-    this.#onProgress(`freezes node ${place + 1} for ${ms} ms`);
-    await cluster.freezeNode(place, ms);
+    const [index, ms] = [this.#random.below(cluster.count), this.#random.between(500, maxFreezeMs)];
+    this.#onProgress(`freezes node ${index + 1} for ${ms} ms`);
+    await cluster.freezeNode(index, ms);
     tally.count('nodes frozen');
     await this.#untilReady();
   }
 
   async #freezeDatabase(): Promise<void> {
     const { tally } = this.#world;
-    const ms = this.#random.between(500, longestFreezeMs);
+    const ms = this.#random.between(500, maxFreezeMs);
     this.#onProgress(`freezes the database for ${ms} ms`);
     await this.#database.freeze(ms);
     tally.count('databases frozen');
     await this.#untilReady();
   }
 
-  /** Nobody may call themselves ready; all are alive. */
+  /** Checks that no node reports ready and that all are alive. */
   async #watchAway(until: number): Promise<void> {
     const { cluster, tally } = this.#world;
-    await sleep(noticeWithinMs);
+    await sleep(noticeTimeoutMs);
     while (performance.now() < until) {
       for (const url of cluster.urls) {
         const { status, retryAfter } = await probe(url, '/readyz');
@@ -147,7 +147,7 @@ class Faults {
         if (alive.status !== 200) tally.violation(`/livez is ${alive.status} while the database is away`);
         tally.count('probes while the database was away');
       }
-      await sleep(probeEveryMs);
+      await sleep(probeIntervalMs);
     }
   }
 }

@@ -1,7 +1,7 @@
-/** When all is quiet again: whether everything that was acknowledged is there, and nothing else. */
+/** Checks at the end: all acknowledged changes are present and nothing else. */
 
-import { mutation, type Variables } from '../../graph-bed.ts';
-import { toldAs } from '../../live/told-as.ts';
+import { mutation, type Variables } from '../../support/graph-testbed.ts';
+import { changeKindByEntry } from '../../live/change-kinds.ts';
 import { sql } from '../../../server/src/database/statement.ts';
 import { digestOf } from '../../../server/src/sessions/refresh-token.ts';
 import type { ChaosWorld } from './chaos-client.ts';
@@ -11,8 +11,8 @@ import type { Entry } from './journal-replay.ts';
 import type { Population } from './population.ts';
 import { checkStored, readJournal } from './stored-state.ts';
 
-/** Of each kind; more than a node has connections. */
-const atOnce = 20;
+/** Concurrent requests of each kind. More than a node has connections. */
+const concurrency = 20;
 
 export async function checkAll(world: ChaosWorld, population: Population): Promise<void> {
   const { cluster, tally } = world;
@@ -31,25 +31,25 @@ export async function checkAll(world: ChaosWorld, population: Population): Promi
   await checkStored(cluster, entries, tally);
   for (const writer of writers) compareAttempts(world, writer, entries);
   compareCommons(world, population, entries);
-  await Promise.all(followers.map((follower) => compareTold(world, population, follower, entries)));
-  const complaints = cluster.complaints();
+  await Promise.all(followers.map((follower) => compareReceived(world, population, follower, entries)));
+  const complaints = cluster.findUnexpectedLogLines();
   if (complaints.length > 0) {
     tally.violation(`the nodes complain, ${complaints.length} times: ${complaints.slice(0, 5).join('\n')}`);
   }
 }
 
-/** No connection to the database was mislaid: each node can do as much at once as at its start. */
+/** Checks that no database connection leaked: each node handles as many requests at once as at its start. */
 async function checkCapacity({ cluster }: ChaosWorld, { admin, adminToken }: Population): Promise<void> {
-  const { folder } = await admin.ask<{ folder: { id: string } }>('{folder{id}}', {}, adminToken);
+  const { folder } = await admin.query<{ folder: { id: string } }>('{folder{id}}', {}, adminToken);
   for (const url of cluster.urls) {
-    const ask = (query: string, variables: Variables = {}) =>
+    const send = (query: string, variables: Variables = {}) =>
       admin.graph(query, variables, { authToken: adminToken, url });
     const write = mutation('updateFolder', 'cursor');
     const outcomes = await Promise.all(
-      Array.from({ length: atOnce }, (_, place) => [
-        ask('{folder{name folders{totalCount items{name}}}}'),
-        ask('{exportFolders{path}}'),
-        ask(write, { input: { id: folder.id, title: `${url} ${place}` } }),
+      Array.from({ length: concurrency }, (_, index) => [
+        send('{folder{name folders{totalCount items{name}}}}'),
+        send('{exportFolders{path}}'),
+        send(write, { input: { id: folder.id, title: `${url} ${index}` } }),
       ]).flat(),
     );
     const failed = outcomes.find(({ kind }) => kind !== 'done');
@@ -58,7 +58,7 @@ async function checkCapacity({ cluster }: ChaosWorld, { admin, adminToken }: Pop
   }
 }
 
-/** Every acknowledged refresh is on record. */
+/** Every acknowledged refresh is recorded. */
 async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Population): Promise<void> {
   const rows = await cluster.rows(
     sql<object, { digest: Uint8Array }>`select digest from spent_refresh_tokens`,
@@ -71,14 +71,14 @@ async function checkSpent({ cluster, tally }: ChaosWorld, { refreshers }: Popula
   if (missing.length > 0) tally.violation(`${missing.length} acknowledged refreshes are not stored`);
 }
 
-/** The entries of a writer are what it did, in its order; what never turned out may be among them. */
+/** The journal entries of a writer match its changes in order. Attempts with an unknown outcome may be among them. */
 function compareAttempts({ tally }: ChaosWorld, writer: FolderWriter, entries: readonly Entry[]): void {
   const own = entries.filter(({ byUserId }) => byUserId === writer.account.userId);
-  let place = 0;
+  let index = 0;
   for (const attempt of writer.attempts) {
     if (attempt.isDone === false) continue;
-    const entry = own[place];
-    if (entry && isOf(entry, attempt)) place++;
+    const entry = own[index];
+    if (entry && isOf(entry, attempt)) index++;
     else if (attempt.isDone) {
       tally.violation(
         `${writer.name}: ${JSON.stringify(attempt)} is not in the journal; there is ${JSON.stringify(entry)}`,
@@ -86,8 +86,8 @@ function compareAttempts({ tally }: ChaosWorld, writer: FolderWriter, entries: r
       return;
     }
   }
-  if (place < own.length) {
-    tally.violation(`${writer.name}: nobody did ${JSON.stringify(own[place])}`);
+  if (index < own.length) {
+    tally.violation(`${writer.name}: unexpected entry ${JSON.stringify(own[index])}`);
   }
 }
 
@@ -100,21 +100,25 @@ function isOf(entry: Entry, { kind, folderId, became, cursor }: Attempt): boolea
   );
 }
 
-/** What one of them did later is later in the journal. */
-function compareCommons({ tally }: ChaosWorld, { commoners }: Population, entries: readonly Entry[]): void {
-  const places = new Map(entries.map(({ cursor, number }) => [cursor, number]));
-  for (const { cursors } of commoners) {
-    const numbers = cursors.map((cursor) => places.get(cursor));
+/** Later changes of a writer are later in the journal. */
+function compareCommons(
+  { tally }: ChaosWorld,
+  { sharedWriters }: Population,
+  entries: readonly Entry[],
+): void {
+  const numberByCursor = new Map(entries.map(({ cursor, number }) => [cursor, number]));
+  for (const { cursors } of sharedWriters) {
+    const numbers = cursors.map((cursor) => numberByCursor.get(cursor));
     const lost = numbers.filter((number) => number === undefined).length;
-    if (lost > 0) tally.violation(`${lost} acknowledged changes of commoners are not in the journal`);
-    if (numbers.some((number, place) => place > 0 && number! < numbers[place - 1]!)) {
-      tally.violation('changes of a commoner are not in their order');
+    if (lost > 0) tally.violation(`${lost} acknowledged changes of shared writers are not in the journal`);
+    if (numbers.some((number, index) => index > 0 && number! < numbers[index - 1]!)) {
+      tally.violation('changes of a shared writer are not in order');
     }
     tally.count('changes in common acknowledged', cursors.length);
   }
 }
 
-async function compareTold(
+async function compareReceived(
   { tally }: ChaosWorld,
   { startCursor }: Population,
   follower: Follower,
@@ -123,31 +127,33 @@ async function compareTold(
   const start = entries.findIndex(({ cursor }) => cursor === startCursor) + 1;
   const expected = entries
     .slice(start)
-    .filter(({ kind, way }) => kind in toldAs && (!follower.under || way!.includes(follower.under)))
+    .filter(
+      ({ kind, path }) => kind in changeKindByEntry && (!follower.under || path!.includes(follower.under)),
+    )
     .map(({ kind, cursor, folderId }) => ({
-      kind: toldAs[kind as keyof typeof toldAs],
+      kind: changeKindByEntry[kind as keyof typeof changeKindByEntry],
       cursor,
       folderId,
     }));
   const last = expected.at(-1);
   if (last) await follower.followTo(last.cursor);
-  const { told, name } = follower;
-  const wrong = expected.findIndex(({ cursor }, place) => told[place]?.cursor !== cursor);
-  if (wrong >= 0 || told.length !== expected.length) {
+  const { received, name } = follower;
+  const wrong = expected.findIndex(({ cursor }, index) => received[index]?.cursor !== cursor);
+  if (wrong >= 0 || received.length !== expected.length) {
     const numbers = new Map(entries.map(({ cursor, number }) => [cursor, number]));
     const around = (list: readonly { cursor: string }[]) =>
       list.slice(Math.max(0, wrong - 2), wrong + 3).map(({ cursor }) => numbers.get(cursor));
     tally.violation(
-      `${name} was told ${told.length} changes instead of ${expected.length}; at ${wrong}: ${around(told).join()} instead of ${around(expected).join()}`,
+      `${name} received ${received.length} changes instead of ${expected.length}; at ${wrong}: ${around(received).join()} instead of ${around(expected).join()}`,
     );
     return;
   }
   const different = expected.findIndex(
-    ({ kind, folderId }, place) => told[place]!.kind !== kind || told[place]!.folderId !== folderId,
+    ({ kind, folderId }, index) => received[index]!.kind !== kind || received[index]!.folderId !== folderId,
   );
   if (different >= 0) {
     tally.violation(
-      `${name} was told ${JSON.stringify(told[different])}, not ${JSON.stringify(expected[different])}`,
+      `${name} received ${JSON.stringify(received[different])}, not ${JSON.stringify(expected[different])}`,
     );
   }
 }

@@ -1,29 +1,29 @@
-/** What a writer knows of its own part of the tree: values that are never changed, only replaced. */
+/** A writer's model of its own subtree. Models are immutable. */
 
 export interface ModelFolder {
   readonly parentId: string;
   readonly name: string;
-  /** As it is shown: the name, unless a title was given. */
+  /** The displayed title: the name, unless a title is set. */
   readonly title: string;
   readonly version: number;
 }
 
-/** By id. What has no id yet has one that begins with `new`. */
+/** Folders by id. A folder without an id yet has one that begins with `new`. */
 export type Model = ReadonlyMap<string, ModelFolder>;
 
-export interface Trashed {
+export interface TrashedFolder {
   readonly id: string;
   readonly formerParentId: string;
-  /** The folder itself and all that was inside. */
+  /** The folder itself and its descendants. */
   readonly folders: Model;
 }
 
 export interface State {
   readonly model: Model;
-  readonly trash: readonly Trashed[];
+  readonly trash: readonly TrashedFolder[];
 }
 
-/** As the graph shows it. */
+/** A folder as the graph returns it. */
 export interface ReadFolder {
   readonly id: string;
   readonly name: string;
@@ -37,18 +37,18 @@ export function withFolder(model: Model, id: string, folder: ModelFolder): Model
   return new Map(model).set(id, folder);
 }
 
-/** With another name, title or parent. */
+/** Returns the model with another name, title or parent of a folder. */
 export function withChange(model: Model, id: string, change: Partial<ModelFolder>): Model {
   const folder = model.get(id)!;
-  const isNamedByTitle = folder.title === folder.name && change.name !== undefined;
-  const changed = { ...folder, ...(isNamedByTitle && { title: change.name }), ...change };
+  const followsName = folder.title === folder.name && change.name !== undefined;
+  const changed = { ...folder, ...(followsName && { title: change.name }), ...change };
   return withFolder(model, id, { ...changed, version: folder.version + 1 });
 }
 
-/** A folder and all that is inside. */
+/** Returns a folder and its descendants. */
 export function subtree(model: Model, id: string): Model {
   const ids = new Set([id]);
-  // What is added while the set is walked through is walked through, too.
+  // The loop also visits ids that are added during it.
   for (const above of ids) for (const [each, { parentId }] of model) if (parentId === above) ids.add(each);
   return new Map([...model].filter(([each]) => ids.has(each)));
 }
@@ -63,21 +63,28 @@ export function withDeleted({ model, trash }: State, id: string): State {
   };
 }
 
-export function withRestored({ model, trash }: State, { id, folders }: Trashed, parentId: string): State {
+export function withRestored(
+  { model, trash }: State,
+  { id, folders }: TrashedFolder,
+  parentId: string,
+): State {
   return {
     model: new Map([...model, ...withChange(folders, id, { parentId })]),
     trash: trash.filter((each) => each.id !== id),
   };
 }
 
-/** The model with ids for what is new, if it is what was read; what differs otherwise. */
+/**
+ * Returns the model with ids for new folders if it matches the folders that were read. Otherwise returns the
+ * difference.
+ */
 export function match(model: Model, read: readonly ReadFolder[], topId: string): Model | string {
   const readById = new Map(read.map((folder) => [folder.id, folder]));
-  const known = [...model.keys()].filter((id) => !isNew(id));
-  const missing = known.filter((id) => !readById.has(id));
-  if (missing.length > 0) return `${named(model, missing)} not there`;
-  const ids = new Map(known.map((id) => [id, id])).set(topId, topId);
-  // From the top down: what is new is in something that is known, or newer.
+  const existingIds = [...model.keys()].filter((id) => !isNew(id));
+  const missing = existingIds.filter((id) => !readById.has(id));
+  if (missing.length > 0) return `${formatNames(model, missing)} not there`;
+  const ids = new Map(existingIds.map((id) => [id, id])).set(topId, topId);
+  // Top down: the parent of a new folder exists or is an earlier new folder.
   for (const [id, { parentId, name }] of model) {
     if (!isNew(id)) continue;
     const found = read.find(
@@ -93,9 +100,9 @@ export function match(model: Model, read: readonly ReadFolder[], topId: string):
   if (unknown.length > 0) return `${unknown.map(({ name }) => name).join()} there`;
   for (const [id, expected] of matched) {
     const { name, title, version, parent, folders } = readById.get(id)!;
-    const shown = { parentId: parent.id, name, title, version };
-    if (JSON.stringify(shown) !== JSON.stringify({ ...emptyFolder, ...expected })) {
-      return `${JSON.stringify(shown)} instead of ${JSON.stringify(expected)}`;
+    const actual = { parentId: parent.id, name, title, version };
+    if (JSON.stringify(actual) !== JSON.stringify({ ...emptyFolder, ...expected })) {
+      return `${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`;
     }
     const inside = [...matched.values()].filter(({ parentId }) => parentId === id).length;
     if (folders.totalCount !== inside) return `${name} counts ${folders.totalCount}, not ${inside}`;
@@ -103,13 +110,13 @@ export function match(model: Model, read: readonly ReadFolder[], topId: string):
   return matched;
 }
 
-/** The order of the fields, to be compared as text. */
+/** Sets the order of the fields for the comparison as text. */
 const emptyFolder: ModelFolder = { parentId: '', name: '', title: '', version: 0 };
 
 function isNew(id: string): boolean {
   return id.startsWith('new');
 }
 
-function named(model: Model, ids: readonly string[]): string {
+function formatNames(model: Model, ids: readonly string[]): string {
   return ids.map((id) => model.get(id)!.name).join();
 }

@@ -1,6 +1,6 @@
-/** What a writer does at random to its own part of the tree, and what it makes of it. */
+/** Random operations of a writer on its own subtree, with their expected results. */
 
-import type { Variables } from '../../graph-bed.ts';
+import type { Variables } from '../../support/graph-testbed.ts';
 import {
   subtree,
   withChange,
@@ -16,29 +16,29 @@ export interface Operation {
   /** The mutation and the selection of its payload. */
   readonly name: string;
   readonly input: Variables;
-  /** Of its journal entry, and which folder that names; undefined for a new one. */
+  /** The kind of the journal entry and the folder that it names; undefined for a new folder. */
   readonly kind: string;
   readonly folderId: string | undefined;
-  /** What the entry says it became, as far as it is known. */
-  readonly became: Readonly<Record<string, unknown>>;
-  /** If it is done. */
+  /** Expected values in the journal entry, as far as they are known. */
+  readonly expectedAfter: Readonly<Record<string, unknown>>;
+  /** The state if the operation succeeds. */
   readonly after: State;
-  /** It must be refused with this code. */
+  /** The code of an expected refusal. */
   readonly refusal?: string;
 }
 
-interface Chosen {
+interface OperationContext {
   readonly state: State;
   readonly topId: string;
   readonly random: Random;
-  /** Never the same twice. */
+  /** Returns a unique name. */
   readonly fresh: () => string;
 }
 
-const mostFolders = 30;
-const mostInTrash = 8;
+const maxFolders = 30;
+const maxInTrash = 8;
 
-const operations: readonly { weight: number; make: (chosen: Chosen) => Operation | undefined }[] = [
+const operations: readonly { weight: number; make: (chosen: OperationContext) => Operation | undefined }[] = [
   { weight: 8, make: create },
   { weight: 4, make: rename },
   { weight: 4, make: retitle },
@@ -47,11 +47,11 @@ const operations: readonly { weight: number; make: (chosen: Chosen) => Operation
   { weight: 4, make: restore },
   { weight: 1, make: importSome },
   { weight: 1, make: updateStale },
-  { weight: 1, make: takeTakenName },
+  { weight: 1, make: reuseName },
 ];
 const allWeights = operations.reduce((sum, { weight }) => sum + weight, 0);
 
-export function chooseOperation(chosen: Chosen): Operation {
+export function chooseOperation(chosen: OperationContext): Operation {
   for (;;) {
     let left = chosen.random.below(allWeights);
     const { make } = operations.find(({ weight }) => (left -= weight) < 0)!;
@@ -60,9 +60,9 @@ export function chooseOperation(chosen: Chosen): Operation {
   }
 }
 
-function create({ state, topId, random, fresh }: Chosen): Operation | undefined {
+function create({ state, topId, random, fresh }: OperationContext): Operation | undefined {
   const { model } = state;
-  if (model.size >= mostFolders) return undefined;
+  if (model.size >= maxFolders) return undefined;
   const parentId = random.pick([topId, ...model.keys()]);
   const name = fresh();
   const folder = { parentId, name, title: name, version: 1 };
@@ -71,16 +71,16 @@ function create({ state, topId, random, fresh }: Chosen): Operation | undefined 
     input: { parentId, name },
     kind: 'CREATE_FOLDER',
     folderId: undefined,
-    became: { name },
+    expectedAfter: { name },
     after: { ...state, model: withFolder(model, 'new', folder) },
   };
 }
 
-function rename({ state, random, fresh }: Chosen): Operation | undefined {
+function rename({ state, random, fresh }: OperationContext): Operation | undefined {
   return update(state, random, { name: fresh() });
 }
 
-function retitle({ state, random, fresh }: Chosen): Operation | undefined {
+function retitle({ state, random, fresh }: OperationContext): Operation | undefined {
   return update(state, random, { title: fresh() });
 }
 
@@ -89,58 +89,58 @@ function update(
   random: Random,
   change: { name: string } | { title: string },
 ): Operation | undefined {
-  const id = anyOf(state.model, random);
+  const id = pickFolder(state.model, random);
   if (!id) return undefined;
   return {
     name: 'updateFolder',
     input: { id, ...change },
     kind: 'UPDATE_FOLDER',
     folderId: id,
-    became: change,
+    expectedAfter: change,
     after: { ...state, model: withChange(state.model, id, change) },
   };
 }
 
-function move({ state, topId, random }: Chosen): Operation | undefined {
+function move({ state, topId, random }: OperationContext): Operation | undefined {
   const { model } = state;
-  const id = anyOf(model, random);
+  const id = pickFolder(model, random);
   if (!id) return undefined;
   const inside = subtree(model, id);
-  const places = [topId, ...model.keys()].filter(
-    (place) => !inside.has(place) && place !== model.get(id)!.parentId,
+  const parentIds = [topId, ...model.keys()].filter(
+    (index) => !inside.has(index) && index !== model.get(id)!.parentId,
   );
-  if (places.length === 0) return undefined;
-  const parentId = random.pick(places);
+  if (parentIds.length === 0) return undefined;
+  const parentId = random.pick(parentIds);
   return {
     name: 'moveFolder',
     input: { id, parentId },
     kind: 'MOVE_FOLDER',
     folderId: id,
-    became: { parentId },
+    expectedAfter: { parentId },
     after: { ...state, model: withChange(model, id, { parentId }) },
   };
 }
 
-function remove({ state, random }: Chosen): Operation | undefined {
-  const id = anyOf(state.model, random);
-  if (!id || state.trash.length >= mostInTrash) return undefined;
+function remove({ state, random }: OperationContext): Operation | undefined {
+  const id = pickFolder(state.model, random);
+  if (!id || state.trash.length >= maxInTrash) return undefined;
   return {
     name: 'deleteFolder',
     input: { id, recursive: true },
     kind: 'DELETE_FOLDER',
     folderId: id,
-    became: {},
+    expectedAfter: {},
     after: withDeleted(state, id),
   };
 }
 
-function restore({ state, topId, random }: Chosen): Operation | undefined {
-  // Where the folder was must be there: otherwise only administrators know that it was theirs.
-  const there = state.trash.filter(
+function restore({ state, topId, random }: OperationContext): Operation | undefined {
+  // The former parent must exist, because otherwise only an administrator may restore the folder.
+  const restorable = state.trash.filter(
     ({ formerParentId }) => formerParentId === topId || state.model.has(formerParentId),
   );
-  if (there.length === 0 || state.model.size >= 2 * mostFolders) return undefined;
-  const trashed = random.pick(there);
+  if (restorable.length === 0 || state.model.size >= 2 * maxFolders) return undefined;
+  const trashed = random.pick(restorable);
   const { id, folders } = trashed;
   const parentId = random.chance(0.5) ? trashed.formerParentId : topId;
   const isElsewhere = parentId !== trashed.formerParentId;
@@ -149,13 +149,13 @@ function restore({ state, topId, random }: Chosen): Operation | undefined {
     input: { id, ...(isElsewhere && { parentId }) },
     kind: 'RESTORE_FOLDER',
     folderId: id,
-    became: { name: folders.get(id)!.name },
+    expectedAfter: { name: folders.get(id)!.name },
     after: withRestored(state, trashed, parentId),
   };
 }
 
-function importSome({ state, topId, random, fresh }: Chosen): Operation | undefined {
-  if (state.model.size >= mostFolders) return undefined;
+function importSome({ state, topId, random, fresh }: OperationContext): Operation | undefined {
+  if (state.model.size >= maxFolders) return undefined;
   const parentId = random.pick([topId, ...state.model.keys()]);
   const name = fresh();
   const folder = (above: string, called: string) => ({
@@ -175,21 +175,21 @@ function importSome({ state, topId, random, fresh }: Chosen): Operation | undefi
     input: { parentId, list: [{ path: `${name}/${name} a` }, { path: `${name}/${name} b` }] },
     kind: 'IMPORT_FOLDERS',
     folderId: parentId,
-    became: { count: 3 },
+    expectedAfter: { count: 3 },
     after: { ...state, model },
   };
 }
 
-/** What others have changed meanwhile must not be overwritten. */
-function updateStale({ state, random, fresh }: Chosen): Operation | undefined {
+/** A stale version must be refused. */
+function updateStale({ state, random, fresh }: OperationContext): Operation | undefined {
   const operation = update(state, random, { title: fresh() });
   if (!operation) return undefined;
   const expectedVersion = state.model.get(operation.folderId!)!.version - 1;
   return { ...operation, input: { ...operation.input, expectedVersion }, after: state, refusal: 'CONFLICT' };
 }
 
-function takeTakenName({ state, random }: Chosen): Operation | undefined {
-  const id = anyOf(state.model, random);
+function reuseName({ state, random }: OperationContext): Operation | undefined {
+  const id = pickFolder(state.model, random);
   if (!id) return undefined;
   const { parentId, name } = state.model.get(id)!;
   return {
@@ -197,12 +197,12 @@ function takeTakenName({ state, random }: Chosen): Operation | undefined {
     input: { parentId, name },
     kind: 'CREATE_FOLDER',
     folderId: undefined,
-    became: { name },
+    expectedAfter: { name },
     after: state,
     refusal: 'CONFLICT',
   };
 }
 
-function anyOf(model: Model, random: Random): string | undefined {
+function pickFolder(model: Model, random: Random): string | undefined {
   return model.size > 0 ? random.pick([...model.keys()]) : undefined;
 }

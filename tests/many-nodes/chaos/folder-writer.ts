@@ -1,22 +1,22 @@
 /**
- * Writes to a part of the tree that is its own, and knows what must be there: all that was acknowledged, and of what was
- * not, all or nothing.
+ * Writes to its own subtree and knows the expected state: every acknowledged change, and each unacknowledged change
+ * completely or not at all.
  */
 
-import { mutation } from '../../graph-bed.ts';
+import { mutation } from '../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome, Unknown } from './chaos-client.ts';
 import { numberOf } from './follower.ts';
 import { match, type ReadFolder, type State } from './folder-model.ts';
 import { chooseOperation, type Operation } from './folder-operations.ts';
 
-/** What it sent, for the journal to be compared with. */
+/** A sent change, for the comparison with the journal. */
 export interface Attempt {
   readonly kind: string;
   readonly folderId: string | undefined;
   readonly became: Readonly<Record<string, unknown>>;
-  /** Undefined if that never turned out, which only the journal tells. */
+  /** Undefined if the outcome is unknown. Only the journal decides then. */
   readonly isDone: boolean | undefined;
-  /** Of its entry, if it was acknowledged. */
+  /** The cursor of the journal entry of an acknowledged change. */
   readonly cursor: string | undefined;
 }
 
@@ -35,7 +35,7 @@ const selections: Readonly<Record<string, string>> = {
 };
 const readInside = `query($id: ID!){folder(id: $id){
   descendants{items{id name title version parent{id} folders{totalCount}}}}}`;
-const lookShare = 0.25;
+const checkShare = 0.25;
 
 export class FolderWriter {
   readonly attempts: Attempt[] = [];
@@ -62,20 +62,20 @@ export class FolderWriter {
   async run(): Promise<void> {
     while (!this.#client.isOver) {
       await this.#change();
-      if (this.#client.random.chance(lookShare)) await this.check();
+      if (this.#client.random.chance(checkShare)) await this.check();
       await this.#client.pause();
     }
   }
 
-  /** At a node, or at any: what is read must be what is known. */
+  /** Checks at the node with this URL, by default at any, that the folders match the model. */
   async check(url?: string): Promise<void> {
     const matched = match(this.#state.model, await this.#read(url), this.topId);
     if (typeof matched !== 'string') {
-      // With the ids of what is new.
+      // The matched model contains the ids of new folders.
       this.#state = { ...this.#state, model: matched };
       return;
     }
-    this.#client.violation(`acknowledged changes are not shown: ${matched}`);
+    this.#client.violation(`acknowledged changes are missing: ${matched}`);
     await this.#accept();
   }
 
@@ -92,7 +92,7 @@ export class FolderWriter {
     else if (outcome.kind === 'unknown') await this.#find(operation, outcome);
     else if (outcome.code !== operation.refusal) {
       const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
-      this.#client.violation(`${sent} was refused: ${outcome.code} ${outcome.says}`);
+      this.#client.violation(`${sent} was refused: ${outcome.code} ${outcome.message}`);
       await this.#accept();
     }
   }
@@ -106,27 +106,27 @@ export class FolderWriter {
     this.#state = operation.after;
     if (operation.name === 'importFolders') return this.check();
     if (operation.name !== 'createFolder') return;
-    // It is known by its id from now on.
+    // Replaces the temporary id of the new folder.
     const model = new Map(this.#state.model);
     model.set(folder!.id, model.get('new')!);
     model.delete('new');
     this.#state = { ...this.#state, model };
   }
 
-  /** What becomes of an attempt whose end is not known: once another change has been done, it has come to an end. */
-  async #find(operation: Operation, { says, isForRetry }: Unknown): Promise<void> {
+  /** Finds out whether an unacknowledged change was executed. A later successful change proves that it has ended. */
+  async #find(operation: Operation, { says, isRetryable }: Unknown): Promise<void> {
     const { tally } = this.#client.world;
     tally.count('changes of folders not acknowledged');
-    const place = this.#note(operation, undefined);
+    const index = this.#note(operation, undefined);
     await this.#fence();
     const read = await this.#read();
     const after = match(operation.after.model, read, this.topId);
     const isDone = typeof after !== 'string' && !operation.refusal;
-    this.#settle(place, isDone);
+    this.#settle(index, isDone);
     const sent = `${operation.name} ${JSON.stringify(operation.input)}`;
-    const isToldWrong = isDone ? isForRetry : says.includes('has been made');
-    if (isToldWrong)
-      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, and it was said: ${says}`);
+    const isMisreported = isDone ? isRetryable : says.includes('has been made');
+    if (isMisreported)
+      this.#client.violation(`${sent} was ${isDone ? '' : 'not '}done, and the response was: ${says}`);
     if (isDone) {
       tally.count('changes of folders not acknowledged, and done');
       this.#state = { ...operation.after, model: after };
@@ -139,14 +139,14 @@ export class FolderWriter {
   }
 
   async #fence(): Promise<void> {
-    await this.#client.insistOn(async () => {
+    await this.#client.retryUntilDone(async () => {
       const change = { title: this.#fresh() };
       const operation: Operation = {
         name: 'updateFolder',
         input: { id: this.topId, ...change },
         kind: 'UPDATE_FOLDER',
         folderId: this.topId,
-        became: change,
+        expectedAfter: change,
         after: this.#state,
       };
       const outcome = await this.#send(operation);
@@ -159,7 +159,7 @@ export class FolderWriter {
     });
   }
 
-  /** After something was wrong: goes on with what is there. */
+  /** After a violation, continues with the actual folders. */
   async #accept(): Promise<void> {
     const read = await this.#read();
     const model = new Map(
@@ -177,7 +177,7 @@ export class FolderWriter {
   }
 
   async #read(url?: string): Promise<readonly ReadFolder[]> {
-    const { folder } = await this.#client.ask<{ folder: { descendants: { items: ReadFolder[] } } }>(
+    const { folder } = await this.#client.query<{ folder: { descendants: { items: ReadFolder[] } } }>(
       readInside,
       { id: this.topId },
       this.account.authToken,
@@ -186,15 +186,15 @@ export class FolderWriter {
     return folder.descendants.items;
   }
 
-  /** In the order in which it was sent. Answers with its place. */
-  #note({ kind, folderId, became }: Operation, isDone: boolean | undefined, cursor?: string): number {
-    const { doneAt } = this.#client.world;
-    if (cursor !== undefined) doneAt.set(numberOf(cursor), performance.now());
-    return this.attempts.push({ kind, folderId, became, isDone, cursor }) - 1;
+  /** Records an attempt in the order of sending. Returns its index. */
+  #note({ kind, folderId, expectedAfter }: Operation, isDone: boolean | undefined, cursor?: string): number {
+    const { acknowledgedAt } = this.#client.world;
+    if (cursor !== undefined) acknowledgedAt.set(numberOf(cursor), performance.now());
+    return this.attempts.push({ kind, folderId, expectedAfter, isDone, cursor }) - 1;
   }
 
-  #settle(place: number, isDone: boolean): void {
-    this.attempts[place] = { ...this.attempts[place]!, isDone };
+  #settle(index: number, isDone: boolean): void {
+    this.attempts[index] = { ...this.attempts[index]!, isDone };
   }
 
   #fresh(): string {

@@ -1,9 +1,9 @@
-/** Follows the changes from a cursor on, through nodes that come and go, and keeps what it was told. */
+/** Follows the changes from a cursor, across node failures, and records them. */
 
 import { fromJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
 
-export interface Told {
+export interface ReceivedChange {
   readonly kind: string;
   readonly cursor: string;
   readonly folderId: string | null;
@@ -11,23 +11,23 @@ export interface Told {
 
 export interface FollowerOptions {
   readonly account: Account;
-  /** Where it begins. */
+  /** The first cursor. */
   readonly cursor: string;
-  /** Only this folder and what is inside. */
+  /** Follows only changes in this folder and its descendants. */
   readonly under?: string;
 }
 
 export const subscription = `subscription($after: String, $under: ID){
   folderChanges(after: $after, under: $under){kind cursor folderId folder{id name parent{id}}}}`;
 
-const followWithinMs = 30_000;
-/** How long it stays with a node: mostly not long. */
+const followTimeoutMs = 30_000;
+/** How long it stays connected to a node. Most stays are short. */
 const shortStayMs = 4_000;
 const longStayMs = 25_000;
 const longStays = 0.3;
 
 export abstract class Follower {
-  readonly told: Told[] = [];
+  readonly received: ReceivedChange[] = [];
   readonly under: string | undefined;
   protected readonly client: ChaosClient;
   protected readonly account: Account;
@@ -53,34 +53,34 @@ export abstract class Follower {
     }
   }
 
-  /** Goes on until it is told of that change. */
+  /** Follows until it receives the change with this cursor. */
   async followTo(cursor: string): Promise<void> {
-    const deadline = performance.now() + followWithinMs;
-    const isThere = () => this.told.at(-1)?.cursor === cursor;
+    const deadline = performance.now() + followTimeoutMs;
+    const isThere = () => this.received.at(-1)?.cursor === cursor;
     while (!isThere() && performance.now() < deadline) {
       await this.stay(deadline, isThere);
       await this.client.pause();
     }
   }
 
-  /** At one node, until the connection is lost or it is over. */
+  /** Follows at one node until the connection is lost or `isOver` returns true. */
   protected abstract stay(until: number, isOver: () => boolean): Promise<void>;
 
-  protected take(told: Told): void {
-    if (told.kind === 'RESYNC') this.client.violation('RESYNC, although nothing was forgotten');
-    this.told.push(told);
-    this.cursor = told.cursor;
-    this.client.world.tally.count('changes told');
+  protected take(change: ReceivedChange): void {
+    if (change.kind === 'RESYNC') this.client.violation('RESYNC, although nothing was forgotten');
+    this.received.push(change);
+    this.cursor = change.cursor;
+    this.client.world.tally.count('changes received');
   }
 }
 
-/** Undefined unless it is told whole: whoever keeps its cursor would never be told the rest. */
-export function wholeChange(payload: unknown): Told | undefined {
-  const { data, errors } = payload as { data?: { folderChanges: Told } | null; errors?: unknown };
+/** Undefined if the change has errors, because a client that keeps its cursor would never receive the rest. */
+export function wholeChange(payload: unknown): ReceivedChange | undefined {
+  const { data, errors } = payload as { data?: { folderChanges: ReceivedChange } | null; errors?: unknown };
   return errors ? undefined : data?.folderChanges;
 }
 
-/** In the journal. */
+/** Returns the journal number of a cursor. */
 export function numberOf(cursor: string): number {
   return fromJournalCursor(cursor, 'cursor').number;
 }

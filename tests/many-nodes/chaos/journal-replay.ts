@@ -1,4 +1,4 @@
-/** What must be stored if the journal is true: all that it tells of folders, groups, grants and sessions, from the start. */
+/** Computes the folders, groups, grants and sessions that must be stored according to the journal. */
 
 export interface Entry {
   readonly number: number;
@@ -8,40 +8,42 @@ export interface Entry {
   readonly userId: string | null;
   readonly groupId: string | null;
   readonly sessionId: string | null;
-  readonly way: readonly string[] | null;
+  readonly path: readonly string[] | null;
   readonly after: Readonly<Record<string, unknown>>;
   readonly cursor: string;
 }
 
-/** As far as the journal tells: of what was imported, not where and how it began. */
+/**
+ * A folder as far as the journal describes it. Imports do not record the position and initial values of each folder.
+ */
 export interface ReplayedFolder {
-  /** Null if it is deleted. */
+  /** Null if the folder is deleted. */
   parentId?: string | null;
   name?: string;
   title?: string;
-  /** How often it was changed. */
+  /** The number of changes. */
   changes: number;
   isCreated: boolean;
 }
 
-export interface Replayed {
+export interface ReplayedState {
   readonly folders: ReadonlyMap<string, ReplayedFolder>;
   readonly importedCount: number;
-  /** Names, by id. */
+  /** Names by id. */
   readonly groups: ReadonlyMap<string, string>;
-  /** Group and user. */
+  /** Group id and user id. */
   readonly members: ReadonlySet<string>;
-  /** Levels, by folder and subject. */
+  /** Levels by folder and subject. */
   readonly grants: ReadonlyMap<string, string>;
-  /** Whether they are disabled, by id. */
+  /** Whether users are disabled, by id. */
   readonly users: ReadonlyMap<string, boolean>;
-  /** How often each was ended by itself. */
+  /** How often each session was ended individually. */
   readonly endedSessions: ReadonlyMap<string, number>;
-  /** How many were ended because their users were disabled. */
+  /** Sessions ended because their users were disabled. */
   readonly endedTogether: number;
 }
 
-export function replay(entries: readonly Entry[]): Replayed {
+export function replay(entries: readonly Entry[]): ReplayedState {
   const folders = new Map<string, ReplayedFolder>();
   const groups = new Map<string, string>();
   const members = new Set<string>();
@@ -56,9 +58,9 @@ export function replay(entries: readonly Entry[]): Replayed {
   };
 
   const take: Readonly<Record<string, (entry: Entry) => void>> = {
-    CREATE_FOLDER: ({ folderId, way, after }) =>
+    CREATE_FOLDER: ({ folderId, path, after }) =>
       folders.set(folderId!, {
-        parentId: way!.at(-2)!,
+        parentId: path!.at(-2)!,
         name: after['name'] as string,
         changes: 0,
         isCreated: true,
@@ -66,8 +68,8 @@ export function replay(entries: readonly Entry[]): Replayed {
     UPDATE_FOLDER: ({ folderId, after }) => change(folderId!, after),
     MOVE_FOLDER: ({ folderId, after }) => change(folderId!, { parentId: after['parentId'] as string }),
     DELETE_FOLDER: ({ folderId }) => change(folderId!, { parentId: null }),
-    RESTORE_FOLDER: ({ folderId, way, after }) =>
-      change(folderId!, { parentId: way!.at(-2)!, name: after['name'] as string }),
+    RESTORE_FOLDER: ({ folderId, path, after }) =>
+      change(folderId!, { parentId: path!.at(-2)!, name: after['name'] as string }),
     IMPORT_FOLDERS: ({ after }) => (importedCount += after['count'] as number),
     GRANT_ACCESS: ({ folderId, userId, groupId, after }) =>
       grants.set(`${folderId} ${userId ?? groupId}`, after['level'] as string),
@@ -78,7 +80,7 @@ export function replay(entries: readonly Entry[]): Replayed {
     UPDATE_GROUP: ({ groupId, after }) => groups.set(groupId!, after['name'] as string),
     DELETE_GROUP: ({ groupId }) => {
       groups.delete(groupId!);
-      for (const place of grants.keys()) if (place.endsWith(groupId!)) grants.delete(place);
+      for (const key of grants.keys()) if (key.endsWith(groupId!)) grants.delete(key);
     },
     ADD_TO_GROUP: ({ groupId, userId }) => members.add(`${groupId} ${userId}`),
     REMOVE_FROM_GROUP: ({ groupId, userId }) => members.delete(`${groupId} ${userId}`),
@@ -90,7 +92,7 @@ export function replay(entries: readonly Entry[]): Replayed {
 
   for (const entry of entries) {
     const taken = take[entry.kind];
-    if (!taken) throw new Error(`Nobody does ${entry.kind} here.`);
+    if (!taken) throw new Error(`Unexpected entry kind ${entry.kind}.`);
     taken(entry);
   }
   return { folders, importedCount, groups, members, grants, users, endedSessions, endedTogether };

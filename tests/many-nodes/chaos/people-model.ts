@@ -1,6 +1,6 @@
-/** Who is in which group, and who may do what with which shelf: values that are never changed, only replaced. */
+/** A model of groups, members and grants. Models are immutable. */
 
-import type { Variables } from '../../graph-bed.ts';
+import type { Variables } from '../../support/graph-testbed.ts';
 import type { Random } from './random.ts';
 
 interface Group {
@@ -8,7 +8,7 @@ interface Group {
   readonly members: readonly string[];
 }
 
-/** By id; a group that has none yet is `new`. Grants by folder and subject. */
+/** Groups by id; a group without an id yet is `new`. Grants by folder and subject. */
 export interface People {
   readonly groups: ReadonlyMap<string, Group>;
   readonly grants: ReadonlyMap<string, string>;
@@ -21,21 +21,21 @@ export interface Change {
   readonly after: People;
 }
 
-interface Chosen {
+interface ChangeContext {
   readonly random: Random;
-  /** Never the same twice. */
+  /** A unique name. */
   readonly name: string;
   readonly shelfIds: readonly string[];
   readonly guestIds: readonly string[];
 }
 
 const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
-const mostGroups = 4;
+const maxGroups = 4;
 
-export function chooseChange({ groups, grants }: People, chosen: Chosen): Change {
+export function chooseChange({ groups, grants }: People, chosen: ChangeContext): Change {
   const { random, name, shelfIds, guestIds } = chosen;
   const ids = [...groups.keys()];
-  if (ids.length < 2 || (ids.length < mostGroups && random.chance(0.1))) {
+  if (ids.length < 2 || (ids.length < maxGroups && random.chance(0.1))) {
     return {
       name: 'createGroup',
       input: { name },
@@ -46,7 +46,7 @@ export function chooseChange({ groups, grants }: People, chosen: Chosen): Change
   const group = groups.get(groupId)!;
   const draw = random.below(20);
   if (draw === 0) {
-    const left = [...grants].filter(([place]) => !place.endsWith(groupId));
+    const left = [...grants].filter(([key]) => !key.endsWith(groupId));
     return {
       name: 'deleteGroup',
       input: { id: groupId },
@@ -76,23 +76,23 @@ export function chooseChange({ groups, grants }: People, chosen: Chosen): Change
   const isForGroup = random.chance(0.5);
   const subjectId = isForGroup ? groupId : random.pick(guestIds);
   const subject = isForGroup ? { groupId } : { userId: subjectId };
-  const place = `${folderId} ${subjectId}`;
-  if (grants.has(place) && random.chance(0.6)) {
+  const key = `${folderId} ${subjectId}`;
+  if (grants.has(key) && random.chance(0.6)) {
     return {
       name: 'revokeAccess',
       input: { folderId, ...subject },
-      after: { groups, grants: without(grants, place) },
+      after: { groups, grants: without(grants, key) },
     };
   }
-  const level = random.pick(levels.filter((each) => each !== grants.get(place)));
+  const level = random.pick(levels.filter((each) => each !== grants.get(key)));
   return {
     name: 'grantAccess',
     input: { folderId, ...subject, level },
-    after: { groups, grants: new Map(grants).set(place, level) },
+    after: { groups, grants: new Map(grants).set(key, level) },
   };
 }
 
-/** With the id of a new group, if it is there. */
+/** Replaces the temporary id of a new group if the group exists. */
 export function adopt({ groups, grants }: People, read: People): People {
   const added = groups.get('new');
   const id = added && [...read.groups].find(([, { name }]) => name === added.name)?.[0];
@@ -104,14 +104,17 @@ export function differenceOf(expected: People, read: People): string | undefined
   return text(expected) === text(read) ? undefined : `${text(read)} instead of ${text(expected)}`;
 }
 
-/** Of what is granted on the shelf itself: nothing is above it. Undefined if it is not seen. */
+/**
+ * Returns the level from grants on the shelf itself, which has no granted ancestors. Undefined if the shelf is not
+ * visible.
+ */
 export function levelOf({ groups, grants }: People, userId: string, folderId: string): string | undefined {
   const ownIds = [
     userId,
     ...[...groups].filter(([, { members }]) => members.includes(userId)).map(([id]) => id),
   ];
-  const given = ownIds.flatMap((id) => grants.get(`${folderId} ${id}`) ?? []);
-  const level = levels.findLast((each) => given.includes(each)) ?? 'NONE';
+  const grantedLevels = ownIds.flatMap((id) => grants.get(`${folderId} ${id}`) ?? []);
+  const level = levels.findLast((each) => grantedLevels.includes(each)) ?? 'NONE';
   return level === 'NONE' ? undefined : level;
 }
 

@@ -1,6 +1,6 @@
-/** Follows the changes page by page, without a connection that stays. */
+/** Follows the changes page by page, without a permanent connection. */
 
-import { Follower, type Told } from './follower.ts';
+import { Follower, type ReceivedChange } from './follower.ts';
 
 const page = `query($after: String, $under: ID){
   changes(after: $after, under: $under, first: 40){items{kind cursor folderId} cursor hasMore}}`;
@@ -15,8 +15,8 @@ export class Poller extends Follower {
   }
 
   async #turn(): Promise<void> {
-    const { changes } = await this.client.ask<{
-      changes: { items: readonly Told[]; cursor: string; hasMore: boolean };
+    const { changes } = await this.client.query<{
+      changes: { items: readonly ReceivedChange[]; cursor: string; hasMore: boolean };
     }>(page, { after: this.cursor, under: this.under }, this.account.authToken);
     changes.items.forEach((told) => this.take(told));
     this.cursor = changes.cursor;

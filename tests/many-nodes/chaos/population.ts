@@ -1,9 +1,9 @@
-/** Who works during a run, on what, and as whom: made before anything happens. */
+/** Creates the clients of a run, their folders and their users before the load starts. */
 
-import { mutation, type Variables } from '../../graph-bed.ts';
+import { mutation, type Variables } from '../../support/graph-testbed.ts';
 import { administrator } from '../node-process.ts';
 import { ChaosClient, type Account, type ChaosWorld } from './chaos-client.ts';
-import { CommonsWriter } from './commons-writer.ts';
+import { SharedFolderWriter } from './commons-writer.ts';
 import { FolderWriter } from './folder-writer.ts';
 import { EventFollower } from './event-follower.ts';
 import type { Follower } from './follower.ts';
@@ -11,16 +11,16 @@ import { Poller } from './poller.ts';
 import type { Random } from './random.ts';
 import { Reader } from './reader.ts';
 import { logIn, Refresher } from './refresher.ts';
-import { Registrar } from './registrar.ts';
-import { Steward, type Guest } from './steward.ts';
+import { UserManager } from './registrar.ts';
+import { AccessManager, type Guest } from './steward.ts';
 import { Subscriber } from './subscriber.ts';
 import { Visitor } from './visitor.ts';
 
 export interface Population {
   readonly writers: readonly FolderWriter[];
-  readonly commoners: readonly CommonsWriter[];
-  readonly steward: Steward;
-  readonly registrar: Registrar;
+  readonly sharedWriters: readonly SharedFolderWriter[];
+  readonly steward: AccessManager;
+  readonly registrar: UserManager;
   readonly refreshers: readonly Refresher[];
   readonly visitors: readonly Visitor[];
   readonly readers: readonly Reader[];
@@ -28,7 +28,7 @@ export interface Population {
   /** For the checks at the end. */
   readonly admin: ChaosClient;
   readonly adminToken: string;
-  /** Where the followers begin. */
+  /** The first cursor of the followers. */
   readonly startCursor: string;
   close(): void;
 }
@@ -45,7 +45,7 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
   const admin = clientOf('admin');
   const { authToken } = await logIn(admin, administrator);
   const run = async <Payload>(name: string, input: Variables, selection: string) =>
-    (await admin.ask<Record<string, Payload>>(mutation(name, selection), { input }, authToken))[name]!;
+    (await admin.query<Record<string, Payload>>(mutation(name, selection), { input }, authToken))[name]!;
   const createFolder = async (name: string, parentId?: string) =>
     (await run<{ folder: { id: string } }>('createFolder', { name, parentId }, 'folder{id}')).folder.id;
   const createUser = async (name: string, isAdministrator = false) => {
@@ -60,7 +60,7 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
   };
   const grant = (folderId: string, userId: string, level: string) =>
     run('grantAccess', { folderId, userId, level }, '__typename');
-  /** One after the other, with a name each. */
+  /** Creates numbered items one after the other. */
   const each = async <T>(count: number, name: string, make: (name: string) => Promise<T>) => {
     const made: T[] = [];
     for (let number = 1; number <= count; number++) made.push(await make(`${name} ${number}`));
@@ -77,10 +77,10 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
     return new FolderWriter(clientOf(name), await owner(name, topId), topId);
   });
   const commonsId = await createFolder('commons');
-  const commoners = await each(
+  const sharedWriters = await each(
     counts.commoners,
     'commoner',
-    async (name) => new CommonsWriter(clientOf(name), await owner(name, commonsId), commonsId),
+    async (name) => new SharedFolderWriter(clientOf(name), await owner(name, commonsId), commonsId),
   );
   const shelvesId = await createFolder('shelves');
   const shelfIds = await each(counts.shelves, 'shelf', (name) => createFolder(name, shelvesId));
@@ -89,8 +89,8 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
     ...(await createAccount(name)),
   }));
   const account = await createAccount('steward', true);
-  const steward = new Steward(clientOf('steward'), { account, guests, topId: shelvesId, shelfIds });
-  const registrar = new Registrar(clientOf('registrar'), await createAccount('registrar', true));
+  const steward = new AccessManager(clientOf('steward'), { account, guests, topId: shelvesId, shelfIds });
+  const registrar = new UserManager(clientOf('registrar'), await createAccount('registrar', true));
   const refreshers = await each(
     counts.refreshers,
     'refresher',
@@ -101,13 +101,13 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
     'visitor',
     async (name) => new Visitor(clientOf(name), (await createUser(name)).credentials),
   );
-  const { folder } = await admin.ask<{ folder: { id: string } }>('{folder{id}}', {}, authToken);
+  const { folder } = await admin.query<{ folder: { id: string } }>('{folder{id}}', {}, authToken);
   const onlooker = await createAccount('onlooker');
   await grant(folder.id, onlooker.userId, 'READ');
   const readers = await each(counts.readers, 'reader', (name) =>
     Promise.resolve(new Reader(clientOf(name), onlooker)),
   );
-  const { cursor } = await admin.ask<{ cursor: string }>('{cursor}', {}, authToken);
+  const { cursor } = await admin.query<{ cursor: string }>('{cursor}', {}, authToken);
   const watchful = { userId: '', authToken };
   const { topId: under } = writers[0]!;
   const followers = [
@@ -120,7 +120,7 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
   ];
   return {
     writers,
-    commoners,
+    sharedWriters,
     steward,
     registrar,
     refreshers,

@@ -1,37 +1,37 @@
-/** Asks nodes how they are. */
+/** Probes the health of nodes. */
 
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exchange } from './exchange.ts';
 import type { Tally } from './tally.ts';
 
-const readyWithinMs = 15_000;
-const askEveryMs = 100;
-const answerWithinMs = 10_000;
+const readyTimeoutMs = 15_000;
+const probeIntervalMs = 100;
+const responseTimeoutMs = 10_000;
 
-export interface Probed {
-  /** 0 if there was no answer. */
+export interface ProbeResult {
+  /** 0 without a response. */
   readonly status: number;
   readonly retryAfter: string | undefined;
 }
 
-export async function probe(url: string, path: '/livez' | '/readyz'): Promise<Probed> {
-  const answer = await exchange(new Agent(), { method: 'GET', url: url + path }, answerWithinMs);
+export async function probe(url: string, path: '/livez' | '/readyz'): Promise<ProbeResult> {
+  const answer = await exchange(new Agent(), { method: 'GET', url: url + path }, responseTimeoutMs);
   if (typeof answer === 'string') return { status: 0, retryAfter: undefined };
   return { status: answer.status, retryAfter: answer.headers['retry-after'] };
 }
 
-/** All of them, by themselves. Answers whether they are. */
-export async function untilReady(urls: readonly string[], tally: Tally): Promise<boolean> {
+/** Waits until all nodes are ready. Returns whether they are. */
+export async function waitUntilReady(urls: readonly string[], tally: Tally): Promise<boolean> {
   const began = performance.now();
   const areReady = await Promise.all(
     urls.map(async (url) => {
       while ((await probe(url, '/readyz')).status !== 200) {
-        if (performance.now() - began > readyWithinMs) {
-          tally.violation(`${url} is not ready after ${readyWithinMs} ms`);
+        if (performance.now() - began > readyTimeoutMs) {
+          tally.violation(`${url} is not ready after ${readyTimeoutMs} ms`);
           return false;
         }
-        await sleep(askEveryMs);
+        await sleep(probeIntervalMs);
       }
       tally.time('getting ready again', performance.now() - began);
       return true;

@@ -1,4 +1,4 @@
-/** Chance that can be had again by its seed. https://github.com/bryc/code/blob/master/jshash/PRNGs.md (mulberry32) */
+/** A random number generator with a seed: mulberry32, https://github.com/bryc/code/blob/master/jshash/PRNGs.md */
 
 export class Random {
   #state: number;
@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1, which it never is. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -20,15 +20,15 @@ export class Random {
     return Math.floor(this.next() * end);
   }
 
-  between(least: number, most: number): number {
-    return least + this.below(most - least + 1);
+  between(min: number, max: number): number {
+    return min + this.below(max - min + 1);
   }
 
   chance(share: number): boolean {
     return this.next() < share;
   }
 
-  /** Undefined of an empty list only. */
+  /** Returns undefined only for an empty list. */
   pick<T>(all: readonly T[]): T {
     return all[this.below(all.length)]!;
   }
@@ -40,7 +40,7 @@ export class Random {
       .map(({ each }) => each);
   }
 
-  /** Another, whose draws do not depend on how many are made here from now on. */
+  /** Returns a generator whose numbers do not depend on later draws of this one. */
   fork(): Random {
     return new Random(this.below(2 ** 32));
   }

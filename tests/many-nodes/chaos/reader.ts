@@ -1,4 +1,4 @@
-/** Reads at whichever node: what is read later is never older, and an answer is of one moment. */
+/** Reads at random nodes. Later reads are never older, and a response shows one consistent state. */
 
 import { fromJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
@@ -26,7 +26,7 @@ export class Reader {
   async run(): Promise<void> {
     let last = 0;
     while (!this.#client.isOver) {
-      const { cursor, folder } = await this.#client.ask<Read>(query, {}, this.#account.authToken);
+      const { cursor, folder } = await this.#client.query<Read>(query, {}, this.#account.authToken);
       const { number } = fromJournalCursor(cursor, 'cursor');
       if (number < last) this.#client.violation(`a read of entry ${number} after one of ${last}`);
       last = number;

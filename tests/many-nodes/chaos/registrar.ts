@@ -1,24 +1,24 @@
-/** Takes people in, disables them and lets them in again: who is disabled stays out, and their sessions stay ended. */
+/** Creates, disables and enables users. Disabled users cannot log in, and their sessions stay ended. */
 
-import type { Credentials } from '../../api-client.ts';
-import { mutation, type Variables } from '../../graph-bed.ts';
+import type { Credentials } from '../../support/api-client.ts';
+import { mutation, type Variables } from '../../support/graph-testbed.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
-import { logIn, refresh, type Pair } from './refresher.ts';
+import { logIn, refresh, type Tokens } from './refresher.ts';
 
 interface Person {
   readonly id: string;
   readonly credentials: Credentials;
   isDisabled: boolean;
-  /** Of sessions that ended when they were disabled. */
-  readonly ended: Pair[];
-  /** Of the session that goes on. */
-  pair: Pair | undefined;
+  /** Tokens of sessions that ended when the user was disabled. */
+  readonly ended: Tokens[];
+  /** Tokens of the current session. */
+  tokens: Tokens | undefined;
 }
 
-const mostPeople = 6;
+const maxPeople = 6;
 const pauseMs = 300;
 
-export class Registrar {
+export class UserManager {
   readonly #client: ChaosClient;
   readonly #account: Account;
   readonly #people: Person[] = [];
@@ -33,7 +33,7 @@ export class Registrar {
     while (!this.#client.isOver) {
       const count = this.#people.length;
       const person = random.pick(this.#people);
-      if (count === 0 || (count < mostPeople && random.chance(0.3))) await this.#takeIn();
+      if (count === 0 || (count < maxPeople && random.chance(0.3))) await this.#takeIn();
       else if (person.isDisabled) await this.#letIn(person);
       else await this.#disable(person);
       await this.#client.pause(pauseMs);
@@ -44,52 +44,52 @@ export class Registrar {
     for (const person of this.#people) {
       for (const pair of person.ended) await this.#isOver(pair);
       await this.#tryDoor(person);
-      const { pair } = person;
-      if (!pair) continue;
-      const { kind } = await this.#client.insist(() => refresh(this.#client, pair));
+      const { tokens } = person;
+      if (!tokens) continue;
+      const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
       if (kind !== 'done') this.#client.violation('a session is over that nobody has ended');
     }
   }
 
-  /** If the answer was lost, the next one says that the name is taken. */
+  /** If the response was lost, the next attempt is refused because the name is taken. */
   async #takeIn(): Promise<void> {
     const username = `${this.#client.name} ${this.#people.length + 1}`;
     const credentials = { username, password: `walnut cabin ${username}` };
-    await this.#client.insist(() => this.#send('createUser', credentials));
-    const { user } = await this.#client.ask<{ user: { id: string } }>(
+    await this.#client.retryUntilKnown(() => this.#send('createUser', credentials));
+    const { user } = await this.#client.query<{ user: { id: string } }>(
       'query($username: String){user(username: $username){id}}',
       { username },
       this.#account.authToken,
     );
-    const pair = await logIn(this.#client, credentials);
-    this.#people.push({ id: user.id, credentials, isDisabled: false, ended: [], pair });
+    const tokens = await logIn(this.#client, credentials);
+    this.#people.push({ id: user.id, credentials, isDisabled: false, ended: [], tokens });
   }
 
   async #disable(person: Person): Promise<void> {
-    await this.#client.insistOn(() => this.#send('updateUser', { id: person.id, isDisabled: true }));
+    await this.#client.retryUntilDone(() => this.#send('updateUser', { id: person.id, isDisabled: true }));
     this.#client.world.tally.count('people disabled');
     person.isDisabled = true;
-    if (person.pair) person.ended.push(person.pair);
-    person.pair = undefined;
+    if (person.tokens) person.ended.push(person.tokens);
+    person.tokens = undefined;
     await this.#tryDoor(person);
     await this.#isOver(person.ended.at(-1)!);
   }
 
   async #letIn(person: Person): Promise<void> {
-    await this.#client.insistOn(() => this.#send('updateUser', { id: person.id, isDisabled: false }));
+    await this.#client.retryUntilDone(() => this.#send('updateUser', { id: person.id, isDisabled: false }));
     person.isDisabled = false;
-    person.pair = await logIn(this.#client, person.credentials);
+    person.tokens = await logIn(this.#client, person.credentials);
   }
 
   async #tryDoor({ credentials, isDisabled }: Person): Promise<void> {
-    const { kind } = await this.#client.insist(() => this.#client.post('/login', credentials));
+    const { kind } = await this.#client.retryUntilKnown(() => this.#client.post('/login', credentials));
     if (kind !== (isDisabled ? 'refused' : 'done')) {
       this.#client.violation(`a login of somebody ${isDisabled ? '' : 'not '}disabled was ${kind}`);
     }
   }
 
-  async #isOver(pair: Pair): Promise<void> {
-    const { kind } = await this.#client.insist(() => refresh(this.#client, pair));
+  async #isOver(pair: Tokens): Promise<void> {
+    const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, pair));
     if (kind !== 'refused') this.#client.violation('a session of somebody disabled goes on');
     this.#client.world.tally.count('sessions of disabled people tried again');
   }

@@ -1,6 +1,6 @@
-/** Decides, as the only one, who is in which group and who may see which shelf; and looks what the guests see of it. */
+/** Manages groups and grants as the only client that does, and checks what guests see. */
 
-import { mutation } from '../../graph-bed.ts';
+import { mutation } from '../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
 import { adopt, chooseChange, differenceOf, levelOf, type Change, type People } from './people-model.ts';
 
@@ -28,11 +28,11 @@ interface ReadShelf {
   };
 }
 
-const lookShare = 0.5;
+const checkShare = 0.5;
 const readPeople = `query($id: ID!){groups(first: 1000){items{id name members{items{id}}}}
   folder(id: $id){folders{items{id access{items{level user{id} group{id}}}}}}}`;
 
-export class Steward {
+export class AccessManager {
   readonly account: Account;
   readonly #client: ChaosClient;
   readonly #guests: readonly Guest[];
@@ -59,12 +59,12 @@ export class Steward {
   async run(): Promise<void> {
     while (!this.#client.isOver) {
       await this.#change();
-      if (this.#client.random.chance(lookShare)) await this.#lookAsGuest();
+      if (this.#client.random.chance(checkShare)) await this.#lookAsGuest();
       await this.#client.pause();
     }
   }
 
-  /** At a node, or at any. */
+  /** Checks at the node with this URL, by default at any. */
   async check(url?: string): Promise<void> {
     const difference = differenceOf(this.#people, await this.#read(url));
     if (difference) this.#client.violation(`groups and grants are not as acknowledged: ${difference}`);
@@ -80,7 +80,9 @@ export class Steward {
     });
     const outcome = await this.#send(change);
     if (outcome.kind === 'refused') {
-      this.#client.violation(`${change.name} ${JSON.stringify(change.input)} was refused: ${outcome.says}`);
+      this.#client.violation(
+        `${change.name} ${JSON.stringify(change.input)} was refused: ${outcome.message}`,
+      );
     } else if (outcome.kind === 'done') {
       tally.count('changes of people acknowledged');
       this.#people = adopt(change.after, await this.#read());
@@ -93,8 +95,8 @@ export class Steward {
   async #find(change: Change): Promise<void> {
     const { tally } = this.#client.world;
     tally.count('changes of people not acknowledged');
-    // Once another change has been done, it has come to an end.
-    await this.#client.insistOn(() =>
+    // A later successful change proves that this one has ended.
+    await this.#client.retryUntilDone(() =>
       this.#send({
         name: 'updateFolder',
         input: { id: this.#topId, title: this.#fresh() },
@@ -113,12 +115,12 @@ export class Steward {
     if (other) this.#client.violation(`${change.name} is half done: ${difference}, ${other}`);
   }
 
-  /** What somebody may do counts from the moment it was acknowledged, at every node. */
+  /** An acknowledged grant or revocation takes effect at once at every node. */
   async #lookAsGuest(): Promise<void> {
     const { random } = this.#client;
     const guest = random.pick(this.#guests);
     const id = random.pick(this.#shelfIds);
-    const { folder } = await this.#client.ask<{ folder: { accessLevel: string } | null }>(
+    const { folder } = await this.#client.query<{ folder: { accessLevel: string } | null }>(
       'query($id: ID!){folder(id: $id){accessLevel}}',
       { id },
       guest.authToken,
@@ -126,7 +128,7 @@ export class Steward {
     const expected = levelOf(this.#people, guest.userId, id);
     const seen = folder?.accessLevel;
     if (seen !== expected) this.#client.violation(`${guest.name} has ${seen} instead of ${expected}`);
-    this.#client.world.tally.count('looks of guests');
+    this.#client.world.tally.count('checks as guest');
   }
 
   #send({ name, input }: Change): Promise<Outcome<unknown>> {
@@ -135,7 +137,7 @@ export class Steward {
   }
 
   async #read(url?: string): Promise<People> {
-    const { groups, folder } = await this.#client.ask<ReadPeople>(
+    const { groups, folder } = await this.#client.query<ReadPeople>(
       readPeople,
       { id: this.#topId },
       this.account.authToken,

@@ -1,4 +1,4 @@
-/** What is stored after a run, read behind the nodes' backs, and whether it fits together. */
+/** Reads the stored state after a run outside the nodes and checks its consistency. */
 
 import { sql } from '../../../server/src/database/statement.ts';
 import { toJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
@@ -23,7 +23,7 @@ interface FolderRow {
   readonly because: string | null;
 }
 
-/** Of a cluster, what the stored state takes. */
+/** The part of a cluster that these checks need. */
 export type StoredCluster = Pick<Cluster, 'rows' | 'checkDatabase'>;
 
 const levels = ['NONE', 'READ', 'WRITE', 'MANAGE'];
@@ -41,13 +41,13 @@ export async function readJournal(cluster: StoredCluster): Promise<Entry[]> {
   }));
 }
 
-/** The journal has no gap, and all that is stored is what it tells. */
+/** Checks that the journal has no gap and that the stored state matches the journal. */
 export async function checkStored(
   cluster: StoredCluster,
   entries: readonly Entry[],
   tally: Tally,
 ): Promise<void> {
-  const gap = entries.findIndex(({ number }, place) => number !== place + 1);
+  const gap = entries.findIndex(({ number }, index) => number !== index + 1);
   if (gap >= 0) tally.violation(`entry ${gap + 1} of the journal has the number ${entries[gap]!.number}`);
   const [counter] = await cluster.rows(sql<object, { number: number }>`select number from journal_counter`);
   if (counter!.number !== entries.length) {
@@ -81,31 +81,30 @@ async function checkFolders(cluster: StoredCluster, entries: readonly Entry[], t
   for (const row of rows) {
     const { id, name, parentId, childCount, height } = row;
     const top = topOf(row);
-    if (!top) tally.violation(`${name} has no way to the top`);
-    // Of an import that was cut short: never told to anybody.
+    if (!top) tally.violation(`${name} has no path to the root`);
+    // Part of an interrupted import, which was never published.
     if (top?.because === 'import') continue;
     const inside = children.get(id)?.length ?? 0;
     if (childCount !== inside) tally.violation(`${name} counts ${childCount} folders, and has ${inside}`);
     if (height < heightOf(id))
       tally.violation(`${name} has the height ${height}, and ${heightOf(id)} levels`);
     if (row === roots[0]) continue;
-    const told = folders.get(id);
-    if (!told?.isCreated) imported++;
-    const { changes, ...expected }: ReplayedFolder = told ?? { changes: 0, isCreated: false };
+    const replayed = folders.get(id);
+    if (!replayed?.isCreated) imported++;
+    const { changes, ...expected }: ReplayedFolder = replayed ?? { changes: 0, isCreated: false };
     const differs = [
       expected.parentId !== undefined && expected.parentId !== parentId && 'parent',
       expected.name !== undefined && expected.name !== name && 'name',
       expected.title !== undefined && expected.title !== row.title && 'title',
       row.version !== changes + 1 && `version ${row.version}, not ${changes + 1}`,
     ].filter(Boolean);
-    if (differs.length > 0) tally.violation(`${name} is not as the journal tells: ${differs.join()}`);
+    if (differs.length > 0) tally.violation(`${name} is not as in the journal: ${differs.join()}`);
   }
   if (imported !== importedCount) {
-    tally.violation(`${imported} folders were imported, and the journal tells of ${importedCount}`);
+    tally.violation(`${imported} folders were imported, and the journal contains ${importedCount}`);
   }
   const missing = [...folders.keys()].filter((id) => !byId.has(id));
-  if (missing.length > 0)
-    tally.violation(`the journal tells of ${missing.length} folders that are not there`);
+  if (missing.length > 0) tally.violation(`${missing.length} folders of the journal are missing`);
 }
 
 async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], tally: Tally): Promise<void> {
@@ -130,19 +129,19 @@ async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], ta
       )
     ).map(({ id, disabledAt }) => ({ text: `${id} ${disabledAt === null ? '' : 'disabled'}` })),
   };
-  const told: Record<keyof typeof stored, string[]> = {
+  const expectedRows: Record<keyof typeof stored, string[]> = {
     groups: [...groups].map(([id, name]) => `${id} ${name}`),
     members: [...members],
-    grants: [...grants].map(([place, level]) => `${place} ${level}`),
+    grants: [...grants].map(([index, level]) => `${index} ${level}`),
     users: [...users].map(([id, isDisabled]) => `${id} ${isDisabled ? 'disabled' : ''}`),
   };
   for (const [name, rows] of Object.entries(stored)) {
-    const expected = told[name as keyof typeof told].sort().join('\n');
+    const expected = expectedRows[name as keyof typeof expectedRows].sort().join('\n');
     const found = rows
       .map(({ text }) => text)
       .sort()
       .join('\n');
-    if (found !== expected) tally.violation(`${name} are not as the journal tells:\n${found}\n\n${expected}`);
+    if (found !== expected) tally.violation(`${name} are not as in the journal:\n${found}\n\n${expected}`);
   }
 }
 
@@ -154,12 +153,15 @@ async function checkSessions(cluster: StoredCluster, entries: readonly Entry[], 
   tally.count('sessions at the end', rows.length);
   const together = rows.filter(({ because }) => because === 'disabled').length;
   if (together !== endedTogether) {
-    tally.violation(`${together} sessions of disabled users have ended, and ${endedTogether} are told`);
+    tally.violation(
+      `${together} sessions of disabled users have ended, and ${endedTogether} are in the journal`,
+    );
   }
   for (const { id, because } of rows) {
-    const told = endedSessions.get(id) ?? 0;
+    const entryCount = endedSessions.get(id) ?? 0;
     const isOwnEntry = because !== null && because !== 'disabled';
-    if (told !== (isOwnEntry ? 1 : 0)) tally.violation(`the end of a session is told ${told} times`);
+    if (entryCount !== (isOwnEntry ? 1 : 0))
+      tally.violation(`the journal contains the end of a session ${entryCount} times`);
   }
   const [orphans] = await cluster.rows(
     sql<object, { count: number }>`

@@ -5,16 +5,16 @@ import { WebSocket } from 'ws';
 import { SocketClient, type Frame } from '../../live/socket-client.ts';
 import { Follower, numberOf, subscription, wholeChange } from './follower.ts';
 
-const acknowledgeWithinMs = 10_000;
-const lookEveryMs = 1_000;
-/** A subscription that lacks an acknowledged change for so long is compared with a new one at the same node. */
+const acknowledgeTimeoutMs = 10_000;
+const pollIntervalMs = 1_000;
+/** If a subscription lacks an acknowledged change for this long, it is compared with a new one at the same node. */
 const suspectAfterMs = 12_000;
 /** The limit for a node that sends the change to no subscription. A busy machine can delay one for half a minute. */
 const patienceMs = 60_000;
 /** The share of subscriptions that stay until they lack no change. The others leave at any moment. */
 const patientShare = 0.5;
 
-interface Opened {
+interface OpenSocket {
   readonly client: SocketClient;
   readonly url: string;
   /** When it was opened. */
@@ -33,14 +33,14 @@ export class Subscriber extends Follower {
       return this.client.backOff();
     }
     tally.count('subscriptions');
-    const opened: Opened = { client, url, at: performance.now() };
+    const opened: OpenSocket = { client, url, at: performance.now() };
     client.start('1', subscription, { after: this.cursor, under: this.under });
     const isLeaving = () => isOver() || performance.now() >= until;
     const lacksChange = () => isPatient && this.#lacksSince(opened.at, until) !== undefined;
     try {
       while (!isLeaving() || lacksChange()) {
         const leftMs = until - performance.now();
-        const frame = await nextFrame(client, leftMs > 0 ? Math.min(leftMs, lookEveryMs) : lookEveryMs);
+        const frame = await nextFrame(client, leftMs > 0 ? Math.min(leftMs, pollIntervalMs) : pollIntervalMs);
         if (frame === 'none') {
           if (await this.#isSilent(opened)) return;
         } else if (frame === 'closed') {
@@ -50,7 +50,7 @@ export class Subscriber extends Follower {
           return;
         } else if (frame.type !== 'ping') {
           if (!this.#isTold(frame)) return;
-          const doneAt = this.client.world.doneAt.get(numberOf(this.cursor));
+          const doneAt = this.client.world.acknowledgedAt.get(numberOf(this.cursor));
           if (doneAt) tally.time('sending a change', performance.now() - Math.max(doneAt, opened.at));
         }
       }
@@ -59,11 +59,11 @@ export class Subscriber extends Follower {
     }
   }
 
-  /** When the first change was acknowledged that it lacks, among those between two times. */
+  /** Returns when the first missing change between two times was acknowledged. */
   #lacksSince(after: number, before: number): number | undefined {
     if (this.under) return undefined;
     const number = numberOf(this.cursor);
-    const lacked = [...this.client.world.doneAt]
+    const lacked = [...this.client.world.acknowledgedAt]
       .filter(([each, at]) => each > number && at > after && at <= before)
       .map(([, at]) => at);
     return lacked.length > 0 ? Math.min(...lacked) : undefined;
@@ -73,7 +73,7 @@ export class Subscriber extends Follower {
    * Compares a subscription that lacks a change with a new one at the same node, because a busy machine and a database
    * that is away delay both. It is silent if only the new one receives the change, or if neither does.
    */
-  async #isSilent({ client, url, at }: Opened): Promise<boolean> {
+  async #isSilent({ client, url, at }: OpenSocket): Promise<boolean> {
     const lacksSince = this.#lacksSince(at, Infinity);
     if (lacksSince === undefined || performance.now() - lacksSince < suspectAfterMs) return false;
     this.client.world.tally.count('subscriptions compared with a new one');
@@ -93,7 +93,10 @@ export class Subscriber extends Follower {
     return true;
   }
 
-  /** Whether it goes on. Nothing but changes may come: published clients take an `error` for the end. */
+  /**
+   * Returns whether the subscription continues. Only changes may arrive, because published clients treat an `error` as
+   * the end.
+   */
   #isTold({ type, payload }: Frame): boolean {
     const change = type === 'next' && wholeChange(payload);
     if (change) this.take(change);
@@ -102,29 +105,29 @@ export class Subscriber extends Follower {
   }
 }
 
-/** Undefined if the node does not take it: it is gone, or cannot say whether the token is good. */
+/** Undefined if the node does not accept the connection: it is gone or cannot verify the token. */
 async function connect(url: string, authToken: string): Promise<SocketClient | undefined> {
   const client = await SocketClient.open(url).catch(() => undefined);
   if (!client) return undefined;
   client.init(authToken);
-  const frame = await nextFrame(client, acknowledgeWithinMs);
+  const frame = await nextFrame(client, acknowledgeTimeoutMs);
   if (typeof frame !== 'string' && frame.type === 'connection_ack') return client;
   client.socket.terminate();
   return undefined;
 }
 
 /** The next frame is taken only if the caller waits for it. */
-async function nextFrame(client: SocketClient, withinMs: number): Promise<Frame | 'none' | 'closed'> {
-  if (!(await hasNews(client, withinMs))) return 'none';
+async function nextFrame(client: SocketClient, timeoutMs: number): Promise<Frame | 'none' | 'closed'> {
+  if (!(await hasNews(client, timeoutMs))) return 'none';
   return client.unread.length > 0 ? client.next() : 'closed';
 }
 
-/** Waits until there is a frame to take or the socket is closed. False if neither happens in time. */
-async function hasNews(client: SocketClient, withinMs: number): Promise<boolean> {
+/** Waits until there is a frame to read or the socket is closed. Returns false if neither happens in time. */
+async function hasNews(client: SocketClient, timeoutMs: number): Promise<boolean> {
   const { socket } = client;
   const waiting = new AbortController();
   const { signal } = waiting;
-  const late = setTimeout(() => waiting.abort(), Math.max(1, withinMs));
+  const late = setTimeout(() => waiting.abort(), Math.max(1, timeoutMs));
   const isThere = () => client.unread.length > 0 || socket.readyState === WebSocket.CLOSED;
   try {
     while (!isThere() && !signal.aborted) {

@@ -1,6 +1,6 @@
-/** What is counted during a run, and what must not have happened. */
+/** Counts, times and violations of a run. */
 
-const mostKept = 40;
+const maxViolations = 40;
 
 export class Tally {
   readonly counts = new Map<string, number>();
@@ -19,12 +19,12 @@ export class Tally {
   }
 
   time(name: string, ms: number): void {
-    const known = this.#times.get(name);
-    if (known) known.push(ms);
+    const times = this.#times.get(name);
+    if (times) times.push(ms);
     else this.#times.set(name, [ms]);
   }
 
-  /** In milliseconds, from the shortest to the longest. */
+  /** Times in milliseconds, ascending. */
   timesOf(name: string): readonly number[] {
     return (this.#times.get(name) ?? []).toSorted((one, other) => one - other);
   }
@@ -36,7 +36,7 @@ export class Tally {
   violation(text: string): void {
     this.#violationCount++;
     const full = `${this.seconds.toFixed(1)} s: ${text}`;
-    if (this.#violations.length < mostKept) this.#violations.push(full);
+    if (this.#violations.length < maxViolations) this.#violations.push(full);
     this.#onViolation(full);
   }
 
@@ -44,13 +44,13 @@ export class Tally {
     return (performance.now() - this.#began) / 1000;
   }
 
-  /** All of them, or the first and how many more there were. */
+  /** All violations, or the first ones and the number of further ones. */
   get violations(): readonly string[] {
     const more = this.#violationCount - this.#violations.length;
     return more > 0 ? [...this.#violations, `and ${more} more`] : this.#violations;
   }
 
-  /** One line each, in the order of their names. */
+  /** One line per name, sorted by name. */
   summary(): string {
     const inOrder = <T>(all: ReadonlyMap<string, T>) =>
       [...all].sort(([one], [other]) => (one < other ? -1 : 1));
@@ -62,7 +62,7 @@ export class Tally {
 
   #spread(name: string): string {
     const times = this.timesOf(name);
-    const [least, median, most] = [0, times.length >> 1, times.length - 1].map((place) => times[place]!);
-    return `${least!.toFixed(0)} to ${most!.toFixed(0)} ms, in the middle ${median!.toFixed(0)}`;
+    const [min, median, max] = [0, times.length >> 1, times.length - 1].map((index) => times[index]!);
+    return `${min!.toFixed(0)} to ${max!.toFixed(0)} ms, in the middle ${median!.toFixed(0)}`;
   }
 }

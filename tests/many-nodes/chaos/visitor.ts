@@ -1,19 +1,19 @@
-/** Logs in, looks around, and ends the session in one way or another, again and again. */
+/** Logs in, verifies the token, and ends the session in different ways, repeatedly. */
 
-import type { Credentials } from '../../api-client.ts';
-import { mutation } from '../../graph-bed.ts';
+import type { Credentials } from '../../support/api-client.ts';
+import { mutation } from '../../support/graph-testbed.ts';
 import type { ChaosClient, Outcome } from './chaos-client.ts';
-import { logIn, refresh, type Pair } from './refresher.ts';
+import { logIn, refresh, type Tokens } from './refresher.ts';
 
 type Ending = 'logout by auth token' | 'logout by refresh token' | 'revocation' | 'none';
 
 export interface Visit {
-  readonly pair: Pair;
+  readonly tokens: Tokens;
   readonly ending: Ending;
 }
 
 const endings: readonly Ending[] = ['logout by auth token', 'logout by refresh token', 'revocation', 'none'];
-const mostLeftOpen = 10;
+const maxLeftOpen = 10;
 const pauseMs = 300;
 
 export class Visitor {
@@ -33,48 +33,53 @@ export class Visitor {
     }
   }
 
-  /** Who is out stays out, at every node; who is not may go on. */
+  /** Checks at every node that ended sessions stay ended and open sessions can refresh. */
   async check(): Promise<void> {
-    for (const { pair, ending } of this.visits) {
-      const { kind } = await this.#client.insist(() => refresh(this.#client, pair));
+    for (const { tokens, ending } of this.visits) {
+      const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
       if (kind !== (ending === 'none' ? 'done' : 'refused')) {
         this.#client.violation(`after ${ending}, the refresh was ${kind}`);
       }
       if (ending !== 'none') this.#client.world.tally.count('ended sessions tried again at the end');
       if (ending !== 'revocation') continue;
-      for (const url of this.#client.world.cluster.urls) await this.#isOut(pair, url);
+      for (const url of this.#client.world.cluster.urls) await this.#isOut(tokens, url);
     }
   }
 
-  async #isOut({ authToken }: Pair, url: string): Promise<void> {
-    const asked = await this.#client.insist(() => this.#client.graph('{__typename}', {}, { authToken, url }));
-    if (asked.kind === 'done') this.#client.violation(`${url} takes the auth token of a revoked session`);
+  async #isOut({ authToken }: Tokens, url: string): Promise<void> {
+    const outcome = await this.#client.retryUntilKnown(() =>
+      this.#client.graph('{__typename}', {}, { authToken, url }),
+    );
+    if (outcome.kind === 'done') this.#client.violation(`${url} takes the auth token of a revoked session`);
   }
 
   async #visit(): Promise<void> {
     const { random, world } = this.#client;
-    const pair = await logIn(this.#client, this.#credentials);
-    const { authToken } = pair;
-    const verified = await this.#client.insist(() => this.#client.post('/login/verify', { authToken }));
-    if (verified.kind === 'refused') this.#client.violation(`a new auth token is not good: ${verified.says}`);
+    const tokens = await logIn(this.#client, this.#credentials);
+    const { authToken } = tokens;
+    const verified = await this.#client.retryUntilKnown(() =>
+      this.#client.post('/login/verify', { authToken }),
+    );
+    if (verified.kind === 'refused')
+      this.#client.violation(`a new auth token is not good: ${verified.message}`);
     const leftOpen = this.visits.filter(({ ending }) => ending === 'none').length;
-    const ending = random.pick(leftOpen < mostLeftOpen ? endings : endings.slice(0, -1));
-    await this.#end(pair, ending);
-    this.visits.push({ pair, ending });
+    const ending = random.pick(leftOpen < maxLeftOpen ? endings : endings.slice(0, -1));
+    await this.#end(tokens, ending);
+    this.visits.push({ tokens, ending });
     if (ending === 'none') return;
     world.tally.count('sessions ended');
-    const outcome = await refresh(this.#client, pair);
+    const outcome = await refresh(this.#client, tokens);
     if (outcome.kind === 'done') this.#client.violation(`a refresh succeeds after ${ending}`);
   }
 
-  async #end(pair: Pair, ending: Ending): Promise<void> {
-    const { authToken, refreshToken } = pair;
+  async #end(tokens: Tokens, ending: Ending): Promise<void> {
+    const { authToken, refreshToken } = tokens;
     if (ending === 'logout by auth token') {
-      await this.#client.insistOn(() => this.#client.post('/logout', {}, { authToken }));
+      await this.#client.retryUntilDone(() => this.#client.post('/logout', {}, { authToken }));
     } else if (ending === 'logout by refresh token') {
       await this.#insistOnce(() => this.#client.post('/logout', { refreshToken }));
     } else if (ending === 'revocation') {
-      const { viewer } = await this.#client.ask<{ viewer: { session: { id: string } } }>(
+      const { viewer } = await this.#client.query<{ viewer: { session: { id: string } } }>(
         '{viewer{session{id}}}',
         {},
         authToken,
@@ -85,16 +90,16 @@ export class Visitor {
     }
   }
 
-  /** Of what can be done once: if the answer was lost, the next one may be a refusal. */
+  /** Retries a request that can succeed only once. If its response was lost, the next one may be a refusal. */
   async #insistOnce(attempt: () => Promise<Outcome<unknown>>): Promise<void> {
     let wasUnknown = false;
-    const outcome = await this.#client.insist(async () => {
+    const outcome = await this.#client.retryUntilKnown(async () => {
       const each = await attempt();
       wasUnknown ||= each.kind === 'unknown';
       return each;
     });
     if (outcome.kind === 'refused' && !wasUnknown) {
-      this.#client.violation(`the end of a session was refused: ${outcome.code} ${outcome.says}`);
+      this.#client.violation(`the end of a session was refused: ${outcome.code} ${outcome.message}`);
     }
   }
 }

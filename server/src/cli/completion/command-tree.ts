@@ -1,6 +1,6 @@
 /** What can be typed, as the scripts of all shells need it: made from the table of commands, so that none is forgotten. */
 
-import { flagsOf } from '../../config.ts';
+import { flagsOf } from '../../config/config.ts';
 import { toFlag, type Completes, type ListedCommand, type Word } from '../command.ts';
 
 export interface CompletedFlag {

@@ -1,6 +1,6 @@
 /** `espalier completion`: a script by which a shell completes what is typed. */
 
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, type Command, type ListedCommand } from '../command.ts';
 import { print } from '../output.ts';
 import { bashScript } from './bash.ts';

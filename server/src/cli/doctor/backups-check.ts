@@ -2,10 +2,10 @@
 
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { backupsIn, installationIn, type KeptBackup } from '../../backup/backup-folder.ts';
-import { overdueAfterMs } from '../../backup/scheduled-backup.ts';
-import { counted, everyHours, shownRoom, shownSize } from '../../backup/shown-size.ts';
-import { sizeOf } from '../../database/sqlite-file.ts';
+import { backupsIn, installationIn, type KeptBackup } from '../../maintenance/backup/backup-folder.ts';
+import { overdueAfterMs } from '../../maintenance/backup/scheduled-backup.ts';
+import { counted, everyHours, shownRoom, shownSize } from '../../maintenance/backup/shown-size.ts';
+import { sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, nearestFolder } from './database-place.ts';
 import { answers, type Examined } from './examined.ts';
 import { ok, problem, skipped, warning, type Finding, type Findings } from './finding.ts';

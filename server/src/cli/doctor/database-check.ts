@@ -1,18 +1,18 @@
 /** Whether the database can be used, is whole, and is of this program. */
 
 import { resolve } from 'node:path';
-import { shownSize } from '../../backup/shown-size.ts';
-import { databaseOptionsOf, type Settings } from '../../config.ts';
+import { shownSize } from '../../maintenance/backup/shown-size.ts';
+import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { migrations, stepsTaken } from '../../database/migrations.ts';
 import { openAsItIs } from '../../database/open-database.ts';
-import { openStored } from '../../database/sqlite-backup.ts';
-import { findDamage } from '../../database/sqlite-check.ts';
-import { applicationId, sizeOf } from '../../database/sqlite-file.ts';
+import { openStored } from '../../database/sqlite/backup.ts';
+import { findDamage } from '../../database/sqlite/check.ts';
+import { applicationId, sizeOf } from '../../database/sqlite/file.ts';
 import { readStored } from '../../database/stored-settings.ts';
 import { createKeySeal } from '../../sessions/key-seal.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
-import { withoutPassword } from '../../shown-url.ts';
+import { redactPassword } from '../../config/url-password.ts';
 import { createFileProgress } from '../file-progress.ts';
 import { whyUnusable } from './database-place.ts';
 import type { Examined } from './examined.ts';
@@ -62,7 +62,7 @@ async function damageIn(file: string): Promise<readonly string[]> {
 async function* checkPostgres({ settings, postgres }: Examined): Findings {
   const facts = await postgres();
   const { encoding, shownVersion, isTooOld, isStandby, ctype, hasTrigrams } = facts;
-  yield ok(`${withoutPassword(settings.databaseUrl)} answers: PostgreSQL ${shownVersion}.`);
+  yield ok(`${redactPassword(settings.databaseUrl)} answers: PostgreSQL ${shownVersion}.`);
   if (isTooOld) yield problem(`PostgreSQL ${shownVersion} is too old.`, 'Take 13 or newer.');
   if (encoding !== 'UTF8') {
     yield problem(
@@ -86,7 +86,7 @@ async function* checkPostgres({ settings, postgres }: Examined): Findings {
   yield* checkSyncing(facts);
   yield* checkConnections(facts, settings.databaseConnections * settings.workers);
   if (isTooOld || encoding !== 'UTF8' || isStandby) return;
-  const database = await openAsItIs(settings.databaseUrl, databaseOptionsOf(settings));
+  const database = await openAsItIs(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     const found = await database.transaction(async (transaction) => {
       const findings: Finding[] = [];

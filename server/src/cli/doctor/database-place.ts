@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { filesOf, sizeOf } from '../../database/sqlite-file.ts';
+import { filesOf, sizeOf } from '../../database/sqlite/file.ts';
 import { jsonOf } from './ask.ts';
 import type { Examined } from './examined.ts';
 import { problem, warning, type Finding } from './finding.ts';

@@ -3,18 +3,18 @@
 import { styleText } from 'node:util';
 import { systemClock } from '../../clock.ts';
 import {
-  commandLineOfProcess,
-  settingsOfProcess,
+  readCommandLineSettings,
+  readProcessSettings,
   settingsTable,
-  unknownNamesOfProcess,
-} from '../../config.ts';
+  unknownSettingWarnings,
+} from '../../config/config.ts';
 import { Refusal } from '../../refusal.ts';
-import { commandLineSettings } from '../../settings/command-line-settings.ts';
-import { origins } from '../../settings/setting-values.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { commandLineSettings } from '../../config/start-settings.ts';
+import { origins } from '../../config/setting-values.ts';
+import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json, type Given } from '../command.ts';
 import { exitCodes, ExitError } from '../failures.ts';
-import { print, printJson, shown as spelled } from '../output.ts';
+import { print, printJson, escapeControls as spelled } from '../output.ts';
 import { checkBackups } from './backups-check.ts';
 import { checkClock } from './clock-check.ts';
 import { checkCors } from './cors-check.ts';
@@ -67,18 +67,18 @@ async function* allFindings(
   flags: Given['flags'],
   origin: string | undefined,
 ): AsyncIterable<readonly [subject: string, finding: Finding]> {
-  let read: ReturnType<typeof settingsOfProcess>;
+  let read: ReturnType<typeof readProcessSettings>;
   try {
-    read = settingsOfProcess(flags);
+    read = readProcessSettings(flags);
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     for (const line of error.message.split('\n')) yield ['Settings', unusable(line)];
-    for (const text of unknownNamesOfProcess()) yield ['Settings', warning(text)];
+    for (const text of unknownSettingWarnings()) yield ['Settings', warning(text)];
     yield ['Everything else', skipped('It is looked at once the settings can be used.')];
     return;
   }
   const { settings, warnings } = read;
-  const examined = examine({ clock: systemClock, flags, settings, url: commandLineOfProcess(flags).url });
+  const examined = examine({ clock: systemClock, flags, settings, url: readCommandLineSettings(flags).url });
   const subjects: readonly Subject[] = [
     ['Settings', checkSettings(settings, warnings)],
     ['Clock', checkClock(examined)],

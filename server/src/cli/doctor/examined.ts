@@ -1,9 +1,9 @@
 /** What the checks look at: the settings, the database, and a server if there is one. Each is asked once. */
 
 import type { Clock } from '../../clock.ts';
-import { databaseOptionsOf, type Settings } from '../../config.ts';
+import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import { embeddedFile } from '../../database/open-database.ts';
-import { readPostgresFacts, type PostgresFacts } from '../../database/postgres-facts.ts';
+import { readPostgresFacts, type PostgresFacts } from '../../database/postgres/facts.ts';
 import { ask, type Answer } from './ask.ts';
 
 export interface Examined {
@@ -39,7 +39,7 @@ export function examine(given: {
     settings,
     file: embeddedFile(settings.databaseUrl),
     postgres: once(async () => {
-      const facts = await readPostgresFacts(settings.databaseUrl, databaseOptionsOf(settings));
+      const facts = await readPostgresFacts(settings.databaseUrl, databaseOptionsFrom(settings));
       return { ...facts, readAtMs: clock.now() };
     }),
     server: { url, isGiven: given.url !== undefined, alive: once(() => ask(clock, `${url}/livez`)) },

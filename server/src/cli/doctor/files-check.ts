@@ -2,9 +2,9 @@
 
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { shownRoom } from '../../backup/shown-size.ts';
-import { secretFilesOfProcess } from '../../config.ts';
-import { filesOf, sizeOf } from '../../database/sqlite-file.ts';
+import { shownRoom } from '../../maintenance/backup/shown-size.ts';
+import { listSecretFiles } from '../../config/config.ts';
+import { filesOf, sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, isWritable, nearestFolder } from './database-place.ts';
 import type { Examined } from './examined.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
@@ -20,7 +20,7 @@ const isSticky = 0o1000;
 
 export function* checkFiles({ file, flags }: Examined): Iterable<Finding> {
   if (file !== undefined) yield* checkDataFolder(resolve(file));
-  for (const { source, path } of secretFilesOfProcess(flags)) {
+  for (const { source, path } of listSecretFiles(flags)) {
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) continue;
     yield found.mode & everybody

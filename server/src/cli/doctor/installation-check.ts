@@ -1,9 +1,9 @@
 /** Whether the server that answers has the database that these settings name: its published keys are in it. */
 
 import { resolve } from 'node:path';
-import { databaseOptionsOf } from '../../config.ts';
+import { databaseOptionsFrom } from '../../config/config.ts';
 import { openAsItIs } from '../../database/open-database.ts';
-import { openStored } from '../../database/sqlite-backup.ts';
+import { openStored } from '../../database/sqlite/backup.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
 import { ask, jsonOf } from './ask.ts';
 import { whyUnusable } from './database-place.ts';
@@ -38,7 +38,7 @@ async function storedKeyIds({ file, settings, server }: Examined): Promise<reado
       stored.close();
     }
   }
-  const database = await openAsItIs(settings.databaseUrl, databaseOptionsOf(settings));
+  const database = await openAsItIs(settings.databaseUrl, databaseOptionsFrom(settings));
   try {
     return ids(await readKeyRows(database));
   } finally {

@@ -1,6 +1,6 @@
 /** Whether the settings can be used, and whether they are likely to be meant. */
 
-import type { Settings } from '../../config.ts';
+import type { Settings } from '../../config/config.ts';
 import {
   databaseLinkWarning,
   exposureWarning,

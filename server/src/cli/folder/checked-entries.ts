@@ -1,11 +1,11 @@
 /** What an import is checked for before anything is sent: by the rules of the server, which judges it again. */
 
-import { toFolderName } from '../../folders/folder-name.ts';
+import { toFolderName } from '../../folders/folder-texts.ts';
 import { toTexts } from '../../folders/folder-texts.ts';
 import { Refusal } from '../../refusal.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 import { count } from '../progress.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import type { Entry } from './import-call.ts';
 
 const mostShown = 10;
@@ -61,5 +61,5 @@ function namesIn(path: string): string[] {
 }
 
 function shownPath(path: string): string {
-  return shown(path.length > 200 ? `${path.slice(0, 200)}…` : path) || '(an empty path)';
+  return escapeControls(path.length > 200 ? `${path.slice(0, 200)}…` : path) || '(an empty path)';
 }

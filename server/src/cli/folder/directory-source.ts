@@ -2,9 +2,9 @@
 
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 import { count } from '../progress.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import type { Entry } from './import-call.ts';
 
 /** What is to be imported. */
@@ -75,7 +75,7 @@ async function list(place: Buffer): Promise<Dirent<Buffer>[]> {
     return await readdir(place, { withFileTypes: true, encoding: 'buffer' });
   } catch (cause) {
     throw new StartError(
-      `${shown(place.toString())} cannot be read: ${(cause as Error).message}. Nothing was imported.`,
+      `${escapeControls(place.toString())} cannot be read: ${(cause as Error).message}. Nothing was imported.`,
       { cause },
     );
   }
@@ -86,7 +86,7 @@ function nameOf(bytes: Buffer, place: Buffer): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw new StartError(
-      `A name in ${shown(place.toString())} is not written in UTF-8: ${shown(JSON.stringify(bytes.toString('latin1')))}. Nothing was imported.`,
+      `A name in ${escapeControls(place.toString())} is not written in UTF-8: ${escapeControls(JSON.stringify(bytes.toString('latin1')))}. Nothing was imported.`,
       { cause },
     );
   }

@@ -1,7 +1,7 @@
 /** Folders in files: as CSV, as JSON, nested or flat, and as a line of JSON each; there and back. */
 
 import { jsonText } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { csvLine, parseCsv } from '../csv.ts';
 import type { Entry } from './import-call.ts';
 
@@ -41,7 +41,7 @@ export function entriesOfJson(text: string): Entry[] {
     const inside = isFlat ? [] : (given['folders'] ?? []);
     if (!Array.isArray(inside)) throw new EntryError(`${where}: \`folders\` is not a list.`);
     for (const folder of inside.toReversed() as unknown[]) {
-      waiting.push({ given: folder, below: `${path}/`, where: `In ${shown(JSON.stringify(path))}` });
+      waiting.push({ given: folder, below: `${path}/`, where: `In ${escapeControls(JSON.stringify(path))}` });
     }
   }
   return entries;
@@ -89,11 +89,11 @@ function checkColumns(columns: readonly string[]): void {
   );
   if (unknown !== undefined) {
     throw new EntryError(
-      `There is no column ${shown(JSON.stringify(unknown))}: it takes ${[...known].join(', ')} and properties.<name>.`,
+      `There is no column ${escapeControls(JSON.stringify(unknown))}: it takes ${[...known].join(', ')} and properties.<name>.`,
     );
   }
   const twice = columns.find((name, place) => columns.indexOf(name) !== place);
-  if (twice !== undefined) throw new EntryError(`The column ${shown(twice)} is there twice.`);
+  if (twice !== undefined) throw new EntryError(`The column ${escapeControls(twice)} is there twice.`);
 }
 
 /** An empty cell is nothing. */
@@ -128,7 +128,7 @@ function toEntry(given: Given, path: string, where: string, own: readonly string
     const isText = (texts as readonly string[]).includes(name);
     if (!isText && name !== 'properties') {
       throw new EntryError(
-        `${where}: there is no field ${shown(JSON.stringify(name))}; a folder has ${[own[0], ...texts, 'properties'].join(', ')}.`,
+        `${where}: there is no field ${escapeControls(JSON.stringify(name))}; a folder has ${[own[0], ...texts, 'properties'].join(', ')}.`,
       );
     }
     if (isText && typeof value !== 'string') throw new EntryError(`${where}: \`${name}\` is not a text.`);
@@ -152,7 +152,7 @@ function parsed(text: string, where: string): unknown {
   try {
     return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch (cause) {
-    throw new EntryError(`${where} is not JSON: ${shown((cause as Error).message)}.`, { cause });
+    throw new EntryError(`${where} is not JSON: ${escapeControls((cause as Error).message)}.`, { cause });
   }
 }
 

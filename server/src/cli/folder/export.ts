@@ -1,12 +1,12 @@
 /** `espalier folder export`: all that is inside a folder, in a form that import reads. */
 
-import { UsageError } from '../../start-error.ts';
-import { wholeNumber } from '../../settings/setting-values.ts';
+import { UsageError } from '../../config/start-error.ts';
+import { wholeNumber } from '../../config/setting-values.ts';
 import { command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { createLines, print } from '../output.ts';
 import { count } from '../progress.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { writers } from './entry-formats.ts';
 import { folderWord } from '../references.ts';
 import { findFolder } from './folder-path.ts';
@@ -60,7 +60,7 @@ only pass through there is the name.`,
         await file?.finish();
         if (file) {
           await print(
-            `Exported ${count(entries.length)} folders of ${shown(path)} into ${shown(options.output!)}.`,
+            `Exported ${count(entries.length)} folders of ${escapeControls(path)} into ${escapeControls(options.output!)}.`,
           );
         }
       });

@@ -1,9 +1,9 @@
 /** How folders are named on the command line: by a path, `/Places/Floor 2`, or by an id, `id:…`. */
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { idIn } from '../references.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 
 /** The names from below the root; a slash more or less makes no difference. */
 export function namesOf(path: string): string[] {
@@ -39,7 +39,8 @@ export function noSuchFolder(given: string): EspalierError {
 
 /** Where a folder that is to be made goes, and its name. */
 export function splitPath(given: string): { parentPath: string; name: string } {
-  if (idIn(given) !== undefined) throw new UsageError(`A new folder has a path, and not ${shown(given)}.`);
+  if (idIn(given) !== undefined)
+    throw new UsageError(`A new folder has a path, and not ${escapeControls(given)}.`);
   const names = namesOf(given);
   const name = names.pop();
   if (name === undefined) throw new UsageError('The root is there already, and cannot be made or moved.');

@@ -1,6 +1,6 @@
 /** The texts and properties of a folder as options: --title, --property floor=2. */
 
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
 
 export const textOptions = {

@@ -2,7 +2,7 @@
 
 import type { Client, FolderDetails } from '@espalier/client';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { count } from '../progress.ts';
 
 /** What is to become of a folder; what stays as it is, is not there. */
@@ -53,13 +53,13 @@ export function foretold(
   { folder, parent }: Move,
   { from, to, folderCount, accessChanges }: Foretold,
 ): string {
-  if (from === to) return `${shown(folder.path)} is there already.`;
+  if (from === to) return `${escapeControls(folder.path)} is there already.`;
   const folders = folderCount === 1 ? '' : ` (${count(folderCount)} folders)`;
   const lines = (accessChanges ?? []).map(
-    ({ user, before, after }) => `  ${shown(user.username)}: ${before} before, ${after} after`,
+    ({ user, before, after }) => `  ${escapeControls(user.username)}: ${before} before, ${after} after`,
   );
   return [
-    `Would move ${shown(from)}${folders} to ${shown(to)}.${parent ? accessText(accessChanges) : ''}`,
+    `Would move ${escapeControls(from)}${folders} to ${escapeControls(to)}.${parent ? accessText(accessChanges) : ''}`,
     ...lines,
   ].join('\n');
 }

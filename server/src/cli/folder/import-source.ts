@@ -2,8 +2,8 @@
 
 import { stat } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { StartError, UsageError } from '../../start-error.ts';
-import { shown } from '../shown-text.ts';
+import { StartError, UsageError } from '../../config/start-error.ts';
+import { escapeControls } from '../shown-text.ts';
 import { CsvError } from '../csv.ts';
 import { readDirectory, type DirectoryOptions, type Source } from './directory-source.ts';
 import { entriesOfCsv, entriesOfJson, entriesOfNdjson, EntryError } from './entry-formats.ts';
@@ -34,7 +34,7 @@ export async function readSource(source: string, options: SourceOptions): Promis
     return readDirectory(source, { ...options, onRead });
   }
   const format = options.format ?? extensions[extname(source).toLowerCase()];
-  const name = source === standardInput ? 'standard input' : shown(source);
+  const name = source === standardInput ? 'standard input' : escapeControls(source);
   if (format === undefined) {
     throw new UsageError(`Of which format ${name} is cannot be told. Give --format ${formats.join(', ')}.`);
   }
@@ -61,6 +61,6 @@ async function isDirectory(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (cause) {
-    throw new StartError(`${shown(path)} cannot be read: ${(cause as Error).message}.`, { cause });
+    throw new StartError(`${escapeControls(path)} cannot be read: ${(cause as Error).message}.`, { cause });
   }
 }

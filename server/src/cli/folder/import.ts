@@ -3,12 +3,12 @@
 import { endpoints } from '@espalier/contract';
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
 import { systemClock } from '../../clock.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection, type Connection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { count, countFolders, createProgress, type Progress } from '../progress.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { checkEntries } from './checked-entries.ts';
 import { idIn } from '../references.ts';
 import { childPath, findFolder, findNearest, namesOf, noSuchFolder, pathOf } from './folder-path.ts';
@@ -167,7 +167,7 @@ function told(
 ): string {
   const skipped = done.skipped.length > 0 ? ` Left out: ${done.skipped.join(', ')}.` : '';
   if (done.entries.length === 0) return `There is nothing to import.${skipped}`;
-  const into = `into ${shown(done.into)}`;
+  const into = `into ${escapeControls(done.into)}`;
   if (done.isDryRun) return `Would import ${countFolders(done.expected)} ${into}.${skipped}`;
   const seconds = done.seconds < 10 ? done.seconds.toFixed(1) : String(Math.round(done.seconds));
   return `Imported ${countFolders(done.made)} ${into} in ${seconds} s.${skipped}`;

@@ -4,7 +4,7 @@ import type { Folder } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { printJsonList, printLines } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { toMinute } from '../shown-time.ts';
 import { folderWord } from '../references.ts';
 import { childPath, findFolder } from './folder-path.ts';
@@ -26,7 +26,9 @@ export const ls = command({
           mapped(children, (folder) => ({ ...folder, path: childPath(parent.path, folder.name) })),
         );
       } else {
-        await printLines(options.long ? longLines(children) : mapped(children, ({ name }) => shown(name)));
+        await printLines(
+          options.long ? longLines(children) : mapped(children, ({ name }) => escapeControls(name)),
+        );
       }
     });
   },
@@ -38,8 +40,8 @@ async function* longLines(folders: AsyncIterable<Folder>): AsyncGenerator<string
     `${id.padEnd(36)}  ${access.padEnd(6)}  ${changed.padEnd(16)}  ${name}`;
   yield line('Id', 'Access', 'Changed (UTC)', 'Name');
   for await (const { id, accessLevel, updatedAt, name, title } of folders) {
-    const called = title === name ? '' : `  (${shown(title)})`;
-    yield line(id, accessLevel, toMinute(updatedAt), shown(name) + called);
+    const called = title === name ? '' : `  (${escapeControls(title)})`;
+    yield line(id, accessLevel, toMinute(updatedAt), escapeControls(name) + called);
   }
 }
 

@@ -4,7 +4,7 @@ import { EspalierError, type Client, type FolderDetails } from '@espalier/client
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { findFolder, findNearest, splitPath } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-texts.ts';
@@ -50,8 +50,8 @@ interface Made {
 }
 
 function told({ folder, count }: Made): string {
-  if (count === 0) return `${shown(folder.path)} is there already.`;
-  return `Made ${shown(folder.path)}${count > 1 ? `, ${count} folders` : ''}.`;
+  if (count === 0) return `${escapeControls(folder.path)} is there already.`;
+  return `Made ${escapeControls(folder.path)}${count > 1 ? `, ${count} folders` : ''}.`;
 }
 
 async function make(client: Client, path: string, texts: Texts): Promise<FolderDetails> {

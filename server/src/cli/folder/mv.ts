@@ -5,7 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { ExitError, exitCodes } from '../failures.ts';
 import { print, printJson } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { childPath, findFolder, lookUp, noSuchFolder, splitPath } from './folder-path.ts';
 import { foretell, foretold, type Move } from './foretold-move.ts';
@@ -29,8 +29,8 @@ To move and rename takes two steps; if the second is refused, the first is taken
       }
       const moved = await carryOut(client, move);
       if (options.json) await printJson(moved);
-      else if (moved === move.folder) await print(`${shown(moved.path)} is there already.`);
-      else await print(`Moved ${shown(move.folder.path)} to ${shown(moved.path)}.`);
+      else if (moved === move.folder) await print(`${escapeControls(moved.path)} is there already.`);
+      else await print(`Moved ${escapeControls(move.folder.path)} to ${escapeControls(moved.path)}.`);
     });
   },
 });
@@ -103,7 +103,7 @@ async function inTwoSteps(first: Step, second: Step, version: number): Promise<F
     } catch {
       throw new ExitError(
         exitCodes.failed.code,
-        `${shown(error.message)} It is at ${shown(between.path)} now, and could not be put back.`,
+        `${escapeControls(error.message)} It is at ${escapeControls(between.path)} now, and could not be put back.`,
       );
     }
     throw error;

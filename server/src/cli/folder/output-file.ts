@@ -1,8 +1,8 @@
 /** A file that is written beside its place, and put there when it is whole. */
 
 import { open, realpath, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { StartError } from '../../start-error.ts';
-import { shown } from '../shown-text.ts';
+import { StartError } from '../../config/start-error.ts';
+import { escapeControls } from '../shown-text.ts';
 
 export class OutputFile {
   readonly #path: string;
@@ -12,8 +12,8 @@ export class OutputFile {
 
   static async open(path: string, { mayReplace }: { readonly mayReplace: boolean }): Promise<OutputFile> {
     const there = await stat(path).catch(() => undefined);
-    if (there && !there.isFile()) throw new StartError(`${shown(path)} is there, and is no file.`);
-    if (there && !mayReplace) throw new StartError(`${shown(path)} is there already. --force replaces it.`);
+    if (there && !there.isFile()) throw new StartError(`${escapeControls(path)} is there, and is no file.`);
+    if (there && !mayReplace) throw new StartError(`${escapeControls(path)} is there already. --force replaces it.`);
     // What a link leads to is replaced, and not the link.
     const place = there ? await realpath(path) : path;
     const beside = `${place}.${process.pid}.new`;
@@ -56,5 +56,5 @@ export class OutputFile {
 }
 
 function cannotWrite(path: string, cause: unknown): StartError {
-  return new StartError(`${shown(path)} cannot be written: ${(cause as Error).message}.`, { cause });
+  return new StartError(`${escapeControls(path)} cannot be written: ${(cause as Error).message}.`, { cause });
 }

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { idIn } from '../references.ts';
 import { findFolder } from './folder-path.ts';
 
@@ -23,7 +23,7 @@ export const restore = command({
         ...(name !== undefined && { name }),
       });
       if (isJson) await printJson(folder);
-      else await print(`Restored ${shown(folder.path)}.`);
+      else await print(`Restored ${escapeControls(folder.path)}.`);
     });
   },
 });

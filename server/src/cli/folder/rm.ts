@@ -5,7 +5,7 @@ import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
 import { count } from '../progress.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { findFolder } from './folder-path.ts';
 
@@ -27,7 +27,9 @@ export const rm = command({
         deleted.push({ id, path, folderCount });
         if (isJson) continue;
         const many = folderCount === 1 ? '' : `, ${count(folderCount)} folders`;
-        await print(`Deleted ${shown(path)}${many}. To bring it back: espalier folder restore ${id}`);
+        await print(
+          `Deleted ${escapeControls(path)}${many}. To bring it back: espalier folder restore ${id}`,
+        );
       }
       if (isJson) await printJson(deleted);
     });

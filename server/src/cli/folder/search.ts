@@ -1,12 +1,12 @@
 /** `espalier folder search`: folders by a part of their name or title. */
 
 import type { FolderDetails } from '@espalier/client';
-import { wholeNumber } from '../../settings/setting-values.ts';
-import { UsageError } from '../../start-error.ts';
+import { wholeNumber } from '../../config/setting-values.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { printJsonList, printLines } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { findFolder } from './folder-path.ts';
 import { mapped } from './ls.ts';
 
@@ -34,7 +34,7 @@ export const search = command({
 });
 
 function line({ path, name, title }: FolderDetails): string {
-  return title === name ? shown(path) : `${shown(path)}  (${shown(title)})`;
+  return title === name ? escapeControls(path) : `${escapeControls(path)}  (${escapeControls(title)})`;
 }
 
 async function* first<T>(items: AsyncIterable<T>, count: number): AsyncGenerator<T> {

@@ -1,12 +1,12 @@
 /** `espalier folder set`: changes the name, the texts and the properties of a folder. */
 
 import { EspalierError, type Client, type FolderDetails } from '@espalier/client';
-import { wholeNumber } from '../../settings/setting-values.ts';
-import { UsageError } from '../../start-error.ts';
+import { wholeNumber } from '../../config/setting-values.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { findFolder } from './folder-path.ts';
 import { textOptions, toAssignments } from './folder-texts.ts';
@@ -35,8 +35,9 @@ export const set = command({
       const folder = await findFolder(client, words[0]);
       const changed = await change(client, folder, changes);
       if (options.json) await printJson(changed);
-      else if (changed.version === folder.version) await print(`${shown(changed.path)} is as it was.`);
-      else await print(`Changed ${shown(changed.path)}; its version is ${changed.version}.`);
+      else if (changed.version === folder.version)
+        await print(`${escapeControls(changed.path)} is as it was.`);
+      else await print(`Changed ${escapeControls(changed.path)}; its version is ${changed.version}.`);
     });
   },
 });

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson, jsonText } from '../output.ts';
-import { shown, shownLines } from '../shown-text.ts';
+import { escapeControls, shownLines } from '../shown-text.ts';
 import { toMinute } from '../shown-time.ts';
 import { folderWord } from '../references.ts';
 import { grantReader, type GrantDetails } from '../grant/grant-details.ts';
@@ -57,17 +57,17 @@ function inJson({ folders, ...folder }: ShownFolder) {
 
 export function described(folder: ShownFolder): string {
   const rows: [string, string | null][] = [
-    ['Path', shown(folder.path)],
+    ['Path', escapeControls(folder.path)],
     ['Id', folder.id],
-    ['Title', folder.title === folder.name ? null : shown(folder.title)],
-    ['Icon', folder.icon && shown(folder.icon)],
+    ['Title', folder.title === folder.name ? null : escapeControls(folder.title)],
+    ['Icon', folder.icon && escapeControls(folder.icon)],
     ['Description', folder.description && shownLines(folder.description)],
     ...Object.entries(folder.properties).map(([name, value], place): [string, string] => [
       place === 0 ? 'Properties' : '',
-      `${shown(name)} = ${shown(jsonText(value))}`,
+      `${escapeControls(name)} = ${escapeControls(jsonText(value))}`,
     ]),
     ['Inside', countFolders(folder.folders.totalCount)],
-    ['Above', folder.ancestors.map(({ id, name }) => `${shown(name)} (${id})`).join('\n') || null],
+    ['Above', folder.ancestors.map(({ id, name }) => `${escapeControls(name)} (${id})`).join('\n') || null],
     ['Access', folder.accessLevel],
     ...folder.access.map((grant, place): [string, string] => [place === 0 ? 'Grants' : '', granted(grant)]),
     ['Version', String(folder.version)],
@@ -82,6 +82,6 @@ export function described(folder: ShownFolder): string {
 }
 
 function granted({ level, user, group, folder }: GrantDetails): string {
-  const whom = user ? shown(user.username) : `group ${shown(group?.name ?? '')}`;
-  return `${level.padEnd(6)} to ${whom} on ${shown(folder.path)}`;
+  const whom = user ? escapeControls(user.username) : `group ${escapeControls(group?.name ?? '')}`;
+  return `${level.padEnd(6)} to ${whom} on ${escapeControls(folder.path)}`;
 }

@@ -4,7 +4,7 @@ import type { Client } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJsonList, printLines } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { toMinute } from '../shown-time.ts';
 import { childPath } from './folder-path.ts';
 import { itemsOf, pageInfo, type Page } from '../pages.ts';
@@ -54,7 +54,7 @@ async function printTable(trashed: AsyncIterable<Trashed>): Promise<void> {
       if (isEmpty) yield line('Id', 'Deleted (UTC)', 'Kept until', 'Folder');
       isEmpty = false;
       const where = formerParent ? childPath(formerParent.path, name) : name;
-      yield line(folderId, toMinute(deletedAt), toMinute(purgedAt), shown(where));
+      yield line(folderId, toMinute(deletedAt), toMinute(purgedAt), escapeControls(where));
     }
   }
   await printLines(lines());

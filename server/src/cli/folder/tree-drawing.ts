@@ -1,7 +1,7 @@
 /** A tree in lines, or as nested JSON, from folders that come one by one, each right before what is inside it. */
 
 import { jsonText } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 
 export interface TreeFolder {
   readonly id: string;
@@ -36,7 +36,7 @@ export async function* drawTree(
 }
 
 function label({ name, title }: TreeFolder): string {
-  return title === name ? shown(name) : `${shown(name)}  (${shown(title)})`;
+  return title === name ? escapeControls(name) : `${escapeControls(name)}  (${escapeControls(title)})`;
 }
 
 /** The folders inside are `folders` of each. In pieces of one text. */

@@ -1,15 +1,15 @@
 /** `espalier folder tree`: draws what is inside a folder, as it is read, however much it is. */
 
 import type { Client, FolderDetails } from '@espalier/client';
-import { isUtf8Process } from '../../config.ts';
-import { wholeNumber } from '../../settings/setting-values.ts';
-import { UsageError } from '../../start-error.ts';
+import { isUtf8Locale } from '../../config/config.ts';
+import { wholeNumber } from '../../config/setting-values.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { createLines } from '../output.ts';
 import { halving, itemsOf, pageInfo, type Page } from '../pages.ts';
 import { countFolders } from '../progress.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { findFolder } from './folder-path.ts';
 import { drawTree, nestTree, type Branch } from './tree-drawing.ts';
@@ -60,8 +60,8 @@ export const tree = command({
         return;
       }
       let folders = 0;
-      await lines.add(`${shown(top.path)}\n`);
-      for await (const line of drawTree(branches, { isAscii: options.ascii || !isUtf8Process() })) {
+      await lines.add(`${escapeControls(top.path)}\n`);
+      for await (const line of drawTree(branches, { isAscii: options.ascii || !isUtf8Locale() })) {
         folders++;
         await lines.add(`${line}\n`);
       }

@@ -4,7 +4,7 @@ import type { Client } from '@espalier/client';
 import { command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { folderWord } from '../references.ts';
 import { childPath, findFolder } from './folder-path.ts';
 import { listTrash } from './trash.ts';
@@ -36,7 +36,7 @@ cannot be told in detail. Without a path, the whole tree.`,
     await withConnection({ flags }, async ({ client, signal }) => {
       const top = await findFolder(client, words[0]);
       const { cursor } = await client.query<{ cursor: string }>('{ cursor }', {}, { signal });
-      console.error(`Watching ${shown(top.path)} at ${client.url}; Ctrl-C ends it.`);
+      console.error(`Watching ${escapeControls(top.path)} at ${client.url}; Ctrl-C ends it.`);
       for await (const change of follow(client, { under: top.id, after: cursor }, signal)) {
         const path = change.folder?.path ?? (await pathOfGone(client, change, signal));
         if (options.json) await printJson({ ...change, path }, { isCompact: true });
@@ -84,11 +84,11 @@ function line(
   { kind, folderId, at, by, folder, oldParent, folderCount }: Change,
   path: string | null,
 ): string {
-  const what = path !== null ? shown(path) : folderId !== null ? `id:${folderId}` : 'read everything anew';
+  const what = path !== null ? escapeControls(path) : folderId !== null ? `id:${folderId}` : 'read everything anew';
   const from =
-    kind === 'MOVE' && oldParent && folder ? ` from ${shown(childPath(oldParent.path, folder.name))}` : '';
+    kind === 'MOVE' && oldParent && folder ? ` from ${escapeControls(childPath(oldParent.path, folder.name))}` : '';
   const many =
     kind === 'IMPORT' && folderCount !== null ? ` (${folderCount.toLocaleString('en')} folders)` : '';
-  const who = by ? ` by ${shown(by.username)}` : '';
+  const who = by ? ` by ${escapeControls(by.username)}` : '';
   return `${(at ?? '-').padEnd(24)}  ${kind.padEnd(6)}  ${what}${from}${many}${who}`;
 }

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { facts } from '../facts.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import {
   findFolder,
   findUser,
@@ -52,13 +52,13 @@ export const explain = command({
 
 function inWords({ user, folder, level, grant, reason }: Explanation): string {
   const deciding = grant
-    ? `${grant.level} to ${subjectOf(grant)} on ${shown(grant.folder.path)}, since ${toMinute(grant.grantedAt)} UTC`
+    ? `${grant.level} to ${subjectOf(grant)} on ${escapeControls(grant.folder.path)}, since ${toMinute(grant.grantedAt)} UTC`
     : 'none';
   return facts([
-    ['User', shown(user.username)],
-    ['Folder', shown(folder.path)],
+    ['User', escapeControls(user.username)],
+    ['Folder', escapeControls(folder.path)],
     ['Level', level],
-    ['Why', shown(reason)],
+    ['Why', escapeControls(reason)],
     ['Grant', deciding],
   ]);
 }

@@ -1,9 +1,9 @@
 /** What commands show of a grant, and whom one is for. */
 
 import { EspalierError } from '@espalier/client';
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
-import { shown } from '../output.ts';
+import { escapeControls } from '../output.ts';
 import { pageInfo, type Page, type ReadPage } from '../pages.ts';
 import { findGroup, findUser, type Asking, type NamedGroup, type NamedUser } from '../references.ts';
 
@@ -32,7 +32,7 @@ export function grantReader(
   type Answer = { readonly folder: { readonly access: Page<GrantDetails> } | null };
   return async (slice) => {
     const answer = await client.query<Answer>(query, { id: folder.id, inherited, ...slice }, { signal });
-    if (!answer.folder) throw new EspalierError('NOT_FOUND', `The folder ${shown(folder.path)} is gone.`);
+    if (!answer.folder) throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} is gone.`);
     return answer.folder.access;
   };
 }
@@ -62,13 +62,13 @@ export function requireOneSubject({ user, group }: SubjectGiven): void {
 export async function findSubject(asking: Asking, { user, group }: SubjectGiven): Promise<Subject> {
   if (user !== undefined) {
     const { id, username } = await findUser(asking, user);
-    return { input: { userId: id }, name: shown(username) };
+    return { input: { userId: id }, name: escapeControls(username) };
   }
   const { id, name } = await findGroup(asking, group!);
-  return { input: { groupId: id }, name: `the group ${shown(name)}` };
+  return { input: { groupId: id }, name: `the group ${escapeControls(name)}` };
 }
 
 export function subjectOf({ user, group }: Pick<GrantDetails, 'user' | 'group'>): string {
-  if (user) return shown(user.username);
-  return group ? `group ${shown(group.name)}` : '';
+  if (user) return escapeControls(user.username);
+  return group ? `group ${escapeControls(group.name)}` : '';
 }

@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown, table } from '../output.ts';
+import { print, printJson, escapeControls, table } from '../output.ts';
 import { everyItem } from '../pages.ts';
 import { findFolder, folderWord } from '../references.ts';
 import { toMinute } from '../shown-time.ts';
@@ -18,7 +18,7 @@ export const listGrants = command({
       const folder = await findFolder(asking, reference!);
       const grants = await everyItem(grantReader(asking, folder, inherited));
       const rows = grants.map((grant) => [
-        shown(grant.folder.path),
+        escapeControls(grant.folder.path),
         subjectOf(grant),
         grant.level,
         toMinute(grant.grantedAt),

@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findFolder, folderWord } from '../references.ts';
 import { findSubject, requireOneSubject, subjectOptions } from './grant-details.ts';
 
@@ -23,7 +23,7 @@ export const removeGrant = command({
       await (options.json
         ? printJson({ folder, ...subject.input })
         : print(
-            `Took the grant on ${shown(folder.path)} from ${subject.name}; what comes from above holds.`,
+            `Took the grant on ${escapeControls(folder.path)} from ${subject.name}; what comes from above holds.`,
           ));
     });
   },

@@ -1,9 +1,9 @@
 /** `espalier grant set`: gives a user or a group a level on a folder and all that is inside. */
 
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findFolder, folderWord } from '../references.ts';
 import { findSubject, requireOneSubject, subjectOptions } from './grant-details.ts';
 
@@ -26,7 +26,7 @@ is inside, until a deeper grant says otherwise; none closes what would be inheri
       await asking.client.mutate(mutation, { input }, { signal: asking.signal });
       await (options.json
         ? printJson({ folder, level, ...subject.input })
-        : print(`Granted ${level} on ${shown(folder.path)} to ${subject.name}.`));
+        : print(`Granted ${level} on ${escapeControls(folder.path)} to ${subject.name}.`));
     });
   },
 });

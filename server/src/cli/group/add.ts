@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import type { NamedGroup } from '../references.ts';
 
 interface Payload {
@@ -19,7 +19,7 @@ export const addGroup = command({
   async run({ words: [name], options, flags }) {
     await withConnection({ flags }, async ({ client, signal }) => {
       const { group } = (await client.mutate<Payload>(mutation, { input: { name } }, { signal })).createGroup;
-      await (options.json ? printJson(group) : print(`Added the group ${shown(group.name)}.`));
+      await (options.json ? printJson(group) : print(`Added the group ${escapeControls(group.name)}.`));
     });
   },
 });

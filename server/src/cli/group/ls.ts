@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown, table } from '../output.ts';
+import { print, printJson, escapeControls, table } from '../output.ts';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
 import { toMinute } from '../shown-time.ts';
 
@@ -26,7 +26,7 @@ export const listGroups = command({
         const variables = { text, ...slice };
         return (await client.query<{ groups: Page<GroupDetails> }>(query, variables, { signal })).groups;
       });
-      const rows = groups.map(({ name, createdAt }) => [shown(name), toMinute(createdAt)]);
+      const rows = groups.map(({ name, createdAt }) => [escapeControls(name), toMinute(createdAt)]);
       await (isJson ? printJson(groups) : print(table(['Name', 'Since (UTC)'], rows, 'No groups found.')));
     });
   },

@@ -1,9 +1,9 @@
 /** Commands that put users into a group or take them out: all of those who are named, or none. */
 
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json, type Command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findGroup, findUsers, groupWord, userWord } from '../references.ts';
 
 type Payload = Readonly<Record<string, { readonly count: number }>>;
@@ -40,7 +40,7 @@ export function membership({
         const shownCount = count === 1 ? 'one user' : count === 0 ? 'nobody' : `${count} users`;
         await (options.json
           ? printJson({ group, users, [counted]: count })
-          : print(tell(shownCount, shown(group.name))));
+          : print(tell(shownCount, escapeControls(group.name))));
       });
     },
   });

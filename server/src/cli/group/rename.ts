@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findGroup, groupWord, type NamedGroup } from '../references.ts';
 
 interface Payload {
@@ -22,7 +22,7 @@ export const renameGroup = command({
       const input = { id: before.id, name };
       const { group } = (await asking.client.mutate<Payload>(mutation, { input }, { signal: asking.signal }))
         .updateGroup;
-      const sentence = `The group ${shown(before.name)} is called ${shown(group.name)} now.`;
+      const sentence = `The group ${escapeControls(before.name)} is called ${escapeControls(group.name)} now.`;
       await (options.json ? printJson(group) : print(sentence));
     });
   },

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { confirm, yes } from '../confirmation.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findGroup, groupWord } from '../references.ts';
 
 const mutation = `mutation ($input: DeleteGroupInput!) { deleteGroup(input: $input) { deletedGroupId } }`;
@@ -16,9 +16,9 @@ export const removeGroup = command({
   async run({ words: [reference], options, flags }) {
     await withConnection({ flags }, async (asking) => {
       const { id, name } = await findGroup(asking, reference!);
-      await confirm(`Delete the group ${shown(name)} with its grants`, options.yes);
+      await confirm(`Delete the group ${escapeControls(name)} with its grants`, options.yes);
       await asking.client.mutate(mutation, { input: { id } }, { signal: asking.signal });
-      await (options.json ? printJson({ deletedGroupId: id }) : print(`Deleted the group ${shown(name)}.`));
+      await (options.json ? printJson({ deletedGroupId: id }) : print(`Deleted the group ${escapeControls(name)}.`));
     });
   },
 });

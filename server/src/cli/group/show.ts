@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { facts } from '../facts.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
 import { findGroup, groupWord, type NamedUser } from '../references.ts';
 import { toMinute } from '../shown-time.ts';
@@ -45,12 +45,12 @@ export const showGroup = command({
         return;
       }
       const head = facts([
-        ['Name', shown(name)],
+        ['Name', escapeControls(name)],
         ['Id', id],
         ['Created', `${toMinute(createdAt)} UTC`],
         ['Members', String(members.length)],
       ]);
-      await print([head, ...members.map(({ username }) => `  ${shown(username)}`)].join('\n'));
+      await print([head, ...members.map(({ username }) => `  ${escapeControls(username)}`)].join('\n'));
     });
   },
 });

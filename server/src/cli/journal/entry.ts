@@ -1,7 +1,7 @@
 /** An entry of the journal as it is asked for, and a line of it for people. */
 
 import type { JournalCsvEntry } from '@espalier/contract';
-import { shown } from '../output.ts';
+import { escapeControls } from '../output.ts';
 import { toSecond } from '../shown-time.ts';
 
 export type Entry = JournalCsvEntry;
@@ -33,7 +33,7 @@ export function toLine(entry: Entry): string {
 }
 
 function whoDid({ by, byId }: Entry): string {
-  if (by) return shown(by.username);
+  if (by) return escapeControls(by.username);
   return byId === null ? '(server)' : `id:${byId}`;
 }
 
@@ -42,12 +42,12 @@ function objectsOf(entry: Entry): string[] {
   const { folderId, folder, userId, user, groupId, group, sessionId } = entry;
   const remembered = (name: string) => {
     const value = entry.after?.[name] ?? entry.before?.[name];
-    return typeof value === 'string' ? `${shown(value)} (gone)` : undefined;
+    return typeof value === 'string' ? `${escapeControls(value)} (gone)` : undefined;
   };
   return [
-    folderId && (folder ? shown(folder.path) : (remembered('name') ?? `id:${folderId}`)),
-    userId && `user ${user ? shown(user.username) : (remembered('username') ?? `id:${userId}`)}`,
-    groupId && `group ${group ? shown(group.name) : (remembered('name') ?? `id:${groupId}`)}`,
+    folderId && (folder ? escapeControls(folder.path) : (remembered('name') ?? `id:${folderId}`)),
+    userId && `user ${user ? escapeControls(user.username) : (remembered('username') ?? `id:${userId}`)}`,
+    groupId && `group ${group ? escapeControls(group.name) : (remembered('name') ?? `id:${groupId}`)}`,
     sessionId && `session ${sessionId}`,
   ].filter((each) => typeof each === 'string');
 }
@@ -58,12 +58,12 @@ function changesOf({ before, after }: Entry): string[] {
     const [old, now] = [before?.[key], after?.[key]];
     const isSame = old === undefined || now === undefined || JSON.stringify(old) === JSON.stringify(now);
     if (isSame && names.includes(key)) return [];
-    if (old === undefined) return [`${shown(key)}: ${inShort(now)}`];
-    return [`${shown(key)}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
+    if (old === undefined) return [`${escapeControls(key)}: ${inShort(now)}`];
+    return [`${escapeControls(key)}: ${inShort(old)} → ${now === undefined ? '-' : inShort(now)}`];
   });
 }
 
 function inShort(value: unknown): string {
-  const letters = [...shown(typeof value === 'string' ? value : JSON.stringify(value))];
+  const letters = [...escapeControls(typeof value === 'string' ? value : JSON.stringify(value))];
   return letters.length > longestValue ? `${letters.slice(0, longestValue - 1).join('')}…` : letters.join('');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { givenTime } from './given-time.ts';
 
 const now = Date.parse('2026-11-15T16:50:00Z');

@@ -1,8 +1,8 @@
 /** Which entries of the journal are meant: flags as people give them, and the filter that the server takes. */
 
 import { journalKinds, type JournalKind } from '../../journal/journal-entry.ts';
-import { nearestName } from '../../nearest-name.ts';
-import { UsageError } from '../../start-error.ts';
+import { nearestName } from '../../config/nearest-name.ts';
+import { UsageError } from '../../config/start-error.ts';
 import type { Option } from '../command.ts';
 import { findFolder, findGroup, findUser, idIn, type Asking } from '../references.ts';
 import { givenTime, timeAbout } from './given-time.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EspalierError } from '@espalier/client';
 import { systemClock } from '../../clock.ts';
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { pageInfo, pagesOf, type Page, type ReadPage } from '../pages.ts';

@@ -1,7 +1,7 @@
 /** `espalier keys list`: which signing keys there are, and what each of them is for. */
 
 import { systemClock } from '../../clock.ts';
-import { settingsTable } from '../../config.ts';
+import { settingsTable } from '../../config/config.ts';
 import { shownTime } from '../../sessions/change-keys.ts';
 import { keyStates } from '../../sessions/key-states.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts';
 import { changeInTurn } from '../../journal/journal.ts';
 import { retireAllKeys, retireSigningKey } from '../../sessions/change-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';
-import { StartError, UsageError } from '../../start-error.ts';
+import { StartError, UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { print, printJson } from '../output.ts';
 import { keySettings, onKeys, requireSameSeal, type StoredKeys } from './stored-keys.ts';

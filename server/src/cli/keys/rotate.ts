@@ -1,7 +1,7 @@
 /** `espalier keys rotate`: publishes a new signing key, which signs a little later. */
 
 import { systemClock } from '../../clock.ts';
-import { settingsTable } from '../../config.ts';
+import { settingsTable } from '../../config/config.ts';
 import { changeInTurn } from '../../journal/journal.ts';
 import { rotateSigningKey, shownTime } from '../../sessions/change-keys.ts';
 import { readKeyRows } from '../../sessions/signing-keys.ts';

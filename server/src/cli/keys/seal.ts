@@ -1,11 +1,11 @@
 /** `espalier keys seal`: seals the private keys in the database with the master key, or with another one than before. */
 
-import { fileText } from '../../config.ts';
+import { readInputFile } from '../../config/config.ts';
 import { changeInTurn } from '../../journal/journal.ts';
 import { sealKeys as sealAll } from '../../sessions/change-keys.ts';
 import { createKeySeal, type KeySeal } from '../../sessions/key-seal.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { print, printJson } from '../output.ts';
 import { keySettings, onKeys } from './stored-keys.ts';
@@ -25,7 +25,9 @@ Without ESPALIER_MASTER_KEY they are stored unsealed.`,
   run: ({ options, flags }) =>
     onKeys(flags, async ({ database, seal }) => {
       const { oldMasterKeyFile } = options;
-      const old = createKeySeal(oldMasterKeyFile && fileText('--old-master-key-file', oldMasterKeyFile).text);
+      const old = createKeySeal(
+        oldMasterKeyFile && readInputFile('--old-master-key-file', oldMasterKeyFile).text,
+      );
       const count = await changeInTurn(database, async (transaction) => {
         const rows = (await readKeyRows(transaction)).filter(({ sealedWith }) => sealedWith !== seal.id);
         requireOld(rows, old);

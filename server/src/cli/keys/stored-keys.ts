@@ -1,10 +1,10 @@
 /** What the commands about signing keys share: the keys in the database, and the master key that seals them. */
 
-import { settingsTable } from '../../config.ts';
+import { settingsTable } from '../../config/config.ts';
 import type { Database } from '../../database/database.ts';
 import { createKeySeal, type KeySeal } from '../../sessions/key-seal.ts';
 import type { KeyRow } from '../../sessions/signing-keys.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 import type { Given } from '../command.ts';
 import { databaseSettings, onDatabase } from '../on-database.ts';
 

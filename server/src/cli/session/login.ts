@@ -1,13 +1,13 @@
 /** `espalier login`: exchanges a password for a session, and keeps it for the commands that follow. */
 
 import { EspalierError, memoryStorage } from '@espalier/client';
-import { commandLineOfProcess } from '../../config.ts';
+import { readCommandLineSettings } from '../../config/config.ts';
 import { command } from '../command.ts';
 import { clientFor, connectionSettings, defaultUrl, profileFile, untilSignal } from '../connection.ts';
 import { print } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { ask, passwordOptions, readPassword } from '../secret-input.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 
 export const login = command({
   options: {
@@ -20,7 +20,7 @@ Without --url, the server of the last login, or ${defaultUrl}.`,
   async run({ options, flags }) {
     const file = profileFile(flags);
     const before = await file.read().catch(ignoreDamage);
-    const url = commandLineOfProcess(flags).url ?? before?.url ?? defaultUrl;
+    const url = readCommandLineSettings(flags).url ?? before?.url ?? defaultUrl;
     const username = options.username ?? (await askForName(before?.username));
     const password = await readPassword(options, { prompt: `Password of ${username} at ${url}` });
     const storage = memoryStorage();
@@ -36,7 +36,7 @@ Without --url, the server of the last login, or ${defaultUrl}.`,
     } finally {
       client.close();
     }
-    await print(`Logged in as ${shown(username)} at ${url}.`);
+    await print(`Logged in as ${escapeControls(username)} at ${url}.`);
   },
 });
 

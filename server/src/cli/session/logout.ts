@@ -5,7 +5,7 @@ import { command } from '../command.ts';
 import { clientFor, connectionSettings, profileFile, untilSignal } from '../connection.ts';
 import { describeFailure, ExitError } from '../failures.ts';
 import { print } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 
 export const logout = command({
   settings: connectionSettings,
@@ -31,6 +31,6 @@ export const logout = command({
       client.close();
       await file.remove();
     }
-    await print(`Logged out ${shown(profile.username)} at ${profile.url}.`);
+    await print(`Logged out ${escapeControls(profile.username)} at ${profile.url}.`);
   },
 });

@@ -1,6 +1,6 @@
 /** `espalier session ls`: who is logged in, with what, and since when. */
 
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';

@@ -1,11 +1,11 @@
 /** `espalier session revoke`: ends sessions at once, on every node and with their open sockets. */
 
 import { EspalierError } from '@espalier/client';
-import { UsageError } from '../../start-error.ts';
+import { UsageError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { ExitError } from '../failures.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findUser, type Asking } from '../references.ts';
 
 interface Payload {
@@ -65,7 +65,7 @@ async function revokeEach({ client, signal }: Asking, ids: readonly string[]): P
       count++;
     } catch (error) {
       if (!(error instanceof EspalierError && error.code === 'NOT_FOUND')) throw error;
-      console.error(`espalier: There is no session ${shown(id)}, or it has ended already.`);
+      console.error(`espalier: There is no session ${escapeControls(id)}, or it has ended already.`);
     }
   }
   return count;

@@ -1,7 +1,7 @@
 /** What commands show of a session, and how sessions are read: one's own, or those that administrators see. */
 
 import { facts } from '../facts.ts';
-import { shown, table } from '../output.ts';
+import { escapeControls, table } from '../output.ts';
 import { pageInfo, type Page, type ReadPage } from '../pages.ts';
 import type { Asking, NamedUser } from '../references.ts';
 import { toMinute, toSecond } from '../shown-time.ts';
@@ -62,11 +62,11 @@ export function sessionReader<Session>(
 export function sessionTable(sessions: readonly SessionDetails[]): string {
   const rows = sessions.map((session) => [
     `${session.id}${session.isCurrent ? ' *' : ''}`,
-    shown(session.user.username),
+    escapeControls(session.user.username),
     toMinute(session.createdAt),
     toMinute(session.refreshedAt),
-    shown(session.address ?? ''),
-    shown(session.agent ?? ''),
+    escapeControls(session.address ?? ''),
+    escapeControls(session.agent ?? ''),
   ]);
   const headings = ['Id', 'User', 'Since (UTC)', 'Refreshed (UTC)', 'Address', 'Device'];
   return table(headings, rows, 'No sessions found.');
@@ -75,18 +75,18 @@ export function sessionTable(sessions: readonly SessionDetails[]): string {
 export function sessionFacts(session: SessionWithRefreshes): string {
   const head = facts([
     ['Id', `${session.id}${session.isCurrent ? ' (the one that asks)' : ''}`],
-    ['User', shown(session.user.username)],
+    ['User', escapeControls(session.user.username)],
     ['Since', `${toMinute(session.createdAt)} UTC`],
     ['Refreshed', `${toMinute(session.refreshedAt)} UTC`],
     ['Ends', `${toMinute(session.expiresAt)} UTC, unless it is refreshed before`],
-    ['Address', shown(session.address ?? '')],
-    ['Device', shown(session.agent ?? '')],
+    ['Address', escapeControls(session.address ?? '')],
+    ['Device', escapeControls(session.agent ?? '')],
   ]);
   if (session.refreshes.length === 0) return `${head}\n\nNot refreshed within seven days.`;
   const rows = session.refreshes.map((refresh) => [
     toSecond(refresh.at),
-    shown(refresh.address ?? ''),
-    shown(refresh.agent ?? ''),
+    escapeControls(refresh.address ?? ''),
+    escapeControls(refresh.agent ?? ''),
     replaysOf(refresh),
   ]);
   return `${head}\n\n${table(['Refreshed (UTC)', 'Address', 'Device', 'The spent token came back'], rows)}`;
@@ -95,6 +95,6 @@ export function sessionFacts(session: SessionWithRefreshes): string {
 function replaysOf({ replays, replayedAt, replayAddress, replayAgent }: Refresh): string {
   if (replays === 0) return '';
   const times = replays === 1 ? 'once' : `${replays} times`;
-  const by = [replayAddress, replayAgent].filter((each) => each !== null).map(shown);
+  const by = [replayAddress, replayAgent].filter((each) => each !== null).map(escapeControls);
   return [`${times}, ${replays === 1 ? 'at' : 'last at'} ${toSecond(replayedAt)}`, ...by].join(', ');
 }

@@ -3,7 +3,7 @@
 import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { pagesOf, type ReadPage } from '../pages.ts';
 import type { Asking } from '../references.ts';
 import {
@@ -40,7 +40,7 @@ async function findSession(asking: Asking, id: string): Promise<SessionWithRefre
   if (own) return own;
   const found = (await isAdministrator(asking)) && (await findIn(sessionReader(asking, fields), id));
   if (found) return found;
-  throw new EspalierError('NOT_FOUND', `There is no session ${shown(id)} that you may see, or it has ended.`);
+  throw new EspalierError('NOT_FOUND', `There is no session ${escapeControls(id)} that you may see, or it has ended.`);
 }
 
 async function findIn(

@@ -4,7 +4,7 @@ import { EspalierError } from '@espalier/client';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { print, printJson } from '../output.ts';
-import { shown } from '../shown-text.ts';
+import { escapeControls } from '../shown-text.ts';
 import { toMinute } from '../shown-time.ts';
 
 interface Answer {
@@ -27,7 +27,7 @@ export const whoami = command({
         return;
       }
       const { user, session } = viewer;
-      await print(`${shown(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
+      await print(`${escapeControls(user.username)}${user.isAdministrator ? ' (administrator)' : ''} at ${client.url}
 Logged in since ${toMinute(session.createdAt)} UTC; unless it is used, the session ends at ${toMinute(session.expiresAt)} UTC.`);
     });
   },

@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
-import { shown } from '../output.ts';
+import { escapeControls } from '../output.ts';
 import { userFields, withAllGroups, type ReadUser } from './user-details.ts';
 
 interface Payload {
@@ -25,12 +25,12 @@ A password has 8 to 128 characters, and is neither the name nor one of the most 
   async run({ words: [username], options, flags }) {
     await withConnection({ flags }, async (asking) => {
       const { client, signal } = asking;
-      const { password, generated } = await readNewPassword(options, `Password of ${shown(username!)}`);
+      const { password, generated } = await readNewPassword(options, `Password of ${escapeControls(username!)}`);
       const input = { username, password, isAdministrator: options.administrator };
       const { createUser } = await client.mutate<Payload>(mutation, { input }, { signal });
       const user = await withAllGroups(asking, createUser.user);
       const role = user.isAdministrator ? ', an administrator' : '';
-      const sentence = `Added ${shown(user.username)}${role}.`;
+      const sentence = `Added ${escapeControls(user.username)}${role}.`;
       await tellWithPassword({ isJson: options.json, generated }, user, sentence);
     });
   },

@@ -1,7 +1,7 @@
 /** `espalier user password`: one's own password, changed with the old one. */
 
-import { fileText } from '../../config.ts';
-import { StartError } from '../../start-error.ts';
+import { readInputFile } from '../../config/config.ts';
+import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
@@ -39,7 +39,7 @@ export const changePassword = command({
 });
 
 async function readOldPassword(path: string | undefined): Promise<string> {
-  if (path !== undefined) return fileText(oldFlag, path).text;
+  if (path !== undefined) return readInputFile(oldFlag, path).text;
   if (process.stdin.isTTY) return ask('Old password: ', { isHidden: true });
   throw new StartError(`There is no terminal to ask for the old password. Give ${oldFlag}.`);
 }

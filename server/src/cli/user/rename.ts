@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findUser, userWord } from '../references.ts';
 import { updateUser } from './user-change.ts';
 
@@ -17,7 +17,7 @@ export const renameUser = command({
       const user = await updateUser(asking, before, { username: username! });
       await (options.json
         ? printJson(user)
-        : print(`${shown(before.username)} is called ${shown(user.username)} now.`));
+        : print(`${escapeControls(before.username)} is called ${escapeControls(user.username)} now.`));
     });
   },
 });

@@ -11,11 +11,11 @@ import { systemClock } from '../../clock.ts';
 import type { Database, Reader } from '../../database/database.ts';
 import { changeInTurn } from '../../journal/journal.ts';
 import { revokeSessionsOf } from '../../sessions/revocation.ts';
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { newPasswordOptions, readNewPassword } from '../new-password.ts';
 import { databaseSettings, onDatabase } from '../on-database.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 
 export const resetPassword = command({
   words: [{ name: 'username', about: 'Whose password' }],
@@ -78,7 +78,7 @@ function told(
   { isDisabled, endedSessions }: Done,
   generated: string | undefined,
 ): string {
-  const who = `${shown(username)}${isAdministrator ? ', an administrator,' : ''}`;
+  const who = `${escapeControls(username)}${isAdministrator ? ', an administrator,' : ''}`;
   const ended =
     endedSessions === 0
       ? 'There was no session to end.'

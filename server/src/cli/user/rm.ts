@@ -3,7 +3,7 @@
 import { command, json } from '../command.ts';
 import { confirm, yes } from '../confirmation.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findUser, userWord } from '../references.ts';
 
 const mutation = `mutation ($input: DeleteUserInput!) { deleteUser(input: $input) { deletedUserId } }`;
@@ -17,7 +17,7 @@ Nobody can delete themself.`,
   async run({ words: [reference], options, flags }) {
     await withConnection({ flags }, async (asking) => {
       const user = await findUser(asking, reference!);
-      const name = shown(user.username);
+      const name = escapeControls(user.username);
       await confirm(`Delete the user ${name} with sessions, memberships and grants`, options.yes);
       await asking.client.mutate(mutation, { input: { id: user.id } }, { signal: asking.signal });
       await (options.json ? printJson({ deletedUserId: user.id }) : print(`Deleted ${name}.`));

@@ -1,10 +1,10 @@
 /** `espalier user set-password`: an administrator gives somebody else a new password. */
 
-import { StartError } from '../../start-error.ts';
+import { StartError } from '../../config/start-error.ts';
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
 import { newPasswordOptions, readNewPassword, tellWithPassword } from '../new-password.ts';
-import { shown } from '../output.ts';
+import { escapeControls } from '../output.ts';
 import { findUser, userWord } from '../references.ts';
 
 interface Payload {
@@ -28,7 +28,7 @@ log in any more, espalier user reset-password works on the database directly.`,
       if (viewer.user.id === userId) {
         throw new StartError('Your own password is changed with the old one: espalier user password.');
       }
-      const name = shown(username);
+      const name = escapeControls(username);
       const { password, generated } = await readNewPassword(options, `New password of ${name}`);
       const { resetPassword: done } = await client.mutate<Payload>(
         mutation,

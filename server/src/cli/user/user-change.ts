@@ -2,7 +2,7 @@
 
 import { command, json, type Command } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, shown } from '../output.ts';
+import { print, printJson, escapeControls } from '../output.ts';
 import { findUser, userWord, type Asking, type NamedUser } from '../references.ts';
 import { userFields, withAllGroups, type ReadUser, type UserDetails } from './user-details.ts';
 
@@ -40,7 +40,7 @@ export function userChange(
     async run({ words: [reference], options, flags }) {
       await withConnection({ flags }, async (asking) => {
         const user = await updateUser(asking, await findUser(asking, reference!), changes);
-        await (options.json ? printJson(user) : print(tell(shown(user.username))));
+        await (options.json ? printJson(user) : print(tell(escapeControls(user.username))));
       });
     },
   });

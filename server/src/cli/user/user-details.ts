@@ -1,7 +1,7 @@
 /** What commands show of a user. */
 
 import { facts } from '../facts.ts';
-import { shown, table } from '../output.ts';
+import { escapeControls, table } from '../output.ts';
 import { everyItem, pageInfo, type Page } from '../pages.ts';
 import type { Asking } from '../references.ts';
 import { toMinute } from '../shown-time.ts';
@@ -43,7 +43,7 @@ export async function withAllGroups(
 
 export function userTable(users: readonly UserDetails[]): string {
   const rows = users.map((user) => [
-    shown(user.username),
+    escapeControls(user.username),
     user.isAdministrator ? 'administrator' : '',
     user.isDisabled ? 'disabled' : 'enabled',
     toMinute(user.lastLoginAt),
@@ -54,7 +54,7 @@ export function userTable(users: readonly UserDetails[]): string {
 
 export function userFacts(user: UserDetails): string {
   return facts([
-    ['Name', shown(user.username)],
+    ['Name', escapeControls(user.username)],
     ['Id', user.id],
     ['Role', user.isAdministrator ? 'administrator' : 'user'],
     ['State', user.isDisabled ? 'disabled' : 'enabled'],
@@ -65,5 +65,5 @@ export function userFacts(user: UserDetails): string {
 }
 
 function groupsOf({ groups }: UserDetails): string {
-  return groups.map(({ name }) => shown(name)).join(', ');
+  return groups.map(({ name }) => escapeControls(name)).join(', ');
 }

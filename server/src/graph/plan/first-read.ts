@@ -7,8 +7,8 @@ import type { Access } from '../../access/access.ts';
 import { pageRead } from '../../folders/child-lists.ts';
 import type { PageRead } from '../../folders/folders.ts';
 import { Refusal } from '../../refusal.ts';
-import { toSlice } from '../tree/folder-connection.ts';
-import { ownFields } from '../tree/folder-type.ts';
+import { toSlice } from '../schema/folders/folder-connection.ts';
+import { ownFields } from '../schema/folders/folder.ts';
 import { Unplannable, type SelectedField, type Selections, type Variables } from './selections.ts';
 
 export interface PlannedFirstRead {

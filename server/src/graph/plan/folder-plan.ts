@@ -5,12 +5,12 @@
  */
 
 import { getNamedType, type GraphQLEnumType } from 'graphql';
-import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { inOrder, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { visibleChildCount } from '../../folders/children.ts';
 import type { LongTexts } from '../../folders/folders.ts';
-import type { PageInfo } from '../page-info.ts';
-import type { FolderConnection, FolderEdge } from '../tree/folder-connection.ts';
-import type { FolderNode } from '../tree/folder-level.ts';
+import type { PageInfo } from '../schema/connections/keyset-connection.ts';
+import type { FolderConnection, FolderEdge } from '../schema/folders/folder-connection.ts';
+import type { FolderNode } from '../schema/folders/folder-batch.ts';
 import { quote } from './json-text.ts';
 import { innerObject, listTexts, objectWriter, type FieldWriter, type ObjectWriter } from './object-texts.ts';
 import type { PlanRun } from './plan-run.ts';
@@ -87,7 +87,7 @@ function aboveWriter(selections: Selections, field: SelectedField): FolderWriter
         writeAll: (nodes, run) =>
           run.inField(field, () =>
             inOrder(nodes, (node) => {
-              const position = node.level.positionOf(node, (count) =>
+              const position = node.batch.positionOf(node, (count) =>
                 run.context.budget.scan(count, field.info),
               );
               return whenDone(position, String);
@@ -167,7 +167,7 @@ function countWriter(
   const [only, ...others] = selections.inside(field);
   if (only?.name !== 'totalCount' || others.length > 0) return undefined;
   const start = `{${JSON.stringify(only.key)}:`;
-  return ({ folder, level }) => `${start}${visibleChildCount(level.view, folder)}}`;
+  return ({ folder, batch }) => `${start}${visibleChildCount(batch.view, folder)}}`;
 }
 
 /** A filter changes the length, and a cursor belongs to one list. */
@@ -288,11 +288,11 @@ function longText(field: SelectedField, name: 'icon' | 'description'): FolderWri
 /** After this, `textsOf` finds them. Each level reads them once. */
 function textsFor(field: SelectedField) {
   return (nodes: readonly FolderNode[], run: PlanRun): PromiseOrValue<unknown> =>
-    run.inField(field, () => inOrder(nodes, (node) => node.level.textsOf(node)));
+    run.inField(field, () => inOrder(nodes, (node) => node.batch.textsOf(node)));
 }
 
 function textsOf(node: FolderNode): LongTexts {
-  return node.level.textsOf(node) as LongTexts;
+  return node.batch.textsOf(node) as LongTexts;
 }
 
 /** After this, `ancestorsOf` finds them. Each level reads them once. */

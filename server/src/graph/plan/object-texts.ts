@@ -1,6 +1,6 @@
 /** Writes objects as JSON text, many at a time. */
 
-import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.ts';
+import { inOrder, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { PlanRun } from './plan-run.ts';
 import type { SelectedField } from './selections.ts';
 
@@ -101,7 +101,7 @@ export function objectWriter<T>(
     const { length } = all.prepared.objects;
     while (all.written < length) {
       const end = Math.min(all.written + objectsPerPiece, length);
-      const turn = run.context.pace.before((end - all.written) * rowsPerObject);
+      const turn = run.context.task.yieldBefore((end - all.written) * rowsPerObject);
       if (turn) {
         return turn.then(() => {
           writePiece(all, run, end);

@@ -1,9 +1,9 @@
 /** One run of a query plan: what its fields share, and the errors of its nullable fields. */
 
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
-import { isPromise, type PromiseOrValue } from '../../database/database.ts';
+import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
-import type { GraphContext } from '../builder.ts';
+import type { GraphContext } from '../schema/builder.ts';
 import { InstantWriter } from './json-text.ts';
 import type { SelectedField, Variables } from './selections.ts';
 

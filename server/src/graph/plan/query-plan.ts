@@ -1,10 +1,10 @@
 /** Compiles queries about folders into plans that write the response themselves; graphql-js runs everything else. */
 
 import { GraphQLError, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
-import { inOrder, whenDone, type PromiseOrValue } from '../../database/database.ts';
-import type { GraphContext } from '../builder.ts';
-import type { FolderConnection } from '../tree/folder-connection.ts';
-import type { FolderNode } from '../tree/folder-level.ts';
+import { inOrder, whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import type { GraphContext } from '../schema/builder.ts';
+import type { FolderConnection } from '../schema/folders/folder-connection.ts';
+import type { FolderNode } from '../schema/folders/folder-batch.ts';
 import { planFirstRead, type PlannedFirstRead } from './first-read.ts';
 import { planConnections, planFolders } from './folder-plan.ts';
 import { quote } from './json-text.ts';

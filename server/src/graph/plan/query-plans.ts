@@ -11,8 +11,8 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { PromiseOrValue } from '../../database/database.ts';
-import type { GraphContext } from '../builder.ts';
+import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import type { GraphContext } from '../schema/builder.ts';
 import type { TraceField } from './plan-run.ts';
 import { planQuery, type PlannedData, type QueryPlan } from './query-plan.ts';
 import type { Variables } from './selections.ts';

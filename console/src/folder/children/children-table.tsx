@@ -1,0 +1,140 @@
+/** The rows of a folder's sub-folders, with columns that sort, and what can be done with each. */
+
+import type { AccessLevel } from '../../graph/live.tsx';
+import { Link, navigate } from '../../router.tsx';
+import { LevelChip } from '../../ui/access-level.tsx';
+import { ActionMenu, type MenuAction } from '../../ui/action-menu.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Time } from '../../ui/time.tsx';
+import { sortedBy, type ChildFolder, type ListChoice, type OrderField } from './children-list.ts';
+import { FolderIcon } from '../../ui/icons.tsx';
+import type { OpenDialog } from '../folder-dialogs.tsx';
+import { mayDo } from '../open-folder.ts';
+
+interface ChildrenTableProps {
+  readonly items: readonly ChildFolder[];
+  readonly choice: ListChoice;
+  readonly parent: { readonly id: string; readonly accessLevel: AccessLevel };
+  readonly onChoose: (choice: ListChoice) => void;
+  readonly onOpen: (dialog: OpenDialog) => void;
+}
+
+export function ChildrenTable({ items, choice, parent, onChoose, onOpen }: ChildrenTableProps) {
+  const sorting = (field: OrderField, label: string) => (
+    <SortHeading label={label} field={field} choice={choice} onChoose={onChoose} />
+  );
+  return (
+    <div className="table-frame">
+      <table className="table children-table">
+        <caption className="visually-hidden">Folders</caption>
+        <thead>
+          <tr>
+            {sorting('NAME', 'Name')}
+            <th scope="col" className="children-wide">
+              Title
+            </th>
+            <th scope="col" className="children-count">
+              Folders
+            </th>
+            {sorting('CREATED', 'Created')}
+            {sorting('UPDATED', 'Changed')}
+            <th scope="col" className="children-level">
+              Your access
+            </th>
+            <th scope="col">
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((child) => (
+            <ChildRow key={child.id} child={child} parent={parent} onOpen={onOpen} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface SortHeadingProps {
+  readonly label: string;
+  readonly field: OrderField;
+  readonly choice: ListChoice;
+  readonly onChoose: (choice: ListChoice) => void;
+}
+
+function SortHeading({ label, field, choice, onChoose }: SortHeadingProps) {
+  const isChosen = choice.field === field;
+  const order = choice.direction === 'ASC' ? 'ascending' : 'descending';
+  return (
+    <th
+      scope="col"
+      aria-sort={isChosen ? order : 'none'}
+      className={field === 'NAME' ? undefined : `children-time ${field.toLowerCase()}`}
+    >
+      <button type="button" className="sort" onClick={() => onChoose(sortedBy(choice, field))}>
+        {label}
+        {isChosen && <Icon name="down" className={order === 'ascending' ? 'up' : ''} />}
+      </button>
+    </th>
+  );
+}
+
+interface ChildRowProps extends Pick<ChildrenTableProps, 'parent' | 'onOpen'> {
+  readonly child: ChildFolder;
+}
+
+function ChildRow({ child, parent, onOpen }: ChildRowProps) {
+  const { id, name, title, icon, accessLevel, folders, createdAt, updatedAt } = child;
+  const folder = { id, name, parentId: parent.id };
+  const open = (kind: OpenDialog['kind']) => () => onOpen({ kind, folder });
+  const mayTake = mayDo(parent.accessLevel, 'WRITE');
+  const actions: MenuAction[] = [
+    { label: 'Open', icon: 'folder', onAction: () => navigate(`/folders/${id}`) },
+    ...(mayDo(accessLevel, 'WRITE')
+      ? ([
+          { label: 'New folder inside…', icon: 'plus', onAction: open('new') },
+          { label: 'Rename…', icon: 'edit', onAction: open('rename') },
+        ] as const)
+      : []),
+    ...(mayDo(accessLevel, 'WRITE') && mayTake
+      ? ([
+          { label: 'Move to…', icon: 'move', onAction: open('move') },
+          { label: 'Delete…', icon: 'trash', isDanger: true, onAction: open('delete') },
+        ] as const)
+      : []),
+  ];
+  return (
+    <tr>
+      <th scope="row">
+        <Link to={`/folders/${id}`} className="children-name">
+          <span className="folder-glyph">
+            <FolderIcon icon={icon} />
+          </span>
+          <span>{name}</span>
+        </Link>
+        {title !== name && <span className="children-narrow soft">{title}</span>}
+      </th>
+      <td className="children-wide">{title === name ? '' : title}</td>
+      <td className="children-count number">
+        {folders.totalCount > 0 ? folders.totalCount.toLocaleString('en') : <span className="soft">0</span>}
+      </td>
+      <td className="children-time created">
+        <Time at={createdAt} />
+      </td>
+      <td className="children-time updated">
+        <Time at={updatedAt} />
+      </td>
+      <td className="children-level">
+        {accessLevel === 'NONE' ? (
+          <span className="label-chip">Passage</span>
+        ) : (
+          <LevelChip level={accessLevel} />
+        )}
+      </td>
+      <td className="cell-actions">
+        <ActionMenu label={`Actions for ${name}`} actions={actions} />
+      </td>
+    </tr>
+  );
+}

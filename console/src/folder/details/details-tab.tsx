@@ -1,0 +1,118 @@
+/** What a folder is: its facts, texts and properties; to be edited by whoever may write. */
+
+import { useGraph } from '../../graph/use-graph.ts';
+import { useViewer } from '../../session/session.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Time } from '../../ui/time.tsx';
+import { FolderForm } from './folder-form.tsx';
+import { mayDo, type OpenFolder } from '../open-folder.ts';
+import './details.css';
+
+export function DetailsTab({ folder }: { folder: OpenFolder }) {
+  return (
+    <div className="folder-details">
+      <Facts folder={folder} />
+      {mayDo(folder.accessLevel, 'WRITE') ? <FolderForm folder={folder} /> : <ReadOnly folder={folder} />}
+    </div>
+  );
+}
+
+const lastChangeDocument = /* GraphQL */ `
+  query LastChangeOf($id: ID!) {
+    journal(
+      first: 1
+      filter: { folderId: $id, kinds: [CREATE_FOLDER, UPDATE_FOLDER, MOVE_FOLDER, RESTORE_FOLDER] }
+    ) {
+      items {
+        at
+        by {
+          id
+          username
+        }
+      }
+    }
+  }
+`;
+
+interface LastChange {
+  readonly journal: {
+    readonly items: readonly {
+      readonly at: string;
+      readonly by: { readonly id: string; readonly username: string } | null;
+    }[];
+  };
+}
+
+function Facts({ folder }: { folder: OpenFolder }) {
+  const { id, path, version, createdAt, updatedAt } = folder;
+  const { isAdministrator } = useViewer();
+  const { data } = useGraph<LastChange>(
+    ['folder', id, 'last-change'],
+    lastChangeDocument,
+    { id },
+    { enabled: isAdministrator },
+  );
+  const by = data?.journal.items[0]?.by;
+  return (
+    <section className="card" aria-label="Facts">
+      <dl className="facts">
+        <dt>Path</dt>
+        <dd className="folder-copied">
+          <code>{path}</code> <CopyButton label="Copy path" text={path} />
+        </dd>
+        <dt>Id</dt>
+        <dd className="folder-copied">
+          <code>{id}</code> <CopyButton label="Copy id" text={id} />
+        </dd>
+        <dt>Version</dt>
+        <dd className="number">{version}</dd>
+        <dt>Created</dt>
+        <dd>
+          <Time at={createdAt} />
+        </dd>
+        <dt>Changed</dt>
+        <dd>
+          <Time at={updatedAt} />
+          {by && ` by ${by.username}`}
+        </dd>
+      </dl>
+    </section>
+  );
+}
+
+function ReadOnly({ folder: { name, title, icon, description, properties } }: { folder: OpenFolder }) {
+  const entries = Object.entries(properties);
+  return (
+    <>
+      <section className="card" aria-labelledby="folder-texts">
+        <h2 id="folder-texts">Texts</h2>
+        <dl className="facts">
+          <dt>Title</dt>
+          <dd>{title === name ? <span className="soft">none: it is called by its name</span> : title}</dd>
+          <dt>Icon</dt>
+          <dd>{icon ?? <span className="soft">none</span>}</dd>
+          <dt>Description</dt>
+          <dd className="folder-description">{description ?? <span className="soft">none</span>}</dd>
+        </dl>
+      </section>
+      <section className="card" aria-labelledby="folder-properties">
+        <h2 id="folder-properties">Properties</h2>
+        {entries.length === 0 ? (
+          <p className="hint">None.</p>
+        ) : (
+          <dl className="facts">
+            {entries.map(([key, value]) => (
+              <div key={key} className="contents">
+                <dt>
+                  <code>{key}</code>
+                </dt>
+                <dd>{typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+      </section>
+      <p className="hint">You may read this folder; whoever has Write may change it.</p>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+/** A change of a folder as a sentence, on the page of that folder. Pure. */
+
+import type { FolderChange } from '../../graph/live.tsx';
+
+type SentenceChange = Pick<FolderChange, 'kind' | 'at' | 'by' | 'oldParent' | 'newParent' | 'folderCount'>;
+
+export function changeSentence(change: SentenceChange): string {
+  const { kind, at, by, oldParent, newParent, folderCount } = change;
+  const who = by?.username ?? 'Somebody';
+  switch (kind) {
+    case 'CREATE':
+      return at === null ? 'It became visible to you' : `${who} created it, or put it here`;
+    case 'UPDATE':
+      return at === null ? 'What you may do with it has changed' : `${who} changed it`;
+    case 'MOVE': {
+      const from = oldParent ? ` from “${oldParent.name}”` : '';
+      const to = newParent ? ` to “${newParent.name}”` : '';
+      return `${who} moved it${from}${to}`;
+    }
+    case 'DELETE':
+      return at === null ? 'It was hidden from you' : `${who} deleted it`;
+    case 'IMPORT': {
+      const count = (folderCount ?? 0).toLocaleString('en');
+      return `${who} imported ${count} ${folderCount === 1 ? 'folder' : 'folders'} into it`;
+    }
+    case 'RESYNC':
+      return 'Something happened that cannot be told in detail';
+  }
+}

@@ -1,0 +1,201 @@
+/** Deleted folders that can be restored. */
+
+import { useState } from 'react';
+import { tellFailure } from '../../actions/perform.ts';
+import { problemOf } from '../../graph/problem.ts';
+import { Link } from '../../router.tsx';
+import { useViewer } from '../../session/session.tsx';
+import { ActionMenu } from '../../ui/action-menu.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Icon } from '../../ui/icons.tsx';
+import { Answer, Empty } from '../../ui/states.tsx';
+import { Time } from '../../ui/time.tsx';
+import { restore, restoreCall, useTrash, type RestoreChoice, type TrashedFolder } from './trash.ts';
+import './trash.css';
+import { type PickedFolder, FolderPicker } from '../../tree/search/folder-picker.tsx';
+import { ActionDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/fields.tsx';
+
+interface Asked {
+  readonly folder: TrashedFolder;
+  readonly reason: string | null;
+}
+
+export function TrashScreen() {
+  const { isAdministrator } = useViewer();
+  const trash = useTrash();
+  const [asked, setAsked] = useState<Asked | null>(null);
+
+  const putBack = async (folder: TrashedFolder) => {
+    if (!folder.formerParent) {
+      setAsked({ folder, reason: 'Where it was is not there any more. Choose another place.' });
+      return;
+    }
+    try {
+      await restore(folder, {});
+    } catch (error) {
+      const { code, text } = problemOf(error);
+      if (code === 'CONFLICT') {
+        const reason = `“${folder.name}” cannot go back as it was: by now its name is taken there, or its place is gone. Change one of them.`;
+        setAsked({ folder, reason });
+      } else tellFailure(`Restore folder: ${text}`);
+    }
+  };
+  return (
+    <main className="page">
+      <header className="page-header">
+        <h1>Trash</h1>
+        <p className="hint">
+          What was deleted, with all that was inside. After its time it is gone for good.
+        </p>
+      </header>
+      <Answer of={trash}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty
+              icon="trash"
+              title={isAdministrator ? 'The trash is empty' : 'Nothing here that you may restore'}
+            >
+              <p>Folders that are deleted wait here, so that they can be restored.</p>
+              <p>
+                <Link to="/folders">To the folders</Link>
+              </p>
+            </Empty>
+          ) : (
+            <>
+              <div className="table-frame">
+                <table className="table trash-table">
+                  <caption className="visually-hidden">Deleted folders, the latest first</caption>
+                  <thead>
+                    <tr>
+                      <th scope="col">Name</th>
+                      <th scope="col" className="trash-place">
+                        Where it was
+                      </th>
+                      <th scope="col" className="trash-time">
+                        Deleted
+                      </th>
+                      <th scope="col" className="trash-until">
+                        Kept until
+                      </th>
+                      <th scope="col">
+                        <span className="visually-hidden">Actions</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {items.map((folder) => (
+                      <TrashRow
+                        key={folder.folderId}
+                        folder={folder}
+                        onRestore={() => void putBack(folder)}
+                        onRestoreTo={() => setAsked({ folder, reason: null })}
+                      />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              {trash.hasMore && (
+                <div className="show-more">
+                  <Button isPending={trash.isReadingMore} onPress={trash.readMore}>
+                    Show more folders
+                  </Button>
+                </div>
+              )}
+            </>
+          )
+        }
+      </Answer>
+      {asked && <RestoreDialog {...asked} onClose={() => setAsked(null)} />}
+    </main>
+  );
+}
+
+interface TrashRowProps {
+  readonly folder: TrashedFolder;
+  readonly onRestore: () => void;
+  readonly onRestoreTo: () => void;
+}
+
+function TrashRow({ folder, onRestore, onRestoreTo }: TrashRowProps) {
+  const { name, title, formerParent, deletedAt, purgedAt } = folder;
+  return (
+    <tr>
+      <th scope="row">
+        <span className="trash-name">
+          <Icon name="folder" />
+          <span>
+            {title}
+            {title !== name && <code className="trash-own-name">{name}</code>}
+          </span>
+        </span>
+      </th>
+      <td className="trash-place">
+        {formerParent ? (
+          <Link to={`/folders/${formerParent.id}`}>{formerParent.path}</Link>
+        ) : (
+          <span className="soft">not there any more</span>
+        )}
+      </td>
+      <td className="trash-time">
+        <Time at={deletedAt} />
+      </td>
+      <td className="trash-until">
+        <Time at={purgedAt} />
+      </td>
+      <td className="cell-actions">
+        <span className="trash-actions">
+          <Button size="small" icon="undo" aria-label={`Restore ${name}`} onPress={onRestore}>
+            Restore
+          </Button>
+          <ActionMenu
+            label={`More for ${name}`}
+            actions={[
+              {
+                label: 'Restore to…',
+                icon: 'move',
+                help: 'Elsewhere, or under another name',
+                onAction: onRestoreTo,
+              },
+            ]}
+          />
+        </span>
+      </td>
+    </tr>
+  );
+}
+interface RestoreDialogProps {
+  readonly folder: TrashedFolder;
+  /** Why it is asked, if it could not just be restored. */
+  readonly reason: string | null;
+  readonly onClose: () => void;
+}
+
+export function RestoreDialog({ folder, reason, onClose }: RestoreDialogProps) {
+  const [parent, setParent] = useState<PickedFolder | null>(folder.formerParent);
+  const [name, setName] = useState(folder.name);
+  const choice: RestoreChoice = {
+    ...(parent && parent.id !== folder.formerParent?.id && { parent }),
+    ...(name !== folder.name && { name }),
+  };
+  return (
+    <ActionDialog
+      title={`Restore “${folder.title}”`}
+      verb="Restore"
+      call={parent ? restoreCall(folder, choice) : undefined}
+      isReady={parent !== null && name !== ''}
+      onSubmit={() => restore(folder, choice)}
+      onClose={onClose}
+    >
+      {reason !== null && <p className="hint">{reason}</p>}
+      <TextField
+        label="Name"
+        value={name}
+        onChange={setName}
+        help="Free in the folder that it goes to."
+        autoFocus
+      />
+      <FolderPicker label="Into" value={parent} onChange={setParent} />
+    </ActionDialog>
+  );
+}

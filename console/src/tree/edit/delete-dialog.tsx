@@ -1,0 +1,96 @@
+/** Asks before folders are deleted, and tells how many go. */
+
+import { useQuery } from '@tanstack/react-query';
+import { deleteFolder } from '../../actions/folder-actions.ts';
+import { client } from '../../session/client.ts';
+import { ActionDialog } from '../../ui/dialog.tsx';
+import { deleteFolders, type WorkFolder } from './folder-operations.ts';
+
+const insideDocument = /* GraphQL */ `
+  query CountInside($id: ID!) {
+    folder(id: $id) {
+      descendants(first: 1) {
+        totalCount
+      }
+    }
+  }
+`;
+
+interface DeleteDialogProps {
+  readonly folders: readonly WorkFolder[];
+  readonly onClose: () => void;
+  readonly onDeleted?: () => void;
+}
+
+interface InsideAnswer {
+  readonly folder: { readonly descendants: { readonly totalCount: number } } | null;
+}
+
+/** How many folders are inside these, in all. */
+function useCountInside(folders: readonly WorkFolder[]) {
+  const ids = folders.map(({ id }) => id);
+  return useQuery({
+    queryKey: ['inside', ...ids],
+    // It is about to be acted upon: never from before.
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: async ({ signal }) => {
+      let count = 0;
+      for (const id of ids) {
+        const { folder } = await client.query<InsideAnswer>(insideDocument, { id }, { signal });
+        count += folder?.descendants.totalCount ?? 0;
+      }
+      return count;
+    },
+  });
+}
+
+export function DeleteDialog({ folders, onClose, onDeleted }: DeleteDialogProps) {
+  const { data: inside, error } = useCountInside(folders);
+  const [first] = folders;
+  if (!first) return null;
+  const isOne = folders.length === 1;
+  const what = isOne ? `“${first.name}”` : `${folders.length} folders`;
+  const all = inside === undefined ? null : folders.length + inside;
+  return (
+    <ActionDialog
+      title={`Delete ${what}?`}
+      verb={all === null || all === 1 ? 'Delete' : `Delete ${all.toLocaleString('en')} folders`}
+      isDanger
+      call={
+        isOne ? { action: deleteFolder, variables: { input: { id: first.id, recursive: true } } } : undefined
+      }
+      onClose={onClose}
+      onSubmit={async () => {
+        await deleteFolders(folders);
+        onDeleted?.();
+      }}
+    >
+      {!isOne && <p className="delete-names">{namesOf(folders)}</p>}
+      <p aria-live="polite">
+        {error
+          ? 'How many folders are inside could not be counted. All of them go.'
+          : inside === undefined
+            ? 'Counting the folders inside…'
+            : sentence(folders.length, inside)}
+      </p>
+      <p className="soft">What is deleted goes to the trash, from where it can be restored for some days.</p>
+    </ActionDialog>
+  );
+}
+
+function namesOf(folders: readonly WorkFolder[]): string {
+  const shown = folders.slice(0, 8).map(({ name }) => `“${name}”`);
+  const others = folders.length - shown.length;
+  return others === 0 ? shown.join(', ') : `${shown.join(', ')} and ${others} more`;
+}
+
+function sentence(count: number, inside: number): string {
+  const all = (count + inside).toLocaleString('en');
+  if (inside === 0)
+    return count === 1
+      ? 'There is nothing inside it. One folder goes.'
+      : `There is nothing inside them. ${all} folders go.`;
+  const within = `${inside.toLocaleString('en')} ${inside === 1 ? 'folder' : 'folders'} inside`;
+  return `${all} folders go: ${count === 1 ? 'this one' : `these ${count}`} and ${within}.`;
+}

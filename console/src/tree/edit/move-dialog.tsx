@@ -1,0 +1,163 @@
+/** "Move to…": chooses where folders shall go, and tells beforehand what that does. */
+
+import { useState } from 'react';
+import { moveFolder } from '../../actions/folder-actions.ts';
+import { ActionDialog } from '../../ui/dialog.tsx';
+import { FolderPicker, type PickedFolder } from '../search/folder-picker.tsx';
+import { moveFolders, type WorkFolder } from './folder-operations.ts';
+import { useQuery } from '@tanstack/react-query';
+import { readEveryPage, maxPageSize } from '../../graph/pages.ts';
+import type { AccessLevel } from '../../graph/folder-row.ts';
+import type { Page } from '../../graph/pages.ts';
+import { problemOf } from '../../graph/problem.ts';
+import { client } from '../../session/client.ts';
+import { levelName } from '../../ui/access-level.tsx';
+
+interface MoveDialogProps {
+  readonly folders: readonly WorkFolder[];
+  readonly onClose: () => void;
+}
+
+export function MoveDialog({ folders, onClose }: MoveDialogProps) {
+  const [target, setTarget] = useState<PickedFolder | null>(null);
+  const isThere = target !== null && folders.every(({ parentId }) => parentId === target.id);
+  const preview = useMovePreview(folders, isThere ? null : (target?.id ?? null));
+  const [first] = folders;
+  if (!first) return null;
+  const isOne = folders.length === 1;
+  return (
+    <ActionDialog
+      title={isOne ? `Move “${first.name}”` : `Move ${folders.length} folders`}
+      verb="Move"
+      isReady={target !== null && !isThere && preview.data !== undefined && !preview.error}
+      call={
+        isOne && target
+          ? { action: moveFolder, variables: { input: { id: first.id, parentId: target.id } } }
+          : undefined
+      }
+      onClose={onClose}
+      onSubmit={async () => {
+        if (target) await moveFolders(folders, target);
+      }}
+    >
+      <FolderPicker
+        label="Into"
+        value={target}
+        without={folders.map(({ id }) => id)}
+        autoFocus
+        onChange={setTarget}
+      />
+      {isThere ? <p className="soft">That is where it is already.</p> : <MovePreview of={preview} />}
+    </ActionDialog>
+  );
+}
+const previewDocument = /* GraphQL */ `
+  mutation PreviewMove($input: MoveFolderInput!, $first: Int, $after: String) {
+    moveFolder(input: $input) {
+      folderCount
+      accessChanges(first: $first, after: $after) {
+        items {
+          user {
+            id
+            username
+          }
+          before
+          after
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`;
+interface AccessChange {
+  readonly user: { readonly id: string; readonly username: string };
+  readonly before: AccessLevel;
+  readonly after: AccessLevel;
+}
+interface PreviewAnswer {
+  readonly moveFolder: {
+    readonly folderCount: number;
+    readonly accessChanges: Omit<Page<AccessChange>, 'totalCount'> | null;
+  };
+}
+interface Preview {
+  readonly count: number;
+  /** Null if the viewer is not told. */
+  readonly changes: readonly AccessChange[] | null;
+}
+const mostShown = 8;
+/** Rejects with the refusal that the move would meet. */
+
+export function useMovePreview(folders: readonly WorkFolder[], parentId: string | null) {
+  return useQuery({
+    queryKey: ['movePreview', parentId, ...folders.map(({ id }) => id)],
+    enabled: parentId !== null,
+    staleTime: 0,
+    gcTime: 0,
+    queryFn: async ({ signal }): Promise<Preview> => {
+      let count = 0;
+      const changes = new Map<string, AccessChange>();
+      let isTold = true;
+      for (const { id } of folders) {
+        const input = { id, parentId, dryRun: true };
+        const all = await readEveryPage(async (after) => {
+          const variables = { input, first: maxPageSize, after };
+          const { moveFolder } = await client.mutate<PreviewAnswer>(previewDocument, variables, { signal });
+          if (after === null) count += moveFolder.folderCount;
+          isTold &&= moveFolder.accessChanges !== null;
+          return moveFolder.accessChanges;
+        });
+        for (const change of all) {
+          changes.set(`${change.user.id} ${change.before} ${change.after}`, change);
+        }
+      }
+      return { count, changes: isTold ? [...changes.values()] : null };
+    },
+  });
+}
+
+export function MovePreview({ of: { data, error, isFetching } }: { of: ReturnType<typeof useMovePreview> }) {
+  if (isFetching && !data) return <p className="soft">Looking what the move would do…</p>;
+  if (error) {
+    return (
+      <p className="problem" role="alert">
+        {problemOf(error).text}
+      </p>
+    );
+  }
+  if (!data) return null;
+  const { count, changes } = data;
+  return (
+    <div className="move-preview" role="status">
+      <p>
+        {count === 1
+          ? 'One folder moves.'
+          : `${count.toLocaleString('en')} folders move, counting those inside.`}
+      </p>
+      {changes === null && (
+        <p className="soft">Whether others gain or lose access is told to those who manage both places.</p>
+      )}
+      {changes?.length === 0 && <p className="soft">Nobody gains or loses access.</p>}
+      {changes && changes.length > 0 && (
+        <>
+          <p>
+            {changes.length === 1
+              ? 'One person has other access there:'
+              : `${changes.length} people have other access there:`}
+          </p>
+          <ul>
+            {changes.slice(0, mostShown).map(({ user, before, after }) => (
+              <li key={`${user.id} ${before} ${after}`}>
+                <strong>{user.username}</strong> {levelName(before)} → {levelName(after)}
+              </li>
+            ))}
+            {changes.length > mostShown && <li className="soft">and {changes.length - mostShown} more</li>}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

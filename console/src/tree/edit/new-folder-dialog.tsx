@@ -1,0 +1,41 @@
+/** Makes a folder inside another. */
+
+import { useState } from 'react';
+import { createFolder } from '../../actions/folder-actions.ts';
+import { ActionDialog } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/fields.tsx';
+import { makeFolder, type WorkFolder } from './folder-operations.ts';
+
+interface NewFolderDialogProps {
+  readonly parent: WorkFolder;
+  readonly onClose: () => void;
+  readonly onMade?: (id: string) => void;
+}
+
+export function NewFolderDialog({ parent, onClose, onMade }: NewFolderDialogProps) {
+  const [name, setName] = useState('');
+  const [title, setTitle] = useState('');
+  const texts = { name, ...(title.trim() === '' ? {} : { title }) };
+  return (
+    <ActionDialog
+      title={`New folder in “${parent.name}”`}
+      verb="Create"
+      isReady={name.trim() !== ''}
+      call={{ action: createFolder, variables: { input: { parentId: parent.id, ...texts } } }}
+      onClose={onClose}
+      onSubmit={async () => {
+        const id = await makeFolder(parent.id, texts);
+        onMade?.(id);
+      }}
+    >
+      <TextField label="Name" value={name} onChange={setName} maxLength={255} autoFocus isRequired />
+      <TextField
+        label="Title"
+        help="What people call it. Without one, they call it by its name."
+        value={title}
+        onChange={setTitle}
+        maxLength={255}
+      />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,86 @@
+/** Chooses a folder, by browsing or by searching. */
+
+import { useEffect, useId, useRef, useState } from 'react';
+import { useLive, type FolderRow } from '../../graph/live.tsx';
+import { FolderSearch } from './folder-search.tsx';
+import { TreeState } from '../view/tree-view.tsx';
+import { TreeView } from '../view/tree-view.tsx';
+import { Tree } from '../tree.ts';
+import { pathOf, type FoundFolder } from './use-folder-search.ts';
+
+export interface PickedFolder {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface FolderPickerProps {
+  readonly label: string;
+  readonly value: PickedFolder | null;
+  /** Neither these nor what is inside them can be chosen. */
+  readonly without?: readonly string[];
+  readonly autoFocus?: boolean;
+  readonly onChange: (folder: PickedFolder) => void;
+}
+
+export function FolderPicker({ label, value, without = [], autoFocus, onChange }: FolderPickerProps) {
+  const [tree] = useState(() => new Tree());
+  const { listen } = useLive();
+  const labelId = useId();
+  const body = useRef<HTMLDivElement>(null);
+  const { store, focus, loader } = tree;
+  const chosenId = value?.id ?? null;
+  const firstId = useRef(chosenId);
+
+  useEffect(() => {
+    void tree.begin(firstId.current);
+    const stop = listen((change) => tree.loader.apply(change));
+    return () => {
+      stop();
+      tree.clear();
+    };
+  }, [tree, listen]);
+
+  const isOut = (ids: readonly string[]) => ids.some((id) => without.includes(id));
+  const canPick = ({ id, accessLevel }: FolderRow) =>
+    accessLevel !== 'NONE' && !isOut([id, ...store.ancestorIds(id)]);
+  const pick = (folder: FolderRow) => {
+    if (canPick(folder)) onChange({ id: folder.id, name: folder.name, path: tree.pathOf(folder.id) });
+  };
+  const pickFound = (folder: FoundFolder) => {
+    onChange({ id: folder.id, name: folder.name, path: pathOf(folder) });
+    focus.moveToFolder(folder.id, 'middle');
+    void loader.reveal(folder.id).catch(() => undefined);
+    enter();
+  };
+  const enter = () => body.current?.querySelector<HTMLElement>('[role=tree]')?.focus();
+  return (
+    <div className="field">
+      <span className="label" id={labelId}>
+        {label}
+      </span>
+      <div className="folder-picker" role="group" aria-labelledby={labelId} ref={body}>
+        <FolderSearch
+          label="Find a folder"
+          autoFocus={autoFocus}
+          canPick={({ id, ancestors }) => !isOut([id, ...ancestors.map((above) => above.id)])}
+          onPick={pickFound}
+          onLeave={enter}
+        >
+          <TreeState tree={tree}>
+            <TreeView
+              tree={tree}
+              label={label}
+              currentId={chosenId}
+              isFaint={(folder) => !canPick(folder)}
+              onOpen={pick}
+            />
+          </TreeState>
+        </FolderSearch>
+      </div>
+      <p className="hint" aria-live="polite">
+        {value ? `Chosen: ${value.path}` : 'Nothing is chosen yet.'}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,121 @@
+/** Renaming in place: shown at once; if the server refuses, the field is there again with what was typed, unless another is. */
+
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { tellFailure } from '../../actions/perform.ts';
+import type { FolderRow } from '../../graph/live.tsx';
+import { problemOf } from '../../graph/problem.ts';
+import { changeFolder } from '../edit/folder-operations.ts';
+import type { TreeStore } from '../state/tree-store.ts';
+import { isComposing } from '../../ui/typing.ts';
+
+interface Rename {
+  readonly edit: { readonly id: string; readonly field: ReactNode } | null;
+  readonly begin: (folder: FolderRow) => void;
+}
+
+/** `onEnd` puts the focus back. */
+export function useRename(store: TreeStore, onEnd: () => void): Rename {
+  const [renaming, setShown] = useState<Renaming | null>(null);
+  // The field loses the focus when it is left by a key, too: it is left once.
+  const latest = useRef<Renaming | null>(null);
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
+  const set = (next: Renaming | null) => {
+    latest.current = next;
+    setShown(next);
+  };
+  const leave = () => {
+    set(null);
+    onEnd();
+  };
+  const save = async (isKey: boolean) => {
+    const { current } = latest;
+    if (!current) return;
+    const folder = store.folder(current.id);
+    const text = current.text.trim();
+    if (!folder || text === folder.name) return leave();
+    if (text === '') return set({ ...current, problem: 'A folder needs a name.' });
+    if (!isKey && current.problem !== null) return;
+    const { id, name, parent } = folder;
+    leave();
+    try {
+      await changeFolder({ id, name, parentId: parent?.id ?? null }, { name: text }, { name });
+    } catch (error) {
+      const problem = problemOf(error).text;
+      // Another name is typed by now, or another screen is shown: that stays as it is.
+      if (isShown.current && latest.current === null) set({ id, text: current.text, problem });
+      else tellFailure(`“${name}” was not renamed to “${text}”: ${problem}`);
+    }
+  };
+  return {
+    begin: ({ id, name }) => set({ id, text: name, problem: null }),
+    edit: renaming && {
+      id: renaming.id,
+      field: (
+        <RenameField
+          renaming={renaming}
+          onChange={(text) => set({ ...renaming, text, problem: null })}
+          onSave={() => void save(true)}
+          onBlur={() => void save(false)}
+          onLeave={leave}
+        />
+      ),
+    },
+  };
+}
+export interface Renaming {
+  readonly id: string;
+  readonly text: string;
+  readonly problem: string | null;
+}
+interface RenameFieldProps {
+  readonly renaming: Renaming;
+  readonly onChange: (text: string) => void;
+  readonly onSave: () => void;
+  readonly onBlur: () => void;
+  readonly onLeave: () => void;
+}
+
+export function RenameField({ renaming, onChange, onSave, onBlur, onLeave }: RenameFieldProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const problemId = useId();
+  const { text, problem } = renaming;
+  const isFirst = useRef(problem === null);
+  useEffect(() => {
+    field.current?.focus();
+    // What was refused is mended, not typed anew.
+    if (isFirst.current) field.current?.select();
+  }, []);
+  const onKeyDown = (event: KeyboardEvent) => {
+    event.stopPropagation();
+    if (isComposing(event)) return;
+    if (event.key === 'Enter') onSave();
+    else if (event.key === 'Escape') onLeave();
+  };
+  return (
+    <span className="tree-rename">
+      <input
+        ref={field}
+        className="input"
+        aria-label="New name"
+        aria-invalid={problem !== null || undefined}
+        aria-describedby={problem === null ? undefined : problemId}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={255}
+        value={text}
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={onKeyDown}
+        onBlur={onBlur}
+      />
+      {problem !== null && (
+        <span className="tree-rename-problem" id={problemId} role="alert">
+          {problem}
+        </span>
+      )}
+    </span>
+  );
+}

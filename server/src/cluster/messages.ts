@@ -1,0 +1,55 @@
+/**
+ * The messages between the primary and its workers: start and stop, metrics, and the state that all workers share. They never
+ * contain requests or responses.
+ */
+
+import type { Settings } from '../config/config.ts';
+import type { NewAdministrator } from '../startup/installation.ts';
+import type { Samples } from '../observability/metrics.ts';
+import type { Line } from '../sessions/attempt-lines.ts';
+import type { DisplayedSetting } from '../config/setting.ts';
+
+/** The primary reads the settings once, because files that they name can change before a worker restarts. */
+export interface WorkerSetup {
+  readonly settings: Settings;
+  readonly shownSettings: readonly DisplayedSetting[];
+  /** From 1 to `count`. */
+  readonly number: number;
+  readonly count: number;
+  /** No other worker of this cluster listens on the port yet. */
+  readonly isFirst: boolean;
+}
+
+export type ToWorker =
+  | { readonly kind: 'start'; readonly setup: WorkerSetup }
+  /** Another worker has committed a transaction. */
+  | { readonly kind: 'committed' }
+  | { readonly kind: 'in line'; readonly attempt: number; readonly ahead: readonly number[] }
+  | { readonly kind: 'line is full'; readonly attempt: number }
+  | { readonly kind: 'take place'; readonly ticket: number }
+  | { readonly kind: 'connections elsewhere'; readonly userId: string; readonly count: number }
+  /** Requests the worker's metrics. */
+  | { readonly kind: 'read samples'; readonly ticket: number }
+  | { readonly kind: 'stop' };
+
+/** Messages about the worker itself. */
+export type WorkerReport =
+  /** The worker receives messages from now on. */
+  | { readonly kind: 'connected' }
+  /** The first worker prepares the database and can create the administrator. */
+  | { readonly kind: 'administrator'; readonly created: NewAdministrator }
+  | { readonly kind: 'ready'; readonly port: number }
+  | { readonly kind: 'samples'; readonly ticket: number; readonly samples: Samples }
+  /** The message is for the operator. */
+  | { readonly kind: 'failed'; readonly exitCode: number; readonly message: string };
+
+/** Messages about the state that all workers share. */
+export type SharedStateMessage =
+  | { readonly kind: 'committed' }
+  | { readonly kind: 'join'; readonly attempt: number; readonly lines: readonly Line[] }
+  | { readonly kind: 'leave'; readonly attempt: number }
+  | { readonly kind: 'want place'; readonly ticket: number }
+  | { readonly kind: 'give back'; readonly ticket: number }
+  | { readonly kind: 'connections here'; readonly userId: string; readonly count: number };
+
+export type ToPrimary = { readonly report: WorkerReport } | { readonly shared: SharedStateMessage };

@@ -1,0 +1,273 @@
+/**
+ * The primary of a cluster: starts the workers, restarts a worker that ends, and stops all workers together. Each worker
+ * listens on the port itself. The primary handles no request and never opens the database.
+ */
+
+import cluster from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/config.ts';
+import type { NewAdministrator } from '../startup/installation.ts';
+import { baseUrl, listenOrExplain, requireFreePorts, requireReusePort } from '../http/listen.ts';
+import type { MetricsPort } from '../observability/metrics-port.ts';
+import type { DisplayedSetting } from '../config/setting.ts';
+import { StartError } from '../config/start-error.ts';
+import type { ClusterMetrics } from './cluster-metrics.ts';
+import type { WorkerReport, ToPrimary, ToWorker, WorkerSetup } from './messages.ts';
+import { SharedState } from './shared-state.ts';
+
+export interface ClusterOptions {
+  readonly settings: Settings;
+  readonly shownSettings: readonly DisplayedSetting[];
+  readonly log: Logger;
+  /** Cancels the start. */
+  readonly signal: AbortSignal;
+  readonly onNewAdministrator: (administrator: NewAdministrator) => void;
+}
+
+/** A worker ended before it was ready. The message is empty if the worker has already logged the reason. */
+export class WorkerFailed extends Error {
+  override readonly name = 'WorkerFailed';
+  readonly exitCode: number;
+  constructor(exitCode: number, message = '') {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+const minBackoffMs = 100;
+const maxBackoffMs = 30_000;
+/** A worker that ends after this time restarts with the smallest backoff. */
+const steadyMs = 60_000;
+/** The cluster gives up after this number of failed starts in a row, if no worker is running. */
+const maxFailures = 5;
+/** Added to the time that a worker has to stop. */
+const killAfterMs = 5_000;
+
+export class Primary {
+  readonly #options: ClusterOptions;
+  readonly #work = new SharedState();
+  readonly #workers = new Set<WorkerProcess>();
+  readonly #broken = Promise.withResolvers<never>();
+  readonly #stopping = new AbortController();
+  /** Failed starts since a worker was last ready. */
+  #failures = 0;
+  /** The configured port. If it is 0, the port of the first worker replaces it. */
+  #port: number;
+  #metrics: ClusterMetrics | undefined;
+  #metricsPort: MetricsPort | undefined;
+
+  /**
+   * Resolves when all workers are ready. If a worker cannot start, stops all workers and rejects with a `WorkerFailed` or a
+   * `StartError`.
+   */
+  static async start(options: ClusterOptions): Promise<Primary> {
+    const started = new Primary(options);
+    try {
+      await started.#start();
+      return started;
+    } catch (error) {
+      await started.close();
+      options.signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  private constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.#port = options.settings.port;
+    this.#broken.promise.catch(() => undefined);
+    options.signal.addEventListener('abort', () => void this.close());
+  }
+
+  get url(): string {
+    return baseUrl(this.#options.settings, { port: this.#port });
+  }
+
+  get metricsUrl(): string | undefined {
+    return this.#metricsPort?.url;
+  }
+
+  /** Rejects when no worker is running and none can be started. */
+  get broken(): Promise<never> {
+    return this.#broken.promise;
+  }
+
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    const { stopDelaySeconds, stopSeconds } = this.#options.settings;
+    const late = new AbortController();
+    void delay((stopDelaySeconds + stopSeconds) * 1000 + killAfterMs, undefined, late)
+      .then(() => this.#workers.forEach((worker) => worker.kill()))
+      .catch(() => undefined);
+    this.#workers.forEach((worker) => worker.send({ kind: 'stop' }));
+    await Promise.all([...this.#workers].map(({ ended }) => ended));
+    late.abort();
+    await this.#metricsPort?.close();
+  }
+
+  async #start(): Promise<void> {
+    const { settings, signal } = this.#options;
+    await requireFreePorts(settings);
+    await requireReusePort(settings);
+    // The first worker starts alone: it prepares the database and reports errors of the database and of the port.
+    await this.#fork(1, { isFirst: true }).ready;
+    signal.throwIfAborted();
+    await this.#openMetrics();
+    const others = Array.from({ length: settings.workers - 1 }, (_, index) => this.#fork(index + 2));
+    await Promise.all(others.map(({ ready }) => ready));
+    signal.throwIfAborted();
+    if (this.#workers.size < settings.workers) throw new WorkerFailed(1, 'A worker ended during the start.');
+    for (const worker of this.#workers) worker.isStarting = false;
+  }
+
+  /** Loads the metrics code only if the metrics port is set. */
+  async #openMetrics(): Promise<void> {
+    const { metricsHost: host, metricsPort: port } = this.#options.settings;
+    if (port === undefined) return;
+    const { ClusterMetrics } = await import('./cluster-metrics.ts');
+    const metrics = new ClusterMetrics(() => [...this.#workers].filter(({ wasReady }) => wasReady));
+    const onError = (err: unknown) => this.#options.log.warn({ err }, 'metrics could not be read');
+    this.#metrics = metrics;
+    this.#metricsPort = await listenOrExplain(
+      () => metrics.open({ host, port, onError }),
+      { host, port },
+      'METRICS_PORT',
+    );
+  }
+
+  #fork(number: number, { isFirst = false, backoffMs = minBackoffMs } = {}): WorkerProcess {
+    const { settings, shownSettings } = this.#options;
+    const setup: WorkerSetup = {
+      settings: { ...settings, port: this.#port },
+      shownSettings,
+      number,
+      count: settings.workers,
+      isFirst,
+    };
+    const worker = new WorkerProcess(setup, (message) => {
+      if ('sharing' in message) this.#work.handle(worker, message.shared);
+      else this.#onReport(worker, message.report);
+    });
+    this.#workers.add(worker);
+    void worker.ended.then((exit) => this.#onEnd(worker, exit, backoffMs));
+    return worker;
+  }
+
+  #onEnd(worker: WorkerProcess, { code, signal }: Exit, backoffMs: number): void {
+    this.#workers.delete(worker);
+    this.#work.remove(worker);
+    void this.#metrics?.remove(worker);
+    if (this.#isStopping || worker.isStarting) return;
+    const { number } = worker.setup;
+    const restartMs = worker.readyForMs > steadyMs ? minBackoffMs : backoffMs;
+    this.#options.log.error(
+      { worker: number, code, signal, restartMs },
+      'a worker has ended: another takes its place',
+    );
+    if (!worker.wasReady) this.#failures++;
+    if (this.#failures >= maxFailures && ![...this.#workers].some(({ wasReady }) => wasReady)) {
+      this.#broken.reject(new StartError('No worker can be started: the log says why.'));
+      return;
+    }
+    // This timer keeps the primary running while it has no worker.
+    delay(restartMs, undefined, this.#stopping).then(
+      () => this.#restart(number, Math.min(2 * restartMs, maxBackoffMs)),
+      () => undefined,
+    );
+  }
+
+  #restart(number: number, backoffMs: number): void {
+    const worker = this.#fork(number, { backoffMs });
+    worker.isStarting = false;
+    worker.ready.then(
+      () => this.#options.log.info({ worker: number }, 'a worker serves again'),
+      ({ message }: WorkerFailed) => message && this.#options.log.error({ worker: number }, message),
+    );
+  }
+
+  #onReport(worker: WorkerProcess, report: WorkerReport): void {
+    switch (report.kind) {
+      case 'connected':
+        // Before it is ready: the first worker may hash the password of the new administrator.
+        this.#work.add(worker);
+        return worker.send(this.#isStopping ? { kind: 'stop' } : { kind: 'start', setup: worker.setup });
+      case 'administrator':
+        return this.#options.onNewAdministrator(report.created);
+      case 'ready':
+        this.#failures = 0;
+        this.#port = report.port;
+        return worker.markReady();
+      case 'samples':
+        return this.#metrics?.take(report.ticket, report.samples);
+      case 'failed':
+        return worker.fail(new WorkerFailed(report.exitCode, report.message));
+    }
+  }
+}
+
+interface Exit {
+  readonly code: number;
+  readonly signal: string;
+}
+
+/** One worker process, from its start to its end. */
+class WorkerProcess {
+  readonly setup: WorkerSetup;
+  /** True until all workers of the cluster are ready. A worker that ends before is not restarted. */
+  isStarting = true;
+  /** Rejects with a `WorkerFailed` if the worker ends before it is ready. */
+  readonly ready: Promise<void>;
+  readonly ended: Promise<Exit>;
+  readonly #process = cluster.fork();
+  readonly #ready = Promise.withResolvers<void>();
+  #readySince: number | undefined;
+
+  constructor(setup: WorkerSetup, onMessage: (message: ToPrimary) => void) {
+    this.setup = setup;
+    this.ready = this.#ready.promise;
+    this.ready.catch(() => undefined);
+    this.#process.on('message', onMessage);
+    // For example a message that could not be sent because the worker has ended. `exit` follows.
+    this.#process.on('error', () => undefined);
+    this.ended = new Promise((resolve) => {
+      this.#process.on('exit', (code, signal) => {
+        this.fail(new WorkerFailed(code || 1));
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  get wasReady(): boolean {
+    return this.#readySince !== undefined;
+  }
+
+  get readyForMs(): number {
+    return this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
+  }
+
+  markReady(): void {
+    this.#readySince = performance.now();
+    this.#ready.resolve();
+  }
+
+  fail(reason: WorkerFailed): void {
+    this.#ready.reject(reason);
+  }
+
+  requestSamples(ticket: number): void {
+    this.send({ kind: 'read samples', ticket });
+  }
+
+  send(message: ToWorker): void {
+    if (this.#process.isConnected()) this.#process.send(message, undefined, () => undefined);
+  }
+
+  kill(): void {
+    this.#process.process.kill('SIGKILL');
+  }
+}

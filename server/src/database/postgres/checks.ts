@@ -1,0 +1,60 @@
+/** What a PostgreSQL server must be to be used, and what its operator should know. */
+
+import type pg from 'pg';
+import { StartError } from '../../config/start-error.ts';
+import type { DatabaseOptions } from '../database.ts';
+
+export const oldestVersion = 130_000;
+
+export interface ServerFacts {
+  readonly encoding: string;
+  readonly version: string;
+  readonly isStandby: boolean;
+  /** Null if it does not know them: there are others that speak its language. */
+  readonly fsync: string | null;
+  readonly fullPageWrites: string | null;
+}
+
+export const selectServer = `
+  select current_setting('server_encoding') as encoding, current_setting('server_version_num') as version,
+    pg_is_in_recovery() as "isStandby", current_setting('fsync', true) as fsync,
+    current_setting('full_page_writes', true) as "fullPageWrites"`;
+
+export async function checkServer(
+  ask: (text: string) => Promise<pg.QueryResult | pg.QueryResult[]>,
+  tell: NonNullable<DatabaseOptions['tell']>,
+): Promise<void> {
+  const { rows } = (await ask(selectServer)) as pg.QueryResult<ServerFacts>;
+  const { encoding, version, isStandby, fsync, fullPageWrites } = rows[0]!;
+  if (encoding !== 'UTF8') {
+    throw new StartError(
+      `The database has the encoding ${encoding}; Espalier needs one with UTF8. Create it with ENCODING 'UTF8' TEMPLATE template0.`,
+    );
+  }
+  if (Number(version) < oldestVersion) {
+    throw new StartError(
+      `The server is PostgreSQL ${Math.floor(Number(version) / 10_000)}; Espalier needs ${oldestVersion / 10_000} or newer.`,
+    );
+  }
+  if (isStandby) {
+    throw new StartError(
+      'The server is a standby, which cannot be written. Give Espalier the URL of the primary.',
+    );
+  }
+  const off = [fsync === 'off' && 'fsync', fullPageWrites === 'off' && 'full_page_writes'].filter(Boolean);
+  if (off.length > 0) {
+    tell(
+      'warn',
+      `PostgreSQL runs with ${off.join(' and ')} off: a crash of its machine may lose or damage everything. Turn it on in postgresql.conf.`,
+    );
+  }
+}
+
+/**
+ * With `synchronous_commit = off` a commit is answered before it is on the disk. Stronger settings stay as they are, and
+ * what counts now counts for the whole session or, if it is local, transaction.
+ */
+export function syncedCommits({ isLocal }: { isLocal: boolean }): string {
+  const current = `current_setting('synchronous_commit')`;
+  return `select set_config('synchronous_commit', case ${current} when 'off' then 'on' else ${current} end, ${isLocal})`;
+}

@@ -1,0 +1,149 @@
+/** What PostgreSQL and the way to it can say, in words for the operator, and as refusals for clients. */
+
+import { Refusal } from '../../refusal.ts';
+import { StartError } from '../../config/start-error.ts';
+import { summaryOf, type WriteFailureReason } from '../write-failure.ts';
+
+const retryAfterSeconds = 2;
+
+/**
+ * SQLSTATE classes and codes that may pass: connections, resources (a full disk), shutdown, input and output,
+ * a server that is read-only for now, locks and time limits, what the way in refuses for now, and what fails because
+ * something before it did. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const passing = /^(08|53|57|58|40|28|3D|25006|25P02|55P03)/;
+
+/** Found by the server in its own files: data_corrupted and index_corrupted. */
+const damaged = /^XX00[12]$/;
+
+/** The server goes away, or is no longer the one to ask: another connection may lead to another. */
+const leaving = /^(08|57P|25006)/;
+
+/** Others got in the way; the same work may succeed when it is done again. */
+const colliding = /^(40001|40P01)$/;
+
+/** Only what tells what happened: details may show the values of a row. */
+export class PostgresFault extends Error {
+  override readonly name = 'PostgresFault';
+  readonly code: string;
+
+  constructor(cause: unknown) {
+    const { message, code } = cause as { message?: string; code?: string };
+    super(message || code || 'The connection failed.');
+    this.code = code ?? '';
+  }
+
+  get isCollision(): boolean {
+    return colliding.test(this.code);
+  }
+
+  /** Whatever the server itself did not say is about the way to it. */
+  get isFromServer(): boolean {
+    return /^[\dA-Z]{5}$/.test(this.code) && /\d/.test(this.code);
+  }
+
+  /** The connection is of no more use. */
+  get endsConnection(): boolean {
+    return !this.isFromServer || leaving.test(this.code);
+  }
+
+  get isDamage(): boolean {
+    return damaged.test(this.code);
+  }
+
+  get mayPass(): boolean {
+    return (
+      !this.isFromServer || passing.test(this.code) || this.isDamage || writeFailureReason(this) !== undefined
+    );
+  }
+}
+
+export function endsConnection(error: unknown): boolean {
+  const fault = error instanceof Refusal ? error.cause : error;
+  return fault instanceof PostgresFault && fault.endsConnection;
+}
+
+export function asFault(error: unknown): unknown {
+  if (error instanceof PostgresFault || error instanceof Refusal || error instanceof TypeError) return error;
+  return new PostgresFault(error);
+}
+
+/** The database's trouble is not the request's fault and may pass. */
+export function asRefusal(error: unknown): unknown {
+  return error instanceof PostgresFault && error.mayPass ? unavailable(error, wordsFor(error)) : error;
+}
+
+export const damagedWords = 'The database is damaged, and must be restored from a backup.';
+
+function wordsFor(fault: PostgresFault): string | undefined {
+  if (fault.code === '53300') return 'The database takes no more connections right now. Try again later.';
+  if (fault.isDamage) return damagedWords;
+  const reason = writeFailureReason(fault);
+  return reason && summaryOf(reason);
+}
+
+/** By SQLSTATE. The server reports some errors of its file system as XX000, and names them in the text only. */
+export function writeFailureReason({ code, message }: PostgresFault): WriteFailureReason | undefined {
+  if (code === '53100') return 'disk_full';
+  if (code === '25006') return 'read_only';
+  if (code === '42501') return 'permission';
+  if (code === '55P03') return 'locked';
+  if (code === '53300') return undefined;
+  if (code.startsWith('53')) return 'resources';
+  if (code.startsWith('58')) return 'io_error';
+  if (code !== 'XX000') return undefined;
+  if (/: File too large/.test(message)) return 'file_size_limit';
+  return /: Disk quota exceeded/.test(message) ? 'quota' : undefined;
+}
+
+export function unavailable(
+  cause: unknown,
+  message = 'The database cannot be used right now. Try again later.',
+): Refusal {
+  return new Refusal('UNAVAILABLE', message, { cause, retryAfterSeconds });
+}
+
+/** Its end is not known: the connection was lost while the server was asked to commit. */
+export function uncertain(cause: unknown): Refusal {
+  return unavailable(
+    cause,
+    'The database was lost while this was written: it may or may not have been done. Look before you try again.',
+  );
+}
+
+/** Why the server cannot be started on this database, and what to do. `shown` is the URL without its password. */
+export function toStartError(error: unknown, shown: string): unknown {
+  const fault = error instanceof Refusal ? error.cause : error;
+  if (!(fault instanceof PostgresFault)) return error;
+  const { code, message } = fault;
+  const advice = adviceFor(code, message);
+  return new StartError(`The database ${shown} cannot be used: ${message.replace(/\.$/, '')}.${advice}`, {
+    cause: error,
+  });
+}
+
+function adviceFor(code: string, message: string): string {
+  if (code === '28P01') return ' Check the user and the password in the URL.';
+  if (code === '28000') return ' Check the user in the URL, and what pg_hba.conf allows.';
+  if (code === '3D000') return ' Create it: an empty database with the encoding UTF8.';
+  if (code === '53300')
+    return ' Lower ESPALIER_DATABASE_CONNECTIONS, or raise max_connections of the server.';
+  if (/trgm/.test(message)) {
+    return ' Espalier searches with the extension pg_trgm: let an administrator of the database run CREATE EXTENSION pg_trgm in it, in a schema of the search_path.';
+  }
+  if (/unsupported startup parameter/.test(message)) {
+    return ' Is it a proxy that pools connections, as PgBouncer does? Set ESPALIER_DATABASE_POOL_MODE=transaction.';
+  }
+  if (code === '42501' && /for table/.test(message)) {
+    return ' The user must be allowed to select, insert, update and delete on all tables.';
+  }
+  if (code === '42501') return ' The user must be allowed to create tables in the schema: make it the owner.';
+  if (/does not support SSL/.test(message)) return ' Leave sslmode away, or turn on TLS at the server.';
+  if (/altnames/.test(message)) {
+    return ' The certificate of the server is for another name: use that name as the host, or sslmode=verify-ca.';
+  }
+  if (/certificate/.test(message)) return ' Name the authority with sslrootcert=<file> in the URL.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ' Check the host in the URL.';
+  if (code === 'ECONNREFUSED') return ' Is the server running, and are host and port right?';
+  return '';
+}

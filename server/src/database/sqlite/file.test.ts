@@ -1,0 +1,228 @@
+/** The file of an embedded database: who may read it, that it is on the disk, and what is done when it is damaged. */
+
+import assert from 'node:assert/strict';
+import fs, {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import BetterSqlite from 'better-sqlite3';
+import { StartError } from '../../config/start-error.ts';
+import { openDatabase } from '../open-database.ts';
+
+let folder: string;
+let file: string;
+let told: string[];
+const tell = (severity: string, text: string) => void told.push(`${severity}: ${text}`);
+const open = (path = file) => openDatabase(`sqlite:${path}`, { now: () => 0 }, { tell });
+const openAndClose = async (path = file) => (await open(path)).close();
+const mode = (path: string) => statSync(path).mode & 0o777;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  file = join(folder, 'espalier.db');
+  told = [];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('a new file', () => {
+  test('is for its owner alone, however generous the process is otherwise', async () => {
+    const before = process.umask(0);
+    try {
+      file = join(folder, 'new', 'deep', 'espalier.db');
+      const database = await open();
+      for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(mode(path), 0o600, path);
+      for (const path of ['new', 'new/deep']) assert.equal(mode(join(folder, path)), 0o700, path);
+      await database.close();
+    } finally {
+      process.umask(before);
+    }
+    assert.deepEqual(told, []);
+  });
+
+  test('is on the disk with every folder that was made for it, and only then opened', async () => {
+    const synced: string[] = [];
+    const { fsyncSync } = fs;
+    mock.method(fs, 'fsyncSync', (descriptor: number) => {
+      synced.push(readlinkSync(`/proc/self/fd/${descriptor}`));
+      fsyncSync(descriptor);
+    });
+    syncBuiltinESMExports();
+    try {
+      await openAndClose(join(folder, 'new', 'deep', 'espalier.db'));
+      assert.deepEqual(synced, [join(folder, 'new', 'deep'), join(folder, 'new'), folder]);
+      synced.length = 0;
+      await openAndClose(join(folder, 'new', 'other.db'));
+      assert.deepEqual(synced, [join(folder, 'new')]);
+      synced.length = 0;
+      await openAndClose(join(folder, 'new', 'other.db'));
+      assert.deepEqual(synced, []);
+    } finally {
+      mock.restoreAll();
+      syncBuiltinESMExports();
+    }
+  });
+});
+
+describe('a file that is there', () => {
+  test('is warned of if others may read it, with the command that helps, and is left as it is', async () => {
+    await openAndClose();
+    chmodSync(file, 0o644);
+    const database = await open();
+    assert.equal(told.length, 1);
+    const side = `${file}-wal ${file}-shm`;
+    assert.ok(told[0]!.startsWith('warn: Others on this machine may read the database'), told[0]);
+    assert.ok(told[0]!.endsWith(`Run: chmod 600 ${file} ${side}`), told[0]);
+    for (const path of [file, `${file}-wal`, `${file}-shm`]) assert.equal(mode(path), 0o644, path);
+    await database.close();
+  });
+
+  test('may be a link: what SQLite puts beside it is where the file is', async () => {
+    mkdirSync(join(folder, 'real'));
+    symlinkSync(join(folder, 'real', 'espalier.db'), file);
+    const database = await open();
+    assert.deepEqual(readdirSync(join(folder, 'real')).sort(), [
+      'espalier.db',
+      'espalier.db-shm',
+      'espalier.db-wal',
+    ]);
+    assert.equal(mode(join(folder, 'real', 'espalier.db')), 0o600);
+    await database.close();
+    assert.deepEqual(readdirSync(folder).sort(), ['espalier.db', 'real']);
+  });
+});
+
+describe('a damaged file stops the start with one line, and is left as it was:', () => {
+  const pageSize = 4096;
+  const write = (at: number, bytes: Uint8Array) => {
+    const content = readFileSync(file);
+    content.set(bytes, at);
+    writeFileSync(file, content);
+  };
+  /** Leaves the write-ahead log as a crash does. */
+  const crashed = (path: string, text: string) => {
+    const connection = new BetterSqlite(path);
+    connection.pragma('wal_autocheckpoint = 0');
+    connection.exec(text);
+    for (const side of ['', '-wal']) copyFileSync(path + side, `${path}.kept${side}`);
+    connection.close();
+    for (const side of ['', '-wal']) fs.renameSync(`${path}.kept${side}`, path + side);
+  };
+  const withRows = async (path = file) => {
+    await openAndClose(path);
+    const connection = new BetterSqlite(path);
+    const insert = connection.prepare('insert into settings values (?, ?)');
+    for (let row = 0; row < 500; row++) insert.run(`name ${row}`, 'x'.repeat(200));
+    connection.close();
+  };
+
+  const damages: Record<string, { damage: () => void | Promise<void>; says: RegExp }> = {
+    'pages with other bytes': {
+      damage: () => {
+        const pages = statSync(file).size / pageSize;
+        for (let page = 1; page < pages; page++) write(page * pageSize, Buffer.alloc(64, 0xa5));
+      },
+      says: /is damaged: /,
+    },
+    'one page of many with other bytes': {
+      damage: () => write(statSync(file).size - 3 * pageSize, Buffer.alloc(pageSize, 0xa5)),
+      says: /is damaged: /,
+    },
+    'cut off in the middle': {
+      damage: () => truncateSync(file, 5 * pageSize),
+      says: /is damaged: /,
+    },
+    'a header of zeros': { damage: () => write(0, Buffer.alloc(pageSize)), says: /is damaged: file is not/ },
+    'a schema that cannot be read': {
+      damage: () => {
+        const connection = new BetterSqlite(file);
+        connection.unsafeMode();
+        connection.pragma('writable_schema = on');
+        connection.exec(`update sqlite_schema set sql = 'create tabel users' where name = 'users'`);
+        connection.close();
+      },
+      says: /is damaged: malformed database schema/,
+    },
+    'the write-ahead log of another database': {
+      damage: async () => {
+        const other = join(folder, 'other.db');
+        await openAndClose(other);
+        const groups = `with recursive n (i) as (select 1 union all select i + 1 from n where i < 500)
+          insert into user_groups select 'group ' || i, 'name ' || i, 'key ' || i, 0 from n`;
+        new BetterSqlite(other).exec(groups).close();
+        crashed(other, `update user_groups set created_at = 1`);
+        copyFileSync(`${other}-wal`, `${file}-wal`);
+      },
+      says: /is damaged: /,
+    },
+    'empty, with a write-ahead log beside it': {
+      damage: () => {
+        crashed(file, `insert into settings values ('a', 'b')`);
+        truncateSync(file, 0);
+      },
+      says: /is damaged: it is empty, but its write-ahead log is not/,
+    },
+  };
+
+  for (const [name, { damage, says }] of Object.entries(damages)) {
+    test(name, async () => {
+      await withRows();
+      await damage();
+      const content = () => [file, `${file}-wal`].map((each) => existsSync(each) && readFileSync(each));
+      const before = content();
+      await assert.rejects(open(), (error) => {
+        assert.ok(error instanceof StartError, String(error));
+        assert.match(error.message, says);
+        assert.doesNotMatch(error.message, /\n/);
+        assert.match(
+          error.message,
+          /\(nothing was changed\)\. To restore it, stop every server on it, move /,
+        );
+        assert.match(error.message, /espalier\.db, espalier\.db-wal and espalier\.db-shm aside/);
+        return true;
+      });
+      const [nowFile, nowLog] = content();
+      assert.deepEqual(nowFile, before[0]);
+      if (before[1]) assert.deepEqual(nowLog, before[1]);
+    });
+  }
+
+  test('but not one whose log ends in the middle: what was not committed is left away', async () => {
+    await withRows();
+    crashed(file, `insert into settings values ('whole', ''); insert into settings values ('torn', '')`);
+    truncateSync(`${file}-wal`, statSync(`${file}-wal`).size - 100);
+    await openAndClose();
+    const connection = new BetterSqlite(file, { readonly: true });
+    const found = connection
+      .prepare(`select name from settings where value = '' order by name`)
+      .pluck()
+      .all();
+    connection.close();
+    assert.deepEqual(found, ['whole']);
+  });
+
+  test('but not one whose first start was killed in the middle', async () => {
+    const connection = new BetterSqlite(file);
+    connection.pragma('application_id = 0x45535041');
+    connection.exec('begin; create table half (x); insert into half values (zeroblob(100000))');
+    for (const side of ['', '-journal']) copyFileSync(file + side, `${file}.kept${side}`);
+    connection.exec('rollback');
+    connection.close();
+    for (const side of ['', '-journal']) fs.renameSync(`${file}.kept${side}`, file + side);
+    await openAndClose();
+  });
+});

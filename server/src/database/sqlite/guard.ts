@@ -1,0 +1,109 @@
+/**
+ * Keeps from writing to a file that is damaged, or no longer in its place, and knows why writing fails otherwise; tells the operator
+ * once, and clients why.
+ */
+
+import type { Refusal } from '../../refusal.ts';
+import type { Database, DatabaseFault } from '../database.ts';
+import {
+  asRefusal,
+  damagedRefusal,
+  damageText,
+  findErrno,
+  isDamage,
+  movedRefusal,
+  movedText,
+  writeFailureOf,
+} from './errors.ts';
+import { watchPlaces } from './file.ts';
+import { WriteState, type WriteStateOptions } from '../write-failure.ts';
+
+export interface Guard extends Pick<
+  Database,
+  'findFault' | 'writeFailure' | 'reportDamage' | 'reportOutdated' | 'confirmCurrent'
+> {
+  readonly toRefusal: (error: unknown) => unknown;
+  /** The same for what a transaction failed with. */
+  readonly toWriteRefusal: (error: unknown) => unknown;
+  /** What a transaction writes, for `writeFailure`: from its begin until its commit. */
+  noteBegin(): void;
+  noteRows(count: number): void;
+  noteCommit(): void;
+  /** What is written to a damaged file may be lost, or make it worse. */
+  requireWhole(): void;
+  /** SQLite goes on with files that nobody will find again. */
+  requireInPlace(use: 'read' | 'written'): void;
+}
+
+/** A disk that fails is not asked for the reason with every request. */
+const reasonHoldsMs = 1_000;
+
+export function createGuard(file: string, options: WriteStateOptions): Guard {
+  const { tell } = options;
+  const lookForMoved = watchPlaces(file);
+  const writes = new WriteState(options);
+  let damage: DatabaseFault | undefined;
+  let movedBefore: string | undefined;
+  let rows = 0;
+  let lastProbe: { readonly errno: string | undefined; readonly at: number } | undefined;
+
+  const findMoved = (): DatabaseFault | undefined => {
+    const moved = lookForMoved();
+    const text = moved && movedText(moved);
+    if (text !== undefined && movedBefore === undefined) tell('error', text);
+    if (moved === undefined && movedBefore !== undefined) {
+      tell('info', `The file ${movedBefore} is back in its place: changes are written again.`);
+    }
+    movedBefore = moved;
+    return text === undefined ? undefined : { summary: movedSummary, detail: text };
+  };
+
+  const noteDamage = (finding: string): void => {
+    if (damage) return;
+    damage = { summary: damagedSummary, detail: damageText(file, finding) };
+    tell('error', damage.detail);
+  };
+  const reportDamage = (finding: string): Refusal => {
+    noteDamage(finding);
+    return damagedRefusal();
+  };
+  const findRecentErrno = (): string | undefined => {
+    const at = performance.now();
+    if (!lastProbe || at - lastProbe.at > reasonHoldsMs) lastProbe = { errno: findErrno(file), at };
+    return lastProbe.errno;
+  };
+  const toRefusal = (error: unknown): unknown => {
+    if (isDamage(error)) noteDamage((error as Error).message);
+    return asRefusal(error);
+  };
+
+  return {
+    findFault: () => findMoved() ?? damage,
+    writeFailure: () => writes.failure,
+    reportDamage,
+    reportOutdated: () => reportDamage(overwritten),
+    // Connections still hold pages of the file that was overwritten: only a restart ends that.
+    confirmCurrent: () => undefined,
+    toRefusal,
+    toWriteRefusal: (error) => {
+      const failure = writeFailureOf(error, findRecentErrno);
+      if (!failure) return toRefusal(error);
+      writes.failed(failure.reason, failure.said, rows);
+      return failure.refusal;
+    },
+    noteBegin: () => void (rows = 0),
+    noteRows: (count) => void (rows += count),
+    noteCommit: () => writes.succeeded(rows),
+    requireWhole: () => {
+      if (damage) throw damagedRefusal();
+    },
+    requireInPlace: (use) => {
+      if (findMoved()) throw movedRefusal(use);
+    },
+  };
+}
+
+const movedSummary =
+  'The database file was moved, deleted or replaced. Put it back, and do not restart the server meanwhile.';
+const damagedSummary = 'The database is damaged. Stop every server on it, restore a backup, and start again.';
+const overwritten = 'it was overwritten with an older copy while it was used';

@@ -1,0 +1,292 @@
+import assert from 'node:assert/strict';
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import BetterSqlite from 'better-sqlite3';
+import { withWriteLimit } from '../../../../tests/support/write-limit.ts';
+import { Refusal } from '../../refusal.ts';
+import { StartError } from '../../config/start-error.ts';
+import type { Database, Reader } from '../database.ts';
+import { migrations } from '../migrations.ts';
+import { openDatabase } from '../open-database.ts';
+import { openSqlite } from './sqlite.ts';
+import { sql, type Statement } from '../statement.ts';
+
+const insert = sql<{ id: string; shelf: string }>`
+  insert into books (id, shelf) values (${'id'}, ${'shelf'})`;
+const selectIds = sql<object, { id: string }>`select id from books order by id`;
+
+let folder: string;
+let file: string;
+let database: Database;
+const open = () => openDatabase(`sqlite:${file}`, { now: () => 0 });
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'espalier-test-'));
+  file = join(folder, 'new', 'deep', 'espalier.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe('an open database', () => {
+  const told: string[] = [];
+  const complaints: string[] = [];
+  beforeEach(async () => {
+    told.length = 0;
+    complaints.length = 0;
+    database = openSqlite(file, {
+      onStatement: (text) => told.push(text),
+      tell: (severity, text) => complaints.push(`${severity}: ${text}`),
+    });
+    await database.transaction((t) =>
+      t.define('create table books (id text primary key, shelf text not null) strict'),
+    );
+  });
+  afterEach(() => database.close());
+
+  const add = (id: string, shelf = 'A') => database.transaction((t) => t.run(insert, { id, shelf }));
+  const ids = async (reader: Reader = database) => (await reader.all(selectIds, {})).map(({ id }) => id);
+
+  test('a statement that fails is a bug, not a refusal, and undoes its transaction', async () => {
+    const twice = database.transaction(async (t) => {
+      await t.run(insert, { id: 'a', shelf: 'A' });
+      await t.run(insert, { id: 'a', shelf: 'A' });
+    });
+    await assert.rejects(twice, { name: 'SqliteError', code: 'SQLITE_CONSTRAINT_PRIMARYKEY' });
+    assert.deepEqual(await ids(), []);
+  });
+
+  test('writers stand in one line, in the order of asking, even when they wait for something', async () => {
+    const steps: string[] = [];
+    const write = (name: string) =>
+      database.transaction(async (t) => {
+        steps.push(`${name} begins`);
+        await t.run(insert, { id: name, shelf: 'A' });
+        for (let turn = 0; turn < 3; turn++) await setImmediate();
+        steps.push(`${name} ends`);
+      });
+    await Promise.all([write('a'), write('b'), write('c')]);
+    const expected = ['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]);
+    assert.deepEqual(steps, expected);
+  });
+
+  test('a writer waits for another process that holds the lock, and then succeeds', async () => {
+    const other = new BetterSqlite(file);
+    other.exec(`begin immediate; insert into books values ('theirs', 'A')`);
+    let isDone = false;
+    const waiting = add('ours').then(() => (isDone = true));
+    await setImmediate();
+    assert.equal(isDone, false);
+    assert.deepEqual(await ids(), []);
+    other.exec('commit');
+    other.close();
+    await waiting;
+    assert.deepEqual(await ids(), ['ours', 'theirs']);
+  });
+
+  test('each statement is told as it is run, without its values', async () => {
+    told.length = 0;
+    await add('hunter2');
+    assert.deepEqual(told, ['\n  insert into books (id, shelf) values (?, ?)']);
+  });
+
+  test('a commit is on the disk when it returns: a log that is synced with each', async () => {
+    const setting = (name: string) => ({ parts: [`pragma ${name}`] }) as Statement<object, object>;
+    await database.transaction(async (t) => {
+      assert.deepEqual(await t.get(setting('journal_mode'), {}), { journal_mode: 'wal' });
+      assert.deepEqual(await t.get(setting('synchronous'), {}), { synchronous: 2 });
+    });
+  });
+
+  const large = 'x'.repeat(100_000);
+  const isUnavailable = (message: string) => (error: unknown) => {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.equal(error.code, 'UNAVAILABLE');
+    assert.equal(error.message, message);
+    return true;
+  };
+
+  test('a disk that is full amid a transaction undoes it, is said to be full, and recovers by itself', async () => {
+    await add('before');
+    await database.transaction((t) => t.define('pragma max_page_count = 10'));
+    const filling = database.transaction(async (t) => {
+      await t.run(insert, { id: 'small', shelf: 'A' });
+      await t.run(insert, { id: 'large', shelf: large });
+    });
+    await assert.rejects(filling, isUnavailable('The disk of the database is full.'));
+    assert.deepEqual(await ids(), ['before']);
+    await database.transaction((t) => t.define('pragma max_page_count = 1000000'));
+    await add('large', large);
+    assert.deepEqual(await ids(), ['before', 'large']);
+  });
+
+  test('a disk that becomes read-only is said to be, and recovers by itself', async () => {
+    const refused = database.transaction(async (t) => {
+      await t.run(insert, { id: 'before', shelf: 'A' });
+      await t.define('pragma query_only = on');
+      try {
+        await t.run(insert, { id: 'during', shelf: 'A' });
+      } finally {
+        await t.define('pragma query_only = off');
+      }
+    });
+    await assert.rejects(refused, isUnavailable('The database is read-only right now. Try again later.'));
+    assert.deepEqual(await ids(), []);
+    await add('a');
+    assert.deepEqual(await ids(), ['a']);
+  });
+
+  test('what is committed counts, even if there is no room to move it out of the log', async () => {
+    await database.transaction((t) => t.define('pragma wal_autocheckpoint = 1'));
+    await add('a', large);
+    const { size } = statSync(file);
+    assert.ok(size > large.length);
+    const log = `${file}-wal`;
+    await withWriteLimit(size, async () => {
+      // Each is small in the log, and makes the file grow.
+      for (let place = 0; place < 5; place++) await add(`b${place}`, 'y'.repeat(8_000));
+    });
+    assert.equal(statSync(file).size, size);
+    assert.ok(statSync(log).size > 5 * 8_000);
+    assert.equal((await ids()).length, 6);
+    await add('c');
+    assert.ok(statSync(file).size > size);
+    assert.equal((await ids()).length, 7);
+  });
+
+  test('damage that is met is told once at length; from then on nothing is written, and the rest is read', async () => {
+    for (let place = 100; place < 400; place++) await add(`book ${place}`, 'x'.repeat(1_000));
+    const other = new BetterSqlite(file);
+    other.pragma('wal_checkpoint(truncate)');
+    other.close();
+    const descriptor = openSync(file, 'r+');
+    const middle = Math.floor(statSync(file).size / 4096 / 2);
+    writeSync(descriptor, Buffer.alloc(4096 * 4, 0xa5), 0, 4096 * 4, middle * 4096);
+    closeSync(descriptor);
+
+    const damaged = 'The database is damaged. Nothing is written until it has been restored from a backup.';
+    const everything = sql<object, { shelf: string }>`select shelf from books`;
+    assert.throws(() => database.all(everything, {}), isUnavailable(damaged));
+    assert.throws(() => database.all(everything, {}), isUnavailable(damaged));
+    await assert.rejects(add('new'), isUnavailable(damaged));
+    await assert.rejects(
+      database.change(() => undefined),
+      isUnavailable(damaged),
+    );
+    const first = sql<object, { id: string }>`select id from books where id = 'book 100'`;
+    assert.deepEqual(await database.get(first, {}), { id: 'book 100' });
+    assert.equal(complaints.length, 1);
+    assert.match(
+      complaints[0]!,
+      /^error: The database file \S+ is damaged: database disk image is malformed\. To/,
+    );
+  });
+
+  for (const side of ['', '-wal']) {
+    test(`nothing is written to a file that is no longer in its place: espalier.db${side}`, async () => {
+      await add('a');
+      renameSync(file + side, `${file}.away`);
+      const moved = 'The database cannot be written right now. Try again later.';
+      const told = `The file ${file}${side} was moved, deleted or replaced while it was used: nothing is written until it is back. Put it back, and the server goes on by itself. Do not stop or restart it meanwhile: a start makes a new, empty database where there is none, and of a file that was deleted this process has the last copy (docs/durability.md tells how to get it).`;
+      await assert.rejects(add('b'), isUnavailable(moved));
+      writeFileSync(file + side, '');
+      await assert.rejects(add('c'), isUnavailable(moved));
+      assert.deepEqual(await ids(), ['a']);
+      assert.equal(database.findFault()?.detail, told);
+      assert.deepEqual(complaints, [`error: ${told}`]);
+      renameSync(`${file}.away`, file + side);
+      await add('d');
+      assert.equal(database.findFault(), undefined);
+      assert.deepEqual(complaints, [
+        `error: ${told}`,
+        `info: The file ${file}${side} is back in its place: changes are written again.`,
+      ]);
+      assert.deepEqual(await ids(), ['a', 'd']);
+    });
+  }
+});
+
+describe('opening', () => {
+  const refusedWith = (message: RegExp) =>
+    assert.rejects(open, (error) => error instanceof StartError && message.test(error.message));
+  const foreign = (text: string) => new BetterSqlite(file).exec(text).close();
+
+  beforeEach(() => (file = join(folder, 'espalier.db')));
+
+  test('what was committed is there after closing and opening again', async () => {
+    for (const expected of [0, 1]) {
+      database = await open();
+      const count = sql<object, { count: number }>`select count(*) as count from settings`;
+      assert.equal((await database.get(count, {}))?.count, expected);
+      await database.transaction((t) => t.define(`insert into settings values ('a${expected}', '')`));
+      await database.close();
+    }
+  });
+
+  test('two that open the same new file at once make one schema', async () => {
+    const both = await Promise.all([open(), open()]);
+    const taken = sql<object, { number: number }>`select number from espalier_migrations order by number`;
+    for (const each of both) {
+      assert.deepEqual(
+        (await each.all(taken, {})).map(({ number }) => number),
+        migrations.map((_, place) => place + 1),
+      );
+      await each.close();
+    }
+  });
+
+  test('a file that is not a database stops the start and is left as it was', async () => {
+    writeFileSync(file, 'Dear diary, '.repeat(500));
+    const { size } = statSync(file);
+    await refusedWith(/espalier\.db cannot be used: it is not a SQLite database\.$/);
+    assert.equal(statSync(file).size, size);
+  });
+
+  test('a database of another program stops the start and keeps its tables', async () => {
+    foreign('create table recipes (id integer primary key)');
+    await refusedWith(/is of another program/);
+    const other = new BetterSqlite(file);
+    assert.deepEqual(other.prepare('select name from sqlite_schema').pluck().all(), ['recipes']);
+    assert.equal(other.pragma('journal_mode', { simple: true }), 'delete');
+    other.close();
+  });
+
+  test('a database that another process keeps locked stops the start with one line', async () => {
+    await (await open()).close();
+    const other = new BetterSqlite(file);
+    other.exec('begin exclusive');
+    await refusedWith(/cannot be prepared: database is locked/);
+    other.close();
+  });
+
+  test('a database with a newer schema stops the start and tells both numbers', async () => {
+    await (await open()).close();
+    const next = migrations.length + 1;
+    foreign(`insert into espalier_migrations values (${next}, 'from the future', 0)`);
+    await refusedWith(
+      new RegExp(`newer Espalier \\(schema ${next}; this program knows ${migrations.length}\\)`),
+    );
+  });
+
+  test('a path where no file can be stops the start', async () => {
+    file = folder;
+    await refusedWith(/cannot be opened: EISDIR/);
+    writeFileSync(join(folder, 'plain'), '');
+    file = join(folder, 'plain', 'espalier.db');
+    await refusedWith(/cannot be opened/);
+  });
+
+  test('a URL of an unknown kind stops the start', async () => {
+    await assert.rejects(openDatabase('mysql://localhost/x', { now: () => 0 }), StartError);
+  });
+});

@@ -1,0 +1,188 @@
+/** Statements in the dialect of SQLite, and the index for search. */
+
+import type { Database as Connection, Statement as Prepared } from 'better-sqlite3';
+import type { Dialect } from '../database.ts';
+import { listPartOf, rowsOfEach, type Part, type Statement } from '../statement.ts';
+
+/** A statement as a connection has prepared it. */
+export interface Ready {
+  readonly text: string;
+  readonly all: (parameters: unknown) => unknown[];
+  readonly get: (parameters: unknown) => unknown;
+  /** How many rows were changed. */
+  readonly run: (parameters: unknown) => number;
+}
+
+type Row = Record<string, unknown>;
+
+export function prepare(connection: Connection, statement: Statement): Ready {
+  const { text, order } = toSqlite(statement);
+  const prepared: Prepared<unknown[]> = connection.prepare(text);
+  const valuesOf = (parameters: unknown) => {
+    const values: unknown[] = [];
+    for (const { name, toValue } of order) {
+      const value = (parameters as Row)[name];
+      values.push(toValue ? toValue(value as never) : value);
+    }
+    return values;
+  };
+  const run = (parameters: unknown) => prepared.run(valuesOf(parameters)).changes;
+  const lists = listPartOf(statement);
+  const reading = lists
+    ? readingLists(prepared, lists.name, valuesOf, order.indexOf(listedId))
+    : readingOf(prepared, valuesOf);
+  return { text, run, ...reading };
+}
+
+/** Where each value goes, in the order of the text. */
+type Order = { name: string; toValue?: (given: never) => unknown }[];
+
+/** The id whose list is read; `listForEach` refers to it once. */
+const listedId: Order[number] = { name: 'listed id' };
+
+export function toSqlite({ parts }: Statement): { readonly text: string; readonly order: Order } {
+  const order: Order = [];
+  const write = (part: Part): string => {
+    if (typeof part === 'string') return part;
+    if (part.kind === 'parameter') return next({ name: part.name });
+    if (part.kind === 'possible-matches') {
+      return `(select rowid as number from folder_trigrams
+        where folder_trigrams match ${next({ name: part.text, toValue: trigramQuery })}
+          and rowid > ${next({ name: part.after })} order by rowid limit ${next({ name: part.limit })}) as possible`;
+    }
+    // Only one transaction writes at a time.
+    if (part.kind === 'kept-from-others') return '';
+    if (part.kind === 'children') return 'folders';
+    if (part.kind === 'json-rows') return `json_group_array(json_array(${part.columns}))`;
+    if (part.kind === 'hex') return `hex(${part.column})`;
+    if (part.kind === 'list') {
+      return `(select key as place, value from json_each(${next({ name: part.name, toValue: JSON.stringify })})) as each`;
+    }
+    const writeInner = (inner: Part) =>
+      typeof inner === 'string' ? inner.replaceAll('each.value', () => next(listedId)) : write(inner);
+    return rowsOfEach(part, (statement) => statement.parts.map(writeInner).join(''));
+  };
+  return { text: withBareLimits(parts.map(write).join('')), order };
+
+  function next(value: Order[number]): string {
+    order.push(value);
+    return '?';
+  }
+}
+
+/** Reads the list of each id by itself. */
+function readingLists(
+  prepared: Prepared<unknown[]>,
+  name: string,
+  valuesOf: (parameters: unknown) => unknown[],
+  idIndex: number,
+): Pick<Ready, 'all' | 'get'> {
+  prepared.raw();
+  const all = (parameters: unknown) => {
+    const ids = (parameters as Row)[name] as readonly string[];
+    const values = valuesOf(parameters);
+    return ids.map((id, place) => {
+      values[idIndex] = id;
+      return { place, list: prepared.all(values) };
+    });
+  };
+  return { all, get: (parameters) => all(parameters)[0] };
+}
+
+/** Rows are read as arrays: for objects, better-sqlite3 would compile a function with almost every call. */
+function readingOf(
+  prepared: Prepared<unknown[]>,
+  valuesOf: (parameters: unknown) => unknown[],
+): Pick<Ready, 'all' | 'get'> {
+  const names = prepared.reader ? prepared.columns().map(({ name }) => name) : [];
+  if (prepared.reader) prepared.raw();
+  const toRow = rowCreator(names);
+  return {
+    all: (parameters) => (prepared.all(valuesOf(parameters)) as unknown[][]).map(toRow),
+    get: (parameters) => {
+      const values = prepared.get(valuesOf(parameters)) as unknown[] | undefined;
+      return values && toRow(values);
+    },
+  };
+}
+
+/** Creates each row by one literal, so that all rows of a statement have one shape: a loop takes several times as long. */
+function rowCreator(names: readonly string[]): (values: readonly unknown[]) => Row {
+  const members = names.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
+  // The names of columns are ours: no input is part of a statement's text.
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval
+  return new Function('values', `return { ${members.join(', ')} };`) as (values: readonly unknown[]) => Row;
+}
+
+/**
+ * SQLite looks at the value of a parameter that is a limit, and plans the statement anew whenever it is bound again: three
+ * times what a page costs. At what is worked out it does not look.
+ */
+function withBareLimits(text: string): string {
+  return text.replace(/\b(limit|offset)\s+\?/g, '$1 (? + 0)');
+}
+
+/**
+ * Trigrams of the folded texts (https://www.sqlite.org/fts5.html#the_trigram_tokenizer). Without their positions the
+ * index is a fraction of the size, and enough to preselect.
+ */
+const searchIndex = [
+  `create virtual table folder_trigrams using fts5(
+    text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1')`,
+  // Small pages: a search leaps through the lists of frequent trigrams, and merging, which now and then comes with a
+  // change, takes so many pages at a time.
+  `insert into folder_trigrams (folder_trigrams, rank) values ('pgsz', 250)`,
+  // Not for each row: a trigger that writes to this index makes it write out all that it has gathered so far.
+  `create trigger folder_trigrams_insert after update of last on folder_numbers begin
+    insert into folder_trigrams (rowid, text)
+    select number, folded_name || char(10) || coalesce(folded_title, '') from folders
+    where number > old.last and number <= new.last;
+  end`,
+  `create trigger folder_trigrams_update after update of folded_name, folded_title on folders
+  when old.number is not null
+    and (new.folded_name is not old.folded_name or new.folded_title is not old.folded_title) begin
+    delete from folder_trigrams where rowid = old.number;
+    insert into folder_trigrams (rowid, text)
+    values (old.number, new.folded_name || char(10) || coalesce(new.folded_title, ''));
+  end`,
+  `create trigger folder_trigrams_delete after delete on folders when old.number is not null begin
+    delete from folder_trigrams where rowid = old.number;
+  end`,
+];
+
+const mostTrigrams = 16;
+
+/**
+ * A query that asks for some of the trigrams of a text: every third one and the last hold all of its letters. Each
+ * more would cost as much again, and leave out hardly anything.
+ */
+function trigramQuery(text: string): string {
+  const letters = [...text];
+  const last = letters.length - 3;
+  const trigrams = new Set<string>();
+  for (let start = 0; start < last && trigrams.size < mostTrigrams; start += 3) add(start);
+  add(last);
+  return [...trigrams].join(' AND ');
+
+  function add(start: number): void {
+    const trigram = letters.slice(start, start + 3).join('');
+    trigrams.add(`"${trigram.replaceAll('"', '""')}"`);
+  }
+}
+
+export const sqliteDialect: Dialect = {
+  id: 'text',
+  text: 'text',
+  bytes: 'blob',
+  integer: 'integer',
+  tableEnd: 'strict, without rowid',
+  searchIndex,
+  // Trigrams of FTS5 contain spaces.
+  searchIndexWithSpaces: [[], []],
+  listIndex: [
+    `drop index folders_in_order`,
+    `create index folders_in_order on folders (parent_id, sort_key, id, name, title)`,
+  ],
+  renameIndex: (from, to, definition) => [`drop index ${from}`, `create index ${to} on ${definition}`],
+  afterLoading: [],
+};

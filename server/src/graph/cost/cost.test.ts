@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { buildSchema, getIntrospectionQuery, parse } from 'graphql';
+import { Refusal } from '../../refusal.ts';
+import { checkPrice, type Price } from './cost.ts';
+import { measureSchema } from './schema-sizes.ts';
+
+const schema = buildSchema(`
+  type Query { folder(id: ID): Folder, search(text: String!): [Folder!]! }
+  type Mutation { moveFolder: Folder!, createUser: Folder! }
+  type Folder { id: ID!, name: String!, parent: Folder, folders: [Folder!]!, descendants: [Folder!]! }
+`);
+const sizes = measureSchema(schema);
+const endless: Price = { fields: Infinity, depth: Infinity, schemaValues: Infinity };
+
+function refusalOf(query: string, budgets: Partial<Price>): Refusal | undefined {
+  try {
+    checkPrice(schema, sizes, parse(query), { ...endless, ...budgets });
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.equal(error.code, 'TOO_EXPENSIVE');
+    return error;
+  }
+}
+
+const factsOf = (query: string, budgets: Partial<Price>) => refusalOf(query, budgets)?.details.facts;
+const fieldsOf = (query: string) => factsOf(query, { fields: 0 })?.['price'];
+const depthOf = (query: string) => factsOf(query, { depth: 0 })?.['price'];
+const repeat = (count: number, write: (place: number) => string) =>
+  Array.from({ length: count }, (_, place) => write(place)).join(' ');
+
+describe('the fields of a query', () => {
+  test('are counted with aliases and fragments, wherever those are spread', () => {
+    assert.equal(fieldsOf('{folder{name}}'), 2);
+    assert.equal(fieldsOf('{a: folder{name} b: folder{name x: name}}'), 5);
+    assert.equal(fieldsOf('{folder{... on Folder{name ... @skip(if: true){id}}}}'), 3);
+    const twice = 'fragment F on Folder{id name}';
+    assert.equal(fieldsOf(`{folder{...F folders{...F}}} ${twice}`), 6);
+  });
+
+  test('multiply through nested fragments without being expanded', () => {
+    const levels = repeat(4, (level) => {
+      const next = level < 3 ? `...F${level + 1}` : 'name';
+      return `fragment F${level} on Folder{${repeat(40, (place) => `a${place}: folders{${next}}`)}}`;
+    });
+    assert.equal(fieldsOf(`{folder{...F0}} ${levels}`), 1 + 40 + 40 ** 2 + 40 ** 3 + 2 * 40 ** 4);
+  });
+
+  test('stop being counted at a thousand million', () => {
+    const doubled = repeat(200, (at) => `fragment F${at} on Folder{...F${at + 1} ...F${at + 1}}`);
+    assert.equal(fieldsOf(`{folder{...F0}} ${doubled} fragment F200 on Folder{name}`), 1_000_000_000);
+  });
+
+  test('of circular fragments count once, and of unknown ones not at all', () => {
+    assert.equal(fieldsOf('{folder{...A}} fragment A on Folder{name folders{...A}}'), 3);
+    assert.equal(fieldsOf('{...A} fragment A on Query{...B} fragment B on Query{...A}'), undefined);
+    assert.equal(fieldsOf('{folder{name ...Nowhere}}'), 2);
+  });
+
+  test('weigh more where they cost more', () => {
+    assert.equal(fieldsOf('{search(text: "a"){name}}'), 51);
+    assert.equal(fieldsOf('{folder{descendants{name}}}'), 7);
+    assert.equal(fieldsOf('mutation{moveFolder{name}}'), 21);
+    assert.equal(fieldsOf('mutation{updateFolder{name}}'), 6);
+    assert.equal(fieldsOf('mutation{...M} fragment M on Mutation{a: createUser{id} b: createUser{id}}'), 102);
+  });
+
+  test('need not exist', () => {
+    assert.equal(fieldsOf('{nothing{of{this constructor __proto__}}}'), 5);
+    assert.equal(fieldsOf('subscription{a{b}}'), 2);
+    assert.equal(fieldsOf('{...F} fragment F on Nothing{a}'), 1);
+  });
+
+  test('of an unused fragment count, too', () => {
+    const query = `{folder{name}} fragment F on Folder{${'name '.repeat(20)}}`;
+    assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'F', price: 20, budget: 10 });
+  });
+});
+
+describe('the depth of a query', () => {
+  test('goes through fragments, which have no depth of their own', () => {
+    assert.equal(depthOf('{folder{name}}'), 2);
+    assert.equal(depthOf('{... on Query{... on Query{folder{...F}}}} fragment F on Folder{parent{name}}'), 3);
+  });
+
+  test('is refused with the path, cut to a length that can be read', () => {
+    const query = `{folder{${'parent{'.repeat(30)}name${'}'.repeat(30)}}}`;
+    const names = `folder${'.parent'.repeat(7)}…`;
+    assert.deepEqual(factsOf(query, { depth: 20 }), { field: names, price: 32, budget: 20 });
+  });
+});
+
+describe('the refusal', () => {
+  const aliases = repeat(20, (place) => `a${place}: name`);
+
+  test('names the innermost field that holds most of the price', () => {
+    const query = `{folder{name folders{${aliases}}}}`;
+    assert.deepEqual(factsOf(query, { fields: 10 }), { field: 'folder.folders', price: 23, budget: 10 });
+    assert.deepEqual(
+      factsOf(`{f: folder{...F}} fragment F on Folder{x: folders{${aliases}}}`, { fields: 10 }),
+      {
+        field: 'f.x',
+        price: 22,
+        budget: 10,
+      },
+    );
+  });
+
+  test('names the operation if no field does', () => {
+    const query = `{${repeat(20, (place) => `a${place}: folder{id}`)}}`;
+    assert.equal(factsOf(query, { fields: 10 })?.['field'], 'query');
+    assert.equal(factsOf(`query Home ${query}`, { fields: 10 })?.['field'], 'Home');
+  });
+
+  test('says the price, the budget and what to do', () => {
+    const { message } = refusalOf(`{folder{${aliases}}}`, { fields: 10 })!;
+    assert.match(message, /selects 21 fields, most of them in folder; it may select 10.*Select fewer/);
+  });
+
+  test('shows no more of a long name than fits', () => {
+    const field = factsOf(`{${'a'.repeat(5_000)}{b c}}`, { fields: 1 })?.['field'];
+    assert.equal(field, `${'a'.repeat(200)}…`);
+  });
+
+  test('comes at once when fragments go in circles', () => {
+    const circle = `fragment A on Folder{${aliases} x: folders{...B}} fragment B on Folder{y: folders{...A}}`;
+    assert.equal(factsOf(`{folder{...A}} ${circle}`, { fields: 10 })?.['budget'], 10);
+  });
+});
+
+describe('questions about the schema', () => {
+  test('are priced by the lengths of its lists', () => {
+    const nested = '{__schema{types{fields{type{fields{name description}}}}}}';
+    const types = sizes.lengthOf('types');
+    const fields = sizes.lengthOf('fields');
+    assert.deepEqual(factsOf(nested, { schemaValues: 0 }), {
+      field: '__schema.types',
+      price: 1 + types * (1 + fields * (1 + 1 + fields * 2)),
+      budget: 0,
+    });
+  });
+
+  test('cost nothing elsewhere: a folder may have fields of the same names', () => {
+    assert.equal(factsOf('{folder{types{fields{name}}}}', { schemaValues: 0 }), undefined);
+  });
+
+  test('as tools ask them are within the defaults', () => {
+    const query = getIntrospectionQuery({
+      descriptions: true,
+      specifiedByUrl: true,
+      directiveIsRepeatable: true,
+      schemaDescription: true,
+      inputValueDeprecation: true,
+      oneOf: true,
+    });
+    assert.equal(refusalOf(query, { fields: 500, depth: 64, schemaValues: 400_000 }), undefined);
+  });
+});

@@ -1,0 +1,195 @@
+/** The lists of grants that clients page through, newest first: on a folder and its ancestors, and to a user or group. */
+
+import { accessLevels } from '../../../access/access.ts';
+import {
+  countGrantsOn,
+  listGrantsOn,
+  listGrantsTo,
+  type Grant,
+  type GrantPosition,
+} from '../../../access/grants.ts';
+import { readGroups, type Group } from '../../../accounts/groups.ts';
+import type { KeyedSlice } from '../../../accounts/users.ts';
+import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
+import { readFolders, type TreeView } from '../../../folders/folders.ts';
+import type { GraphContext } from '../builder.ts';
+import { notAListCursor, toTimeAndId, type KeysetList } from '../connections/keyset-connection.ts';
+import { PagesOfEach, type Charge } from '../connections/pages-of-each.ts';
+import { readUserNodes, type UserNode } from '../people/people-batch.ts';
+import { readFolderNodes, type FolderNode } from './folder-batch.ts';
+
+export interface GrantNode {
+  readonly grant: Grant;
+  readonly folder: FolderNode;
+  /** One of the two is set; neither if the user or group has been deleted meanwhile. */
+  readonly user: UserNode | null;
+  readonly group: Group | null;
+}
+
+/** The folder is undefined if the viewer does not see it, or if it is in the trash. */
+type GrantOnAnyFolder = Pick<GrantNode, 'grant'> & Partial<Pick<GrantNode, 'folder'>>;
+
+/** How many grants are read at once to find those on visible folders. */
+const scanBatch = 1_000;
+
+/** Folder by folder, the nearest first. On a folder that the viewer does not manage, only the grants to the viewer. */
+export function accessList(
+  node: FolderNode,
+  inherited: boolean,
+  context: GraphContext,
+  charge: Charge,
+): PromiseOrValue<KeysetList<GrantNode>> {
+  const { batch } = node;
+  const folders = inherited ? batch.withAncestors() : new Map(batch.nodes.map((each) => [each.id, each]));
+  return whenDone(folders, (byId) =>
+    whenDone(inherited ? node.ancestors : [], (ancestors) => {
+      const pages = batch.readOnce(`access ${inherited}`, () => pagesOn(byId, context));
+      const path = [node, ...ancestors.toReversed()];
+      return {
+        name: `access to ${node.id} ${inherited}`,
+        keyOf: ({ grant: { folderId, grantedAt, subject } }) => `${folderId} ${grantedAt} ${subject.id}`,
+        read: (slice) => readAlong(path, pages, slice, charge),
+        count: () => countAlong(path, pages),
+      };
+    }),
+  );
+}
+
+function pagesOn(
+  folders: ReadonlyMap<string, FolderNode>,
+  { reader, access }: GraphContext,
+): PagesOfEach<GrantNode> {
+  /** Reads the folders that the viewer manages, then the others, whose grants to other users are hidden. */
+  const readBoth = <T>(
+    ids: readonly string[],
+    read: (ids: readonly string[], subjectIds?: readonly string[]) => PromiseOrValue<ReadonlyMap<string, T>>,
+  ): PromiseOrValue<ReadonlyMap<string, T>> => {
+    const isManaged = (id: string) => folders.get(id)!.folder.accessLevel >= accessLevels.MANAGE;
+    const managed = ids.filter(isManaged);
+    const others = ids.filter((id) => !isManaged(id));
+    return whenDone(managed.length > 0 ? read(managed) : new Map<string, T>(), (some) =>
+      others.length === 0
+        ? some
+        : whenDone(read(others, [...access.subjectIds]), (more) => new Map([...some, ...more])),
+    );
+  };
+  return new PagesOfEach([...folders.keys()], {
+    read: (ids, { after, limit }) => {
+      const slice = { after: toPosition(after), limit };
+      return whenDone(
+        readBoth(ids, (some, subjectIds) => listGrantsOn(reader, some, slice, subjectIds)),
+        (grants) =>
+          whenDone(toGrantNodes([...grants.values()].flat(), folders, { reader }), (nodes) =>
+            Map.groupBy(nodes, ({ grant }) => grant.folderId),
+          ),
+      );
+    },
+    count: (ids) => readBoth(ids, (some, subjectIds) => countGrantsOn(reader, some, subjectIds)),
+  });
+}
+
+/** Reads the users and groups of all grants with two statements. */
+function toGrantNodes(
+  grants: readonly Grant[],
+  folders: ReadonlyMap<string, FolderNode>,
+  { reader }: Pick<GraphContext, 'reader'>,
+): PromiseOrValue<GrantNode[]> {
+  const idsOf = (kind: Grant['subject']['kind']) => [
+    ...new Set(grants.filter(({ subject }) => subject.kind === kind).map(({ subject }) => subject.id)),
+  ];
+  return whenDone(readUserNodes(reader, idsOf('user')), (users) =>
+    whenDone(readGroups(reader, idsOf('group')), (groups) =>
+      grants.map((grant) => ({
+        grant,
+        folder: folders.get(grant.folderId)!,
+        user: users.get(grant.subject.id) ?? null,
+        group: groups.get(grant.subject.id) ?? null,
+      })),
+    ),
+  );
+}
+
+function readAlong(
+  path: readonly FolderNode[],
+  pages: PagesOfEach<GrantNode>,
+  { after, limit }: KeyedSlice,
+  charge: Charge,
+): PromiseOrValue<readonly GrantNode[]> {
+  const [folderId, ...position] = after?.split(' ') ?? [];
+  const start = folderId === undefined ? 0 : path.findIndex(({ id }) => id === folderId);
+  if (start < 0) throw notAListCursor();
+  const readFrom = (index: number, found: readonly GrantNode[]): PromiseOrValue<readonly GrantNode[]> => {
+    if (index >= path.length || found.length >= limit) return found.slice(0, limit);
+    const slice = { after: index === start && after !== undefined ? position.join(' ') : undefined, limit };
+    return whenDone(pages.pageOf(path[index]!.id, slice, charge), (grants) =>
+      readFrom(index + 1, [...found, ...grants]),
+    );
+  };
+  return readFrom(start, []);
+}
+
+function countAlong(path: readonly FolderNode[], pages: PagesOfEach<GrantNode>): PromiseOrValue<number> {
+  const countFrom = (index: number, total: number): PromiseOrValue<number> =>
+    index >= path.length
+      ? total
+      : whenDone(pages.countOf(path[index]!.id), (count) => countFrom(index + 1, total + count));
+  return countFrom(0, 0);
+}
+
+/** The grants to each of the users or groups, including those on folders that the viewer does not see. */
+export function pagesTo(view: TreeView, subjectIds: readonly string[]): PagesOfEach<GrantOnAnyFolder> {
+  const read = (ids: readonly string[], { after, limit }: KeyedSlice) =>
+    whenDone(listGrantsTo(view.reader, ids, { after: toPosition(after), limit }), (lists) => {
+      const grants = [...lists.values()].flat();
+      return whenDone(readFolderNodes(view, [...new Set(grants.map((each) => each.folderId))]), (folders) =>
+        Map.groupBy(
+          grants.map((grant) => ({ grant, folder: folders.get(grant.folderId) })),
+          ({ grant }) => grant.subject.id,
+        ),
+      );
+    });
+  // The database cannot count visible folders, so `grantListTo` counts by itself.
+  return new PagesOfEach(subjectIds, { read, count: () => new Map() });
+}
+
+/** The grants to one user or group, on folders that the viewer sees. */
+export function grantListTo(
+  subject: { readonly id: string } & Pick<GrantNode, 'user' | 'group'>,
+  pages: PagesOfEach<GrantOnAnyFolder>,
+  { view }: Pick<GraphContext, 'view'>,
+  charge: Charge,
+): KeysetList<GrantNode> {
+  const { id, user, group } = subject;
+  const keyOf = ({ grant: { grantedAt, folderId } }: GrantOnAnyFolder) => `${grantedAt} ${folderId}`;
+  return {
+    name: `grants to ${id}`,
+    keyOf,
+    async read({ after, limit }) {
+      const found: GrantNode[] = [];
+      for (let from = after, size = limit; ; size = Math.max(limit, scanBatch)) {
+        const grants = await pages.pageOf(id, { after: from, limit: size }, charge);
+        charge.budget.scan(grants.length, charge.info);
+        for (const { grant, folder } of grants) if (folder) found.push({ grant, folder, user, group });
+        if (found.length >= limit || grants.length < size) return found.slice(0, limit);
+        from = keyOf(grants.at(-1)!);
+      }
+    },
+    async count() {
+      let count = 0;
+      for (let after: GrantPosition | undefined; ;) {
+        const grants = (await listGrantsTo(view.reader, [id], { after, limit: scanBatch })).get(id) ?? [];
+        charge.budget.scan(grants.length, charge.info);
+        const folderIds = grants.map(({ folderId }) => folderId);
+        count += (await readFolders(view, folderIds)).size;
+        const last = grants.at(-1);
+        if (!last || grants.length < scanBatch) return count;
+        after = { grantedAt: last.grantedAt, id: last.folderId };
+      }
+    },
+  };
+}
+
+function toPosition(key: string | undefined): GrantPosition | undefined {
+  const position = toTimeAndId(key);
+  return position && { grantedAt: position.time, id: position.id };
+}

@@ -1,0 +1,230 @@
+/** The graph's type FolderChange: what happened to a folder that the viewer sees, wherever it is told. */
+
+import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
+import type { FolderChange, FolderChangeKind } from '../../../folders/folder-changes.ts';
+import { ancestorIds, requireFolder, type TreeView } from '../../../folders/folders.ts';
+import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-cursor.ts';
+import type { Builder, ObjectRefOf, GraphContext } from '../builder.ts';
+import type { PeopleTypes } from '../people/people.ts';
+import type { FolderNode } from '../folders/folder-batch.ts';
+import type { FolderTypes } from '../folders/folder.ts';
+import { Named } from './references.ts';
+import type { SubscriptionRange } from '../../../folders/folder-subscription.ts';
+import { type ChangePage as Page, readChanges, followFolders } from '../../../folders/watch-folders.ts';
+import { eventCharge } from '../../../concurrency/fair-scheduler.ts';
+import { longField } from '../../long-reads.ts';
+import { completeInSlices } from '../../time-slices.ts';
+import { startArgument } from '../../shared-answers.ts';
+import { pageSize } from '../folders/folder-connection.ts';
+
+/** A change, with what the changes that are told together with it name. */
+export interface ChangeNode {
+  readonly change: FolderChange;
+  /** The folder as it is now; null if it is outside of where the viewer looks: what becomes of it there is not told. */
+  readonly folder: () => PromiseOrValue<FolderNode | null>;
+  readonly named: Named;
+}
+
+/** The changes inside the folder `under`, or anywhere. */
+export function toChangeNodes(
+  view: TreeView,
+  changes: readonly FolderChange[],
+  under: string | undefined,
+): readonly ChangeNode[] {
+  const named = new Named(view, {
+    folders: changes.flatMap(({ folderId, oldParentId, newParentId }) => [
+      folderId,
+      oldParentId,
+      newParentId,
+    ]),
+    users: changes.map(({ entry }) => entry?.byUserId),
+  });
+  const isInside = ({ id }: FolderNode) => !under || id === under || ancestorIds(view, id).includes(under);
+  return changes.map((change) => ({
+    change,
+    folder: () =>
+      whenDone(named.folderOf(change.folderId), (folder) => (folder && isInside(folder) ? folder : null)),
+    named,
+  }));
+}
+
+const kinds: Readonly<Record<FolderChangeKind, string>> = {
+  CREATE:
+    'The folder is there for you now: made, restored, moved to where you see it, or uncovered by a grant. Take it in place of whatever you had of it; there may be folders inside, for you to read.',
+  UPDATE:
+    'The folder has another name or other texts, or you may do other things with it. If you do not have it, it is as if created. If its accessLevel differs from what you had, or `at` is null, so may those of what is inside.',
+  MOVE: 'The folder has another parent: put it, with all that is inside, where `folder.parent` is now. Read what is inside if you do not have it, if its accessLevel differs from what you had, or if you have read or dropped something inside since you read it.',
+  DELETE: 'The folder is not there for you any more, with all that is inside.',
+  IMPORT: 'Many folders were put into the folder at once: read what is inside it.',
+  RESYNC:
+    'What happened cannot be told in detail: too much, too long ago, or there was a change of your access while you were away, be it without effect. Read anew what you show; from `cursor` on you miss nothing.',
+};
+
+export function defineFolderChange(
+  builder: Builder,
+  { Folder }: Pick<FolderTypes, 'Folder'>,
+  { User }: Pick<PeopleTypes, 'User'>,
+) {
+  const Kind = builder.enumType('FolderChangeKind', {
+    description:
+      'What a change means for the viewer. Whoever applies one twice, or after having read its result, is none the worse.',
+    values: Object.fromEntries(
+      Object.entries(kinds).map(([name, description]) => [name, { description }]),
+    ) as Record<FolderChangeKind, { description: string }>,
+  });
+
+  return builder.objectRef<ChangeNode>('FolderChange').implement({
+    description: 'What happened to a folder that you see.',
+    fields: (t) => ({
+      kind: t.field({ type: Kind, resolve: ({ change }) => change.kind }),
+      cursor: t.string({
+        description:
+          'For `after`: whoever knows this change, and those before it, misses nothing from here on.',
+        resolve: ({ change }) => toJournalCursor(change.position),
+      }),
+      folderId: t.id({
+        nullable: true,
+        description:
+          'The id of the folder; for IMPORT, of the folder that the new folders are in. Null for RESYNC.',
+        resolve: ({ change }) => change.folderId,
+      }),
+      folder: t.field({
+        type: Folder,
+        nullable: true,
+        description:
+          'The folder as it is now. Null for DELETE; if it is null otherwise, it is gone again by now: drop it with all that is inside.',
+        resolve: ({ change, folder }) => (change.kind === 'DELETE' ? null : folder()),
+      }),
+      oldParent: t.field({
+        type: Folder,
+        nullable: true,
+        description:
+          'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
+        resolve: ({ change, named }) => named.folderOf(change.oldParentId),
+      }),
+      newParent: t.field({
+        type: Folder,
+        nullable: true,
+        description:
+          'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
+        resolve: ({ change, named }) => named.folderOf(change.newParentId),
+      }),
+      folderCount: t.int({
+        nullable: true,
+        description: 'For IMPORT: how many folders were made.',
+        resolve: ({ change }) => change.count,
+      }),
+      at: t.field({
+        type: 'DateTime',
+        nullable: true,
+        description: 'When it happened; null where it is your access that has changed.',
+        resolve: ({ change }) => change.entry?.at,
+      }),
+      by: t.field({
+        type: User,
+        nullable: true,
+        description: 'Who did it: for administrators, whoever manages a folder, and what you did yourself.',
+        resolve: ({ change, named }, _, { access }) => {
+          const userId = change.entry?.byUserId;
+          return access.managesSomething || userId === access.userId ? named.userOf(userId) : null;
+        },
+      }),
+    }),
+  });
+}
+const defaultPage = 50;
+
+export function defineFolderChanges(
+  builder: Builder,
+  { FolderChange }: { readonly FolderChange: ObjectRefOf<ChangeNode> },
+): void {
+  const ChangePage = builder.objectRef<Page>('ChangePage').implement({
+    fields: (t) => ({
+      items: t.field({
+        type: [FolderChange],
+        description: 'In the order in which they happened.',
+        resolve: ({ changes, under }, _, context, info) =>
+          completeInSlices(
+            context.budget.spend(toChangeNodes(context.view, changes, under), info),
+            context,
+            info,
+          ),
+      }),
+      cursor: t.string({
+        description: 'For `after`, to go on from here.',
+        resolve: ({ position }) => toJournalCursor(position),
+      }),
+      hasMore: t.exposeBoolean('hasMore', { description: 'Whether there may be more by now.' }),
+    }),
+  });
+
+  builder.queryFields((t) => ({
+    cursor: t.string({
+      description:
+        "The journal's place before anything of this answer was read. Read, then follow `folderChanges` after this cursor: nothing is missed in between.",
+      resolve: (_, __, { position }) => toJournalCursor(position),
+    }),
+    changes: t.field({
+      type: ChangePage,
+      description: 'What happened to the folders that you see, in order.',
+      args: {
+        after: t.arg.string({
+          description:
+            'Only what follows this cursor. Without it, all that is kept; or only RESYNC with the cursor of now, if your access has changed in that time, as any grant to you does: begin with `cursor`.',
+        }),
+        under: t.arg.id({ description: 'Only this folder and what is inside.' }),
+        first: t.arg.int({ description: `At most so many; ${defaultPage} unless told.` }),
+      },
+      extensions: longField,
+      resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
+        const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
+        const { view, position } = context;
+        return readChanges(view, position, await toPlace(context, after, under), limit);
+      },
+    }),
+  }));
+
+  builder.subscriptionType({
+    description: 'Over a WebSocket, or as server-sent events.',
+  });
+
+  builder.subscriptionField('folderChanges', (t) =>
+    t.field({
+      type: FolderChange,
+      description:
+        'What happens to the folders that you see, as it happens. Each change is judged by your access of that moment. Whoever comes back with the cursor of the last change they know misses nothing, or is told RESYNC.',
+      args: {
+        under: t.arg.id({
+          description: 'Only this folder and what is inside. NOT_FOUND if you do not see it.',
+        }),
+        after: t.arg.string({
+          extensions: startArgument,
+          description: 'What followed this cursor comes first; without it, from now on.',
+        }),
+      },
+      subscribe: async (_, { after, under }, context) => {
+        const { database, accessChanges, feed, scheduler, viewer, limits, view, position: head } = context;
+        const from = await toPlace(context, after, under);
+        const { maxBacklog } = limits;
+        const inTurn = async <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) =>
+          scheduler.run(viewer.userId, work, { signal, charge: eventCharge });
+        const services = { database, accessChanges, feed, inTurn };
+        return followFolders(services, view, { after: head, ...from, head, maxBacklog });
+      },
+      resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,
+    }),
+  );
+}
+/** Where the changes begin, if it is said. What the viewer does not see cannot be watched. */
+
+async function toPlace(
+  { view }: GraphContext,
+  after: string | null | undefined,
+  under: string | null | undefined,
+): Promise<Pick<SubscriptionRange, 'under'> & Partial<SubscriptionRange>> {
+  if (typeof under === 'string') await requireFolder(view, under);
+  return {
+    under: under ?? undefined,
+    ...(typeof after === 'string' && { after: fromJournalCursor(after, 'after') }),
+  };
+}

@@ -1,0 +1,276 @@
+/** The journal, for administrators: who did what, when, and what it was before and after. */
+
+import { whenDone } from '../../../concurrency/promise-or-value.ts';
+import type { Reader } from '../../../database/database.ts';
+import { isRowId, nobodysId } from '../../../database/row-id.ts';
+import type { TreeView } from '../../../folders/folders.ts';
+import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-cursor.ts';
+import { journalKinds, type JournalEntry, type JournalKind } from '../../../journal/journal-entry.ts';
+import { countJournal, listJournal, type JournalFilter } from '../../../journal/journal-list.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { Builder, GraphContext } from '../builder.ts';
+import { requireAdministrator } from '../../../accounts/administrator.ts';
+import type { PageInfoRef } from '../connections/keyset-connection.ts';
+import { defineKeysetConnection, pageDescriptions } from '../connections/keyset-connection.ts';
+import { KeysetConnection, type KeysetList } from '../connections/keyset-connection.ts';
+import type { PeopleTypes } from '../people/people.ts';
+import type { FolderTypes } from '../folders/folder.ts';
+import { Named } from './references.ts';
+import type { AccessSnapshot } from '../../../access/access-cache.ts';
+import { requireKept, watchJournal } from '../../../journal/watch-journal.ts';
+import { startArgument } from '../../shared-answers.ts';
+
+export type JournalTypes = ReturnType<typeof defineJournal>;
+
+export interface EntryNode {
+  readonly entry: JournalEntry;
+  readonly named: Named;
+}
+
+export function defineJournal(
+  builder: Builder,
+  { Folder }: Pick<FolderTypes, 'Folder'>,
+  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
+  { PageInfo }: { readonly PageInfo: PageInfoRef },
+) {
+  const Kind = builder.enumType('JournalKind', {
+    description:
+      'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
+    values: journalKinds,
+  });
+
+  const Entry = builder.objectRef<EntryNode>('JournalEntry').implement({
+    description:
+      'Something that was done. Its numbers have no gap, and are in the order in which it was done.',
+    fields: (t) => ({
+      number: t.float({
+        description: 'A whole number, which may be larger than an Int.',
+        resolve: ({ entry }) => entry.number,
+      }),
+      cursor: t.string({
+        description:
+          'For `after` of `changes`, `folderChanges` and the subscription `journal`; the query `journal` has its own in its edges.',
+        resolve: ({ entry }) => toJournalCursor(entry),
+      }),
+      at: t.field({ type: 'DateTime', resolve: ({ entry }) => entry.at }),
+      kind: t.field({ type: Kind, resolve: ({ entry }) => entry.kind }),
+      byId: t.id({
+        nullable: true,
+        description: 'Of who did it; null for the server itself.',
+        resolve: ({ entry }) => entry.byUserId,
+      }),
+      by: t.field({
+        type: User,
+        nullable: true,
+        description: 'Who did it; null also if the user has been deleted since.',
+        resolve: ({ entry, named }) => named.userOf(entry.byUserId),
+      }),
+      folderId: t.id({
+        nullable: true,
+        description: 'Which folder; of an import, where to.',
+        resolve: ({ entry }) => entry.folderId,
+      }),
+      folder: t.field({
+        type: Folder,
+        nullable: true,
+        description: 'As it is now; null if it is not on the tree any more.',
+        resolve: ({ entry, named }) => named.folderOf(entry.folderId),
+      }),
+      ancestorIds: t.idList({
+        nullable: true,
+        description:
+          'Above the folder when it was done, the root first; for a move, after it. Null where it does not matter: for grants.',
+        resolve: ({ entry }) => entry.pathIds?.slice(0, -1),
+      }),
+      formerAncestorIds: t.idList({
+        nullable: true,
+        description: 'Above a folder before it was moved.',
+        resolve: ({ entry }) => entry.oldPathIds?.slice(0, -1),
+      }),
+      userId: t.id({
+        nullable: true,
+        description: 'Whom it concerns.',
+        resolve: ({ entry }) => entry.userId,
+      }),
+      user: t.field({
+        type: User,
+        nullable: true,
+        description: 'Whom it concerns; null also if the user has been deleted since.',
+        resolve: ({ entry, named }) => named.userOf(entry.userId),
+      }),
+      groupId: t.id({
+        nullable: true,
+        description: 'Which group.',
+        resolve: ({ entry }) => entry.groupId,
+      }),
+      group: t.field({
+        type: Group,
+        nullable: true,
+        description: 'Which group; null also if it has been deleted since.',
+        resolve: ({ entry, named }) => named.groupOf(entry.groupId),
+      }),
+      sessionId: t.id({
+        nullable: true,
+        description: 'Which session was ended, if it was one.',
+        resolve: ({ entry }) => entry.sessionId,
+      }),
+      before: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'What it was, of what is small: long texts are cut.',
+        resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.before, info),
+      }),
+      after: t.field({
+        type: 'JSON',
+        nullable: true,
+        description: 'What it became.',
+        resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.after, info),
+      }),
+    }),
+  });
+
+  const Connection = defineKeysetConnection(builder, { PageInfo, Node: Entry, plural: 'journal entries' });
+
+  const Filter = builder.inputType('JournalFilter', {
+    description: 'All of what is given must fit.',
+    fields: (t) => ({
+      byId: t.id({ description: 'Who did it.' }),
+      userId: t.id({ description: 'Whom it concerns.' }),
+      groupId: t.id(),
+      folderId: t.id({ description: 'The folder itself; not what is inside.' }),
+      kinds: t.field({ type: [Kind], description: 'One of these.' }),
+      from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
+      until: t.field({ type: 'DateTime', description: 'Before this time.' }),
+    }),
+  });
+
+  builder.queryField('journal', (t) =>
+    t.field({
+      type: Connection,
+      description: 'Everything that was done, the latest first. For administrators.',
+      args: {
+        filter: t.arg({ type: Filter }),
+        first: t.arg.int({ description: pageDescriptions.first }),
+        after: t.arg.string({ description: pageDescriptions.after }),
+      },
+      resolve: (_, { filter, ...page }, { access, reader, view }) => {
+        requireAdministrator(access);
+        return new KeysetConnection(journalList(reader, view, toFilter(filter)), page);
+      },
+    }),
+  );
+
+  return { JournalEntry: Entry, JournalFilter: Filter };
+}
+
+type Given<T> = T | null | undefined;
+
+export function toFilter(
+  filter: Given<{
+    readonly byId?: Given<string>;
+    readonly userId?: Given<string>;
+    readonly groupId?: Given<string>;
+    readonly folderId?: Given<string>;
+    readonly kinds?: Given<readonly JournalKind[]>;
+    readonly from?: Given<number>;
+    readonly until?: Given<number>;
+  }>,
+): JournalFilter {
+  const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
+  return {
+    byUserId: toRowId(byId),
+    userId: toRowId(userId),
+    groupId: toRowId(groupId),
+    folderId: toRowId(folderId),
+    kinds: kinds ?? undefined,
+    from: from ?? undefined,
+    until: until ?? undefined,
+  };
+}
+
+/** What cannot be an id is that of nobody. */
+function toRowId(id: string | null | undefined): string | undefined {
+  if (typeof id !== 'string') return undefined;
+  return isRowId(id) ? id : nobodysId;
+}
+
+function journalList(reader: Reader, view: TreeView, filter: JournalFilter): KeysetList<EntryNode> {
+  return {
+    name: `journal ${JSON.stringify(filter)}`,
+    keyOf: ({ entry }) => String(entry.number),
+    read: ({ after, limit }) => {
+      const before = after === undefined ? undefined : toNumber(after);
+      return whenDone(listJournal(reader, filter, { before, limit }), (entries) =>
+        toEntryNodes(view, entries),
+      );
+    },
+    count: () => countJournal(reader, filter),
+  };
+}
+
+export function toEntryNodes(view: TreeView, entries: readonly JournalEntry[]): readonly EntryNode[] {
+  const named = new Named(view, {
+    folders: entries.map(({ folderId }) => folderId),
+    users: entries.flatMap(({ byUserId, userId }) => [byUserId, userId]),
+    groups: entries.map(({ groupId }) => groupId),
+  });
+  return entries.map((entry) => ({ entry, named }));
+}
+
+/** A checksum can be made by anybody: the key of a cursor is looked at as closely as any other input. */
+function toNumber(key: string): number {
+  if (!/^\d{1,15}$/.test(key)) throw new Refusal('BAD_INPUT', '`after` is not a cursor of this list.');
+  return Number(key);
+}
+export function defineJournalSubscription(
+  builder: Builder,
+  { JournalEntry, JournalFilter }: JournalTypes,
+): void {
+  builder.subscriptionField('journal', (t) =>
+    t.field({
+      type: JournalEntry,
+      description:
+        'Everything that is done, as it is done. For administrators: whoever is none any more has it end with FORBIDDEN. Whoever comes back with the cursor of the last entry they know misses nothing, or is refused with NOT_FOUND: then read `journal` anew.',
+      args: {
+        filter: t.arg({ type: JournalFilter }),
+        after: t.arg.string({
+          extensions: startArgument,
+          description:
+            'What followed this `cursor` of an entry, a query or a mutation comes first; without it, from now on.',
+        }),
+      },
+      subscribe: async (_, { filter, after }, context) => {
+        const { access, position: head, reader, feed, limits } = context;
+        requireAdministrator(access);
+        const from = typeof after === 'string' ? fromJournalCursor(after, 'after') : head;
+        const { maxBacklog } = limits;
+        await requireKept(reader, from, { head, maxBacklog });
+        return watchJournal(feed, {
+          after: from,
+          filter: toFilter(filter),
+          maxBacklog,
+          mayBeTold: stillAdministrator(context),
+        });
+      },
+      resolve: ({ entry }, _, { access, view }) => {
+        requireAdministrator(access);
+        return toEntryNodes(view, [entry])[0]!;
+      },
+    }),
+  );
+}
+/** Asked for every entry: read anew only when somebody's access has changed. */
+function stillAdministrator({ accessCache, feed, access, position }: GraphContext): () => Promise<boolean> {
+  let standing: AccessSnapshot = { access, position };
+  return async () => {
+    try {
+      if (feed.accessChangedAt > standing.position.number)
+        standing = await accessCache.accessOf(access.userId);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN') return false;
+      throw error;
+    }
+    requireAdministrator(standing.access);
+    return true;
+  };
+}

@@ -1,0 +1,60 @@
+/** What several entries or changes name: the folders, users and groups of all are read at once, when one is asked for. */
+
+import { readGroups, type Group } from '../../../accounts/groups.ts';
+import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
+import type { TreeView } from '../../../folders/folders.ts';
+import { readUserNodes, type UserNode } from '../people/people-batch.ts';
+import { readFolderNodes, type FolderNode } from '../folders/folder-batch.ts';
+import { toJournalCursor } from '../../../journal/journal-cursor.ts';
+import type { GraphContext } from '../builder.ts';
+
+type Id = string | null | undefined;
+type ById<T> = PromiseOrValue<ReadonlyMap<string, T>>;
+
+/** All ids that may be asked for. */
+export interface NamedIds {
+  readonly folders: readonly Id[];
+  readonly users: readonly Id[];
+  readonly groups?: readonly Id[];
+}
+
+export class Named {
+  readonly #view: TreeView;
+  readonly #ids: NamedIds;
+  #folders: ById<FolderNode> | undefined;
+  #users: ById<UserNode> | undefined;
+  #groups: ById<Group> | undefined;
+
+  constructor(view: TreeView, ids: NamedIds) {
+    this.#view = view;
+    this.#ids = ids;
+  }
+
+  /** Null if the viewer does not see it. */
+  folderOf(id: Id): PromiseOrValue<FolderNode | null> {
+    return pick(id, () => (this.#folders ??= readFolderNodes(this.#view, present(this.#ids.folders))));
+  }
+
+  userOf(id: Id): PromiseOrValue<UserNode | null> {
+    return pick(id, () => (this.#users ??= readUserNodes(this.#view.reader, present(this.#ids.users))));
+  }
+
+  groupOf(id: Id): PromiseOrValue<Group | null> {
+    return pick(id, () => (this.#groups ??= readGroups(this.#view.reader, present(this.#ids.groups ?? []))));
+  }
+}
+
+function pick<T>(id: Id, read: () => ById<T>): PromiseOrValue<T | null> {
+  return id ? whenDone(read(), (found) => found.get(id) ?? null) : null;
+}
+
+function present(ids: readonly Id[]): string[] {
+  return [...new Set(ids.filter((id) => typeof id === 'string'))];
+}
+/** Mutations run one after the other: the place is that of the one that is answered. */
+
+export const changeCursor = {
+  description:
+    'The place of this change in the journal, for `after` of `changes` and `folderChanges`: from here on is what others do.',
+  resolve: (_: unknown, __: object, { position }: GraphContext) => toJournalCursor(position),
+};

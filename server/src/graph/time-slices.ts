@@ -1,0 +1,184 @@
+/**
+ * Divides the computation of a response into time slices, so that no user waits long for another. A response that fits into
+ * one slice is computed without waiting. Otherwise it is computed again as a long read, which yields between its slices.
+ */
+
+import type { ExecutionResult, GraphQLResolveInfo } from 'graphql';
+import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { maxRowsPerSlice, type Task } from '../concurrency/fair-scheduler.ts';
+import type { Snapshot } from '../database/database.ts';
+import type { Budget } from './cost/budget.ts';
+
+/** Thrown when a response takes more than one slice. Its output is discarded. */
+class SliceExceeded extends Error {}
+
+/** graphql-js turns an exception of a resolver into an error of its field. */
+export function rethrowSliceExceeded({ errors = [] }: ExecutionResult): void {
+  const found = errors.find(({ originalError }) => originalError instanceof SliceExceeded);
+  if (found) throw found.originalError!;
+}
+
+/**
+ * For a response that must not wait, because it holds a connection that no permit counts. Only rows count, not time: on a
+ * busy machine a short response takes long, and to compute it again would take longer.
+ */
+export class SingleSlice implements Task {
+  readonly #task: Pick<Task, 'pause' | 'resume'>;
+  readonly yields = 0;
+  readonly pendingReads = new Set<Promise<unknown>>();
+  #rows = 0;
+  /** Further reads fail. */
+  isExceeded = false;
+
+  /** `task` is the one that computes the response: it is not charged for the time of the database. */
+  constructor(task: Pick<Task, 'pause' | 'resume'>) {
+    this.#task = task;
+  }
+
+  yieldBefore(rows: number): undefined {
+    this.isExceeded ||= this.#rows + rows > maxRowsPerSlice;
+    if (this.isExceeded) throw new SliceExceeded();
+    this.#rows += rows;
+  }
+
+  addRows(rows: number): void {
+    this.#rows += rows;
+  }
+
+  pause(): void {
+    this.#task.pause();
+  }
+
+  resume(): void {
+    this.#task.resume();
+  }
+}
+
+/** Reads from a snapshot for a task, which can yield before each statement. */
+export function yieldingSnapshot(snapshot: Snapshot, task: Task): Snapshot {
+  const read = <T>(
+    rows: number,
+    start: () => PromiseOrValue<T>,
+    count: (found: T) => number,
+  ): PromiseOrValue<T> => {
+    const turn = task.yieldBefore(rows);
+    if (!turn) return run();
+    const pending = turn.then(run).finally(() => void task.pendingReads.delete(pending));
+    task.pendingReads.add(pending);
+    return pending;
+
+    function run(): PromiseOrValue<T> {
+      const found = start();
+      if (!isPromise(found)) return counted(found);
+      task.pause();
+      return found.then((later) => {
+        task.resume();
+        return counted(later);
+      });
+    }
+
+    function counted(found: T): T {
+      const more = count(found) - rows;
+      if (more > 0) task.addRows(more);
+      return found;
+    }
+  };
+  return {
+    isConsistent: true,
+    isEmbedded: snapshot.isEmbedded,
+    all: (statement, parameters, rows = 1) =>
+      read(
+        rows,
+        () => snapshot.all(statement, parameters),
+        ({ length }) => length,
+      ),
+    get: (statement, parameters, rows = 1) =>
+      read(
+        rows,
+        () => snapshot.get(statement, parameters),
+        () => 1,
+      ),
+    end: () => snapshot.end(),
+  };
+}
+
+/** A list for graphql-js, which completes all elements that are not promises in one slice. Elements of later slices are promises. */
+export function completeInSlices<T>(
+  list: readonly T[],
+  { task, budget }: { readonly task: Task; readonly budget: Budget },
+  info: GraphQLResolveInfo,
+): readonly PromiseOrValue<T>[] {
+  if (list.length === 0) return list;
+  const values = budget.valuesOfElement(info);
+  const size = Math.max(1, Math.floor(maxRowsPerSlice / values));
+  const elements: PromiseOrValue<T>[] = [];
+  let previous: Promise<void> | undefined;
+  for (let start = 0; start < list.length; start += size) {
+    const end = Math.min(start + size, list.length);
+    const count = (end - start) * values;
+    const turn = previous ? previous.then(() => afterReads(task, count)) : task.yieldBefore(count);
+    previous = turn;
+    for (let index = start; index < end; index++) {
+      const element = list[index]!;
+      elements.push(turn ? turn.then(() => element) : element);
+    }
+  }
+  return elements;
+}
+
+/** Elements share reads: those that wait for the same read would all be completed in the same slice. */
+async function afterReads(task: Task, count: number): Promise<void> {
+  while (task.pendingReads.size > 0) await Promise.allSettled(task.pendingReads);
+  await task.yieldBefore(count);
+}
+
+/** Writes the JSON text of a large value in several slices. */
+export async function writeJson(value: unknown, task: Task): Promise<string> {
+  const values = countValues(value, maxRowsPerSlice + 1);
+  if (values <= maxRowsPerSlice) {
+    await task.yieldBefore(values);
+    return JSON.stringify(value);
+  }
+  const inner: string[] = [];
+  if (Array.isArray(value)) {
+    for (const element of value) inner.push(await writeJson(element, task));
+    return `[${inner.join()}]`;
+  }
+  for (const [name, each] of Object.entries(value as object)) {
+    inner.push(`${JSON.stringify(name)}:${await writeJson(each, task)}`);
+  }
+  return `{${inner.join()}}`;
+}
+
+/** How many characters are encoded in the time of one row. */
+const charactersPerRow = 2_000;
+const charactersPerStep = 2 ** 17;
+
+/** Encodes a text in UTF-8 in several slices. */
+export async function encode(text: string, task: Task): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + charactersPerStep, text.length);
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end = Math.min(end + 1, text.length);
+    await task.yieldBefore(Math.ceil((end - start) / charactersPerRow));
+    chunks.push(Buffer.from(text.slice(start, end)));
+    start = end;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The first half of a surrogate pair. */
+function isHighSurrogate(codeUnit: number): boolean {
+  return codeUnit >= 0xd800 && codeUnit <= 0xdbff;
+}
+
+/** Stops counting at `limit`. */
+function countValues(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const name in value) {
+    count += countValues((value as Record<string, unknown>)[name], limit - count);
+    if (count >= limit) break;
+  }
+  return count;
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino } from 'pino';
+import {
+  reportToAll,
+  requestLog,
+  traceIdOf,
+  type FinishedRequest,
+  type ReportRequest,
+} from './access-log.ts';
+
+const finished: FinishedRequest = {
+  requestId: 'abc-1',
+  method: 'POST',
+  route: '/graphql',
+  status: 200,
+  ms: 1.23456,
+  userId: '6f1c',
+  traceparent: undefined,
+};
+
+function linesOf(level: string, use: (report: ReportRequest) => void) {
+  const lines: string[] = [];
+  const timestamp = () => ',"time":1794848040554';
+  const log = pino({ level, timestamp }, { write: (line) => void lines.push(line) }).child({ worker: 2 });
+  const report = requestLog(log);
+  if (report) use(report);
+  return lines.map((line) => {
+    const { time, pid, hostname, ...rest } = JSON.parse(line) as Record<string, unknown>;
+    assert.ok(time === 1_794_848_040_554 && typeof pid === 'number' && typeof hostname === 'string');
+    return rest;
+  });
+}
+
+test('writes one line with the fields of the request, in this order', () => {
+  const [line] = linesOf('info', (report) => report(finished));
+  assert.deepEqual(Object.entries(line!), [
+    ['level', 30],
+    ['worker', 2],
+    ['requestId', 'abc-1'],
+    ['method', 'POST'],
+    ['route', '/graphql'],
+    ['status', 200],
+    ['ms', 1.235],
+    ['userId', '6f1c'],
+    ['msg', 'request'],
+  ]);
+});
+
+test('adds the code and the address of a refused request, and escapes them', () => {
+  const refused = { code: 'INVALID_CREDENTIALS', address: '"}\n{' };
+  const [line] = linesOf('info', (report) =>
+    report({ ...finished, route: undefined, status: 401, userId: undefined, refused }),
+  );
+  assert.deepEqual(line, {
+    level: 30,
+    worker: 2,
+    requestId: 'abc-1',
+    method: 'POST',
+    status: 401,
+    ms: 1.235,
+    code: 'INVALID_CREDENTIALS',
+    address: '"}\n{',
+    msg: 'request',
+  });
+});
+
+test('logs probes at debug level only', () => {
+  const probe = { ...finished, isProbe: true };
+  assert.deepEqual(
+    linesOf('info', (report) => report(probe)),
+    [],
+  );
+  assert.deepEqual(linesOf('debug', (report) => report(probe))[0]!['level'], 20);
+});
+
+test('returns nothing if the log level excludes the lines', () => {
+  const log = pino({ level: 'warn' }, { write: () => assert.fail() });
+  assert.equal(requestLog(log), undefined);
+});
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const parentId = 'b7ad6b7169203331';
+
+for (const [ms, shown] of [
+  [0, 0],
+  [0.0004, 0],
+  [0.0206, 0.021],
+  [0.9996, 1],
+  [12, 12],
+  [3_600_000.5, 3_600_000.5],
+] as const) {
+  test(`writes ${ms} ms as ${shown}`, () => {
+    const [line] = linesOf('info', (report) => report({ ...finished, ms }));
+    assert.equal(line!['ms'], shown);
+  });
+}
+
+test('logs the trace id that the client sent', () => {
+  const traceparent = `00-${traceId}-${parentId}-01`;
+  const [line] = linesOf('info', (report) => report({ ...finished, traceparent }));
+  assert.equal(line!['traceId'], traceId);
+});
+
+for (const [what, header] of [
+  ['something else', 'hello","admin":"'],
+  ['no trace', `00-${'0'.repeat(32)}-${parentId}-01`],
+  ['no parent', `00-${traceId}-${'0'.repeat(16)}-01`],
+  ['a version that is none', `ff-${traceId}-${parentId}-01`],
+  ['more than its version has', `00-${traceId}-${parentId}-01-more`],
+  ['capital letters', `00-${traceId.toUpperCase()}-${parentId}-01`],
+] as const) {
+  test(`logs no trace id for a header with ${what}`, () => {
+    assert.equal(traceIdOf(header), undefined);
+    const [line] = linesOf('info', (report) => report({ ...finished, traceparent: header }));
+    assert.ok(line && !('traceId' in line));
+  });
+}
+
+test('accepts more fields in a later version of the header', () => {
+  assert.equal(traceIdOf(`01-${traceId}-${parentId}-01-more`), traceId);
+});
+
+test('reports to all functions, one after the other', () => {
+  const reported: string[] = [];
+  const report = reportToAll(
+    undefined,
+    () => reported.push('one'),
+    () => reported.push('two'),
+    () => reported.push('three'),
+  );
+  report!(finished);
+  assert.deepEqual(reported, ['one', 'two', 'three']);
+  assert.equal(reportToAll(undefined), undefined);
+});

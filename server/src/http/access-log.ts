@@ -1,0 +1,105 @@
+/** The access log: one line for each finished request. Never contains a URL with its query, a header or a body. */
+
+import { endpoints } from '@espalier/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Logger } from 'pino';
+import type { TracedSpan } from '../observability/spans.ts';
+
+export interface FinishedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The pattern, never the URL: a query string may contain anything. Undefined if no route matches. */
+  readonly route: string | undefined;
+  readonly status: number;
+  /** Until the response was sent or the client left. */
+  readonly ms: number;
+  /** Undefined if the request was not authenticated. */
+  readonly userId: string | undefined;
+  /** As the client sent it. */
+  readonly traceparent: string | string[] | undefined;
+  /** Undefined if the request is not traced here. */
+  readonly trace?: TracedSpan | undefined;
+  /** Why the request was refused, and the client's address if it is still known. */
+  readonly refused?: { readonly code: string; readonly address: string | undefined } | undefined;
+  /** A health probe: some programs send one every second. */
+  readonly isProbe?: boolean;
+  /** The response was an event stream, which lasts as long as the client listens. */
+  readonly isStream?: boolean;
+}
+
+export type ReportRequest = (request: FinishedRequest) => void;
+
+/** Status in the log of a request whose client left before the response. Several proxies use the same. */
+export const clientLeft = 499;
+
+/** Calls all of them, one after the other. Undefined if there is none. */
+export function reportToAll(...all: readonly (ReportRequest | undefined)[]): ReportRequest | undefined {
+  const reports = all.filter((report) => report !== undefined);
+  if (reports.length <= 1) return reports[0];
+  return (request) => {
+    for (const report of reports) report(request);
+  };
+}
+
+export function finishedRequest(request: FastifyRequest, reply: FastifyReply): FinishedRequest {
+  const { raw, refusalCode } = request;
+  const { url: route, config } = request.routeOptions;
+  const { headersSent, writableFinished } = reply.raw;
+  const contentType = reply.getHeader('content-type');
+  return {
+    requestId: request.id,
+    method: request.method,
+    route,
+    status: headersSent || writableFinished ? reply.statusCode : clientLeft,
+    ms: performance.now() - request.startedAt,
+    userId: request.userId ?? undefined,
+    traceparent: raw.headers['traceparent'],
+    trace: request.trace ?? undefined,
+    refused: refusalCode === null ? undefined : { code: refusalCode, address: request.ip },
+    isStream: typeof contentType === 'string' && contentType.startsWith('text/event-stream'),
+    isProbe: isProbeEndpoint(config.endpoint),
+  };
+}
+
+export function isProbe({ routeOptions }: FastifyRequest): boolean {
+  return isProbeEndpoint(routeOptions.config.endpoint);
+}
+
+function isProbeEndpoint(endpoint: unknown): boolean {
+  return endpoint === endpoints.livez || endpoint === endpoints.readyz;
+}
+
+/** Undefined if the log level excludes these lines. */
+export function requestLog(log: Logger): ReportRequest | undefined {
+  if (!log.isLevelEnabled('info')) return undefined;
+  return ({ requestId, method, route, status, ms, userId, traceparent, trace, refused, isProbe }) => {
+    const fields = {
+      requestId,
+      method,
+      route,
+      status,
+      ms: toMicroseconds(ms),
+      userId,
+      traceId: trace?.span.spanContext().traceId ?? traceIdOf(traceparent),
+      code: refused?.code,
+      address: refused?.address,
+    };
+    // cli/log-destination.ts buffers lines with this message.
+    if (isProbe) log.debug(fields, 'request');
+    else log.info(fields, 'request');
+  };
+}
+
+/** Rounded to three decimals. */
+function toMicroseconds(ms: number): number {
+  return Math.round(ms * 1000) / 1000;
+}
+
+/** From a header as in https://www.w3.org/TR/trace-context/#traceparent-header. Later versions may append fields. */
+export function traceIdOf(traceparent: string | string[] | undefined): string | undefined {
+  if (typeof traceparent !== 'string') return undefined;
+  const [, version, traceId, parentId, rest] =
+    /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/.exec(traceparent) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && rest !== undefined)) return undefined;
+  return /^0+$/.test(traceId!) || /^0+$/.test(parentId!) ? undefined : traceId;
+}

@@ -1,0 +1,200 @@
+/** Turns a refusal into a response. The endpoint decides its status and format. It never contains a stack. */
+
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import {
+  refusalStatus,
+  toGraphCode,
+  type Endpoint,
+  type Problem,
+  type RefusalCode,
+} from '@espalier/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLFormattedError } from 'graphql';
+import type { Logger } from 'pino';
+import type { Activity } from '../observability/activity.ts';
+import { Refusal } from '../refusal.ts';
+import type { LogOutage } from '../observability/outage-log.ts';
+import { drainBody } from './guards/body-limits.ts';
+import { acceptedMediaType } from './media-types.ts';
+import { securityHeaderLines } from './request-context.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    endpoint?: Endpoint;
+  }
+}
+
+const problemMediaType = 'application/problem+json; charset=utf-8';
+const realm = 'Bearer realm="espalier"';
+
+export interface ErrorServices {
+  readonly log: Logger;
+  readonly activity: Activity;
+  readonly logOutage: LogOutage;
+  /** Whether the client got a response already, because its body was broken or late. */
+  readonly hasRefused: (request: IncomingMessage) => boolean;
+}
+
+/** Fastify's error handler. `error` is whatever was thrown. */
+export function answerError(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, activity, logOutage, hasRefused }: ErrorServices,
+): void {
+  if (isGone(error, request)) {
+    if (!hasRefused(request.raw)) {
+      log.debug({ requestId: request.id, route: request.routeOptions.url }, 'the client left');
+    }
+    reply.hijack();
+    return;
+  }
+  const refusal = toRefusal(error);
+  request.refusalCode = refusal.code;
+  logRefusal(refusal, request, { log, logOutage });
+  const isError = refusalStatus(request.routeOptions.config.endpoint, refusal.code) >= 500;
+  if (isError) activity.count('errors');
+  drainBody(request.raw, (isRead) => {
+    // Fastify closes the connection because the client may still be sending. It has finished.
+    if (isRead) reply.removeHeader('connection');
+    answerRefusal(refusal, request, reply);
+  });
+}
+
+/** The connection was closed within the body or the response: no client waits for a refusal. */
+function isGone(error: unknown, { raw }: FastifyRequest): boolean {
+  const { code } = partsOf(error);
+  return raw.socket.destroyed && (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE');
+}
+
+/** Only a refusal with a cause has its own line. The access log contains the code of every refusal. */
+function logRefusal(
+  { code, cause, message }: Refusal,
+  request: FastifyRequest,
+  { log, logOutage }: Pick<ErrorServices, 'log' | 'noteTrouble'>,
+): void {
+  const facts = {
+    requestId: request.id,
+    method: request.method,
+    route: request.routeOptions.url,
+    address: request.ip,
+    code,
+  };
+  if (code === 'INTERNAL') log.error({ ...facts, err: cause }, 'request failed');
+  else if (cause !== undefined) logOutage(message, cause, facts);
+}
+
+function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
+  const { endpoint } = request.routeOptions.config;
+  const status = refusalStatus(endpoint, refusal.code);
+  const { allow, retryAfterSeconds, isExpired, checks, reasons } = refusal.details;
+  reply.code(status).header('cache-control', 'no-store');
+  if (status === 401) reply.header('www-authenticate', challenge(refusal, request));
+  if (status === 401 && endpoint?.tellsExpiry && isExpired) reply.header('token-expired', 'true');
+  if (allow) reply.header('allow', allow.join(', '));
+  if (retryAfterSeconds) reply.header('retry-after', String(retryAfterSeconds));
+  if (endpoint?.refusalFormat === 'graphql') {
+    const mediaType = acceptedMediaType(request.headers.accept) ?? 'application/json';
+    reply.header('content-type', `${mediaType}; charset=utf-8`);
+    reply.send(JSON.stringify({ errors: [toGraphError(refusal, request.id)] }));
+    return;
+  }
+  reply
+    .header('content-type', problemMediaType)
+    .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
+}
+
+/** With the request's id if the whole request is refused. */
+export function toGraphError({ code, message, details }: Refusal, requestId?: string): GraphQLFormattedError {
+  return {
+    message,
+    extensions: { code: toGraphCode(code), ...details.facts, ...(requestId && { requestId }) },
+  };
+}
+
+function problemText(
+  status: number,
+  code: RefusalCode,
+  detail: string,
+  requestId: string,
+  { checks, reasons }: Pick<Problem, 'checks' | 'reasons'> = {},
+): string {
+  const title = STATUS_CODES[status] ?? '';
+  const problem: Problem = {
+    type: 'about:blank',
+    title,
+    status,
+    detail,
+    code,
+    requestId,
+    ...(checks && { checks }),
+    ...(reasons && { reasons }),
+  };
+  return JSON.stringify(problem);
+}
+
+/** For this time the rest of a broken request is discarded, so that the client can read the response. */
+export const lingerMs = 2_000;
+
+const brokenDetails: Readonly<Record<number, string>> = {
+  400: 'This is not a request that can be read.',
+  408: 'The request was not sent in time.',
+  431: 'The address and the headers of the request are too long.',
+};
+
+/** Writes the response to a bare socket and closes it: for a request that cannot be parsed or did not arrive in time. */
+export function answerBrokenRequest(socket: Socket, status: number, requestId: string): void {
+  const body = problemText(status, 'BAD_INPUT', brokenDetails[status]!, requestId);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${securityHeaderLines}` +
+      `content-type: ${problemMediaType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
+      `connection: close\r\n\r\n${body}`,
+  );
+  // A late request must not be executed.
+  if (status === 408) socket.destroySoon();
+  else setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+/** RFC 9110 §10.1.1: the only supported expectation is 100-continue. The response does not wait for the body. */
+export function answerExpectation(request: FastifyRequest, reply: FastifyReply): void {
+  request.refusalCode = 'BAD_INPUT';
+  reply
+    .code(417)
+    .header('content-type', problemMediaType)
+    .header('connection', 'close')
+    .send(problemText(417, 'BAD_INPUT', 'Expect can only be 100-continue.', request.id));
+}
+
+/** RFC 6750 §3.1: the error is included only if the client sent a bearer token. */
+function challenge({ code, message }: Refusal, request: FastifyRequest): string {
+  if (request.routeOptions.config.endpoint?.authHeader === 'client') return 'Basic realm="espalier"';
+  const isBearer = /^bearer\b/i.test(request.headers.authorization ?? '');
+  return isBearer && code === 'INVALID_AUTH_TOKEN'
+    ? `${realm}, error="invalid_token", error_description="${message}"`
+    : realm;
+}
+
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const { code = '', statusCode = 500 } = partsOf(error);
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return new Refusal('TOO_LARGE');
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') return new Refusal('UNSUPPORTED_MEDIA_TYPE');
+  if (code.startsWith('FST_ERR_') && statusCode < 500) return new Refusal('BAD_INPUT');
+  // The client closed the connection: within the body (Fastify sets this status then), or before the first event.
+  if (code === 'ECONNRESET' && statusCode === 400) return new Refusal('BAD_INPUT');
+  if (code === 'ERR_STREAM_PREMATURE_CLOSE') return new Refusal('BAD_INPUT');
+  const cause = error ?? new Error('A promise was rejected, or an exception thrown, without an error.');
+  return new Refusal('INTERNAL', undefined, { cause });
+}
+
+/** Anything can be thrown, also `undefined`. */
+function partsOf(error: unknown): { readonly code?: string; readonly statusCode?: number } {
+  return error ?? {};
+}
+/**
+ * The values of `node:http` that the server uses. An import of `node:http` reads all of its exports. One of them loads a
+ * whole client for `fetch`: about 50 ms and 14 MB that the server does not need.
+ */
+
+export const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -1,0 +1,255 @@
+/**
+ * Room for the responses of subscriptions. A response is computed only when its connection and its user have room for it.
+ * Until then the subscription waits and falls behind: nothing is queued per event, and nothing is dropped.
+ */
+
+import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
+import { abandoned } from '../../refusal.ts';
+
+/** Per connection: beyond it, the client has to read before another response is computed. */
+const maxUnsentBytes = 2 ** 20;
+/** At the same time: each response can exceed the limits by its own size. The others wait here, without a turn. */
+const maxComputingPerConnection = 1;
+const maxComputingPerUser = 2;
+/**
+ * How long responses that are in memory are sent before the event loop serves others. A change can be for thousands of
+ * subscriptions, and their responses can be large.
+ */
+const maxRoundMs = 10;
+/** How many responses are admitted ahead: the time of a round is checked before each further one. */
+const maxStarting = 8;
+/** How soon to try again when only time brings more room, for example after a shortage of memory. */
+const retryMs = 250;
+
+/** The connections that wait for room, by user. Users do not wait for each other. */
+export class ResponseQueue {
+  readonly #hasRoom: (userId: string, computing: number) => boolean;
+  readonly #now: () => number;
+  /** Connections whose next response could be computed if their user had room, in the order in which they came. */
+  readonly #waiting = new Map<string, Set<ConnectionBackpressure>>();
+  readonly #computing = new Map<string, number>();
+  /** Responses that are admitted and have not begun. */
+  #starting = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** When responses were first admitted since the event loop served others. */
+  #roundStart: number | undefined;
+
+  /** `computing` responses of the user are being computed already. */
+  constructor(
+    hasRoom: (userId: string, computing: number) => boolean,
+    now: () => number = () => performance.now(),
+  ) {
+    this.#hasRoom = hasRoom;
+    this.#now = now;
+  }
+
+  /** Counts a response of the user as being computed, if it needs to wait for no other. */
+  admitNow(userId: string): boolean {
+    if (this.#waiting.has(userId)) return false;
+    const computing = this.#computing.get(userId) ?? 0;
+    if (!this.#mayCompute(userId, computing)) return false;
+    this.#startComputing(userId, computing + 1);
+    return true;
+  }
+
+  /** Called when a connection has something to compute and is able to send it. */
+  offer(connection: ConnectionBackpressure): void {
+    if (!connection.isReady) return;
+    const { userId } = connection;
+    const connections = this.#waiting.get(userId) ?? new Set();
+    this.#waiting.set(userId, connections.add(connection));
+    this.#admit(userId, connections);
+    this.#retryLater();
+  }
+
+  /** Called whenever there may be more room for any user. */
+  admitAll(): void {
+    if (this.#waiting.size === 0 || this.#isRoundOver) return;
+    for (const [userId, connections] of this.#waiting) {
+      if (this.#starting >= maxStarting) return;
+      this.#admit(userId, connections);
+    }
+  }
+
+  release(userId: string): void {
+    const count = this.#computing.get(userId)! - 1;
+    if (count > 0) this.#computing.set(userId, count);
+    else this.#computing.delete(userId);
+    this.admitAll();
+  }
+
+  /** Called when an admitted response begins. */
+  begin(): void {
+    if (--this.#starting === 0) this.admitAll();
+  }
+
+  #mayCompute(userId: string, computing: number): boolean {
+    return computing < maxComputingPerUser && !this.#isRoundOver && this.#hasRoom(userId, computing);
+  }
+
+  get #isRoundOver(): boolean {
+    return this.#roundStart !== undefined && this.#now() - this.#roundStart > maxRoundMs;
+  }
+
+  #startComputing(userId: string, computing: number): void {
+    this.#computing.set(userId, computing);
+    if (this.#roundStart !== undefined) return;
+    this.#roundStart = this.#now();
+    setImmediate(() => this.#beginRound());
+  }
+
+  #beginRound(): void {
+    this.#roundStart = undefined;
+    const [first] = this.#waiting;
+    if (first) {
+      // So that no user is always the first.
+      this.#waiting.delete(first[0]);
+      this.#waiting.set(...first);
+    }
+    this.admitAll();
+  }
+
+  #admit(userId: string, connections: Set<ConnectionBackpressure>): void {
+    for (const connection of connections) {
+      const computing = this.#computing.get(userId) ?? 0;
+      if (this.#starting >= maxStarting || !this.#mayCompute(userId, computing)) return;
+      connections.delete(connection);
+      if (!connection.isReady) continue;
+      this.#startComputing(userId, computing + 1);
+      this.#starting++;
+      connection.startNext();
+      // Behind the user's other connections; this loop reaches it again.
+      if (connection.isReady) connections.add(connection);
+    }
+    this.#waiting.delete(userId);
+  }
+
+  #retryLater(): void {
+    if (this.#timer || this.#waiting.size === 0) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.admitAll();
+      this.#retryLater();
+    }, retryMs).unref();
+  }
+}
+
+/** One connection with subscriptions: a socket with many, or an event stream with one. */
+export class ConnectionBackpressure {
+  readonly userId: string;
+  readonly #queue: ResponseQueue;
+  readonly #count: (bytes: number) => void;
+  readonly #waiting = new Set<() => void>();
+  #computing = 0;
+  #unsentBytes = 0;
+
+  /** `count` adds to the bytes that the user's responses take. */
+  constructor(userId: string, queue: ResponseQueue, count: (bytes: number) => void) {
+    this.userId = userId;
+    this.#queue = queue;
+    this.#count = count;
+  }
+
+  get isReady(): boolean {
+    return this.#waiting.size > 0 && this.#canSend;
+  }
+
+  get #canSend(): boolean {
+    return this.#computing < maxComputingPerConnection && this.#unsentBytes < maxUnsentBytes;
+  }
+
+  /** What the client has not read, and what the process therefore keeps. */
+  setUnsent(bytes: number): void {
+    const more = bytes - this.#unsentBytes;
+    if (more === 0) return;
+    this.#unsentBytes = bytes;
+    this.#count(more);
+    if (more < 0) this.#queue.offer(this);
+  }
+
+  /** Begins to compute a response if there is room right now. */
+  enterNow(): boolean {
+    if (this.#waiting.size > 0 || !this.#canSend || !this.#queue.admitNow(this.userId)) return false;
+    this.#computing++;
+    return true;
+  }
+
+  /** Waits for room, then begins to compute a response. Rejects when the signal is aborted before. */
+  enter(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(abandoned());
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const start = () => {
+      signal.removeEventListener('abort', leave);
+      this.#computing++;
+      resolve();
+    };
+    const leave = () => {
+      this.#waiting.delete(start);
+      reject(abandoned());
+    };
+    this.#waiting.add(start);
+    signal.addEventListener('abort', leave, { once: true });
+    this.#queue.offer(this);
+    return promise;
+  }
+
+  startNext(): void {
+    const [start] = this.#waiting;
+    this.#waiting.delete(start!);
+    start!();
+  }
+
+  /** Called when a response begins for which it has waited. */
+  begin(): void {
+    this.#queue.begin();
+  }
+
+  /** Called once for each response that was begun. */
+  leave(): void {
+    this.#computing--;
+    this.#queue.offer(this);
+    this.#queue.release(this.userId);
+  }
+}
+
+/** The responses of one subscription, one at a time. */
+export class ResponseSlot {
+  readonly #room: ConnectionBackpressure;
+  readonly #signal: AbortSignal;
+  #isComputing = false;
+
+  constructor(room: ConnectionBackpressure, signal: AbortSignal) {
+    this.#room = room;
+    this.#signal = signal;
+  }
+
+  /** Computes a response when there is room. It takes room as one being computed until `release` is called. */
+  readonly compute = <T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> =>
+    !this.#signal.aborted && this.#room.enterNow()
+      ? this.#compute(respond)
+      : this.#room.enter(this.#signal).then(() => {
+          this.#room.begin();
+          return this.#compute(respond);
+        });
+
+  /** Called when the response counts as unsent bytes of its connection, or is of no use any more. */
+  release(): void {
+    if (!this.#isComputing) return;
+    this.#isComputing = false;
+    this.#room.leave();
+  }
+
+  #compute<T>(respond: () => PromiseOrValue<T>): PromiseOrValue<T> {
+    this.#isComputing = true;
+    const fail = (error: unknown): never => {
+      this.release();
+      throw error;
+    };
+    try {
+      const response = respond();
+      return isPromise(response) ? response.catch(fail) : response;
+    } catch (error) {
+      return fail(error);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Refuses requests that cannot be parsed or do not arrive in time, and closes their connections. Each is reported once, like
+ * every request, under the id that its response contains. Never repeats anything that the client sent.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { answerBrokenRequest, lingerMs } from '../errors.ts';
+import { isOver, latestResponse } from '../open-connections.ts';
+import type { FinishedRequest, ReportRequest } from '../access-log.ts';
+
+export interface BrokenRequestsOptions {
+  readonly nextRequestId: () => string;
+  readonly report: ReportRequest | undefined;
+}
+
+/** A response that was written to the socket in place of the route's. */
+interface SocketResponse {
+  readonly requestId: string;
+  readonly status: number;
+  readonly address: string | undefined;
+}
+
+/** Node's error code for a request that did not arrive in time. */
+export const lateCode = 'ERR_HTTP_REQUEST_TIMEOUT';
+
+const refusalCode = 'BAD_INPUT';
+/** The method of a request that cannot be parsed. */
+const unknownMethod = 'none';
+
+export class BrokenRequests {
+  readonly #options: BrokenRequestsOptions;
+  /** Connections whose broken request is refused after the responses to earlier requests. */
+  readonly #waiting = new WeakSet<Socket>();
+  readonly #refused = new WeakMap<IncomingMessage, SocketResponse>();
+
+  constructor(options: BrokenRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** Called with Node's error code, often several times for the same request. */
+  refuse({ code = '' }: { readonly code?: string }, socket: Socket): void {
+    // More of a request that was refused already.
+    if ((socket.writableEnded && !socket.destroyed) || this.#waiting.has(socket)) return;
+    const isUnreadable = code === 'ECONNRESET' || code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS');
+    if (isUnreadable || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const isLate = code === lateCode;
+    const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : isLate ? 408 : 400;
+    const response = latestResponse(socket);
+    if (!response || (response.req.complete && isOver(response))) this.#refuseUnknown(socket, status);
+    // The client closed the connection within the request and does not wait for a response.
+    else if (code === 'HPE_INVALID_EOF_STATE') socket.destroy();
+    else if (!response.req.complete) this.#breakOff(response, socket, status);
+    // The client would take the refusal for the response to the earlier request. A late request must not be executed.
+    else if (isLate) socket.destroy();
+    else this.#refuseAfter(response, socket, status);
+  }
+
+  /** Whether the client got a response from here, because its body was broken or late. */
+  hasRefused(request: IncomingMessage): boolean {
+    return this.#refused.has(request);
+  }
+
+  /** Corrects the report of a request if the client got its response from here. */
+  correct(
+    finished: FinishedRequest,
+    request: IncomingMessage,
+    /** Through proxies, if it is still known. */
+    address: string | undefined,
+  ): FinishedRequest {
+    const refused = this.#refused.get(request);
+    if (!refused) return finished;
+    const { requestId, status } = refused;
+    return {
+      ...finished,
+      requestId,
+      status,
+      refused: { code: refusalCode, address: address ?? refused.address },
+    };
+  }
+
+  #refuseUnknown(socket: Socket, status: number): void {
+    const startedAt = performance.now();
+    const requestId = this.#options.nextRequestId();
+    const address = socket.remoteAddress;
+    answerBrokenRequest(socket, status, requestId);
+    this.#options.report?.({
+      requestId,
+      method: unknownMethod,
+      route: undefined,
+      status,
+      ms: performance.now() - startedAt,
+      userId: undefined,
+      traceparent: undefined,
+      refused: { code: refusalCode, address },
+    });
+  }
+
+  /** The body is broken or late. Its route gets an error from the stream, and the request is reported then. */
+  #breakOff(response: ServerResponse, socket: Socket, status: number): void {
+    if (response.socket === socket && !response.headersSent) {
+      const requestId = this.#options.nextRequestId();
+      // The address is unknown once the connection is closed.
+      this.#refused.set(response.req, { requestId, status, address: socket.remoteAddress });
+      answerBrokenRequest(socket, status, requestId);
+      return;
+    }
+    const isAnswered = isOver(response) || (response.socket === socket && response.writableEnded);
+    if (!isAnswered || status === 408) socket.destroy();
+    else {
+      socket.end();
+      setTimeout(() => socket.destroy(), lingerMs).unref();
+    }
+  }
+
+  #refuseAfter(response: ServerResponse, socket: Socket, status: number): void {
+    this.#waiting.add(socket);
+    response.once('close', () => {
+      if (socket.writable) this.#refuseUnknown(socket, status);
+    });
+  }
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { createServer, type ServerResponse } from 'node:http';
+import { describe, test } from 'node:test';
+import { listen } from './listen.ts';
+
+const addresses = ['127.0.0.1', '127.0.0.2'];
+
+describe('listening', () => {
+  test('a name with two addresses is served on both, by one server', async () => {
+    const server = createServer((_, response) => void response.end('here'));
+    const listening = await listen(server, { host: 'localhost', port: 0 }, () => Promise.resolve(addresses));
+    const { address } = listening;
+    assert.equal(address.address, addresses[0]);
+    const headers = { connection: 'close' };
+    for (const host of addresses) {
+      assert.equal(await (await fetch(`http://${host}:${address.port}`, { headers })).text(), 'here');
+    }
+    await listening.close();
+    for (const host of addresses) await assert.rejects(fetch(`http://${host}:${address.port}`));
+  });
+
+  test('closing waits for what is in flight on either, and takes nothing new', async () => {
+    const waiting: ServerResponse[] = [];
+    let onRequest = () => {};
+    const server = createServer((_, response) => {
+      response.shouldKeepAlive = false;
+      waiting.push(response);
+      onRequest();
+    });
+    const listening = await listen(server, { host: 'localhost', port: 0 }, () => Promise.resolve(addresses));
+    const { address } = listening;
+    const allThere = new Promise<void>((resolve) => (onRequest = () => waiting.length === 2 && resolve()));
+    const asking = addresses.map((host) => fetch(`http://${host}:${address.port}`));
+    await allThere;
+    let isClosed = false;
+    const closed = listening.close().then(() => (isClosed = true));
+    for (const host of addresses) await assert.rejects(fetch(`http://${host}:${address.port}`));
+    assert.ok(!isClosed);
+    for (const response of waiting) response.end('done');
+    for (const each of asking) assert.equal(await (await each).text(), 'done');
+    await closed;
+  });
+
+  test('a second address that cannot be had is done without; the first is needed', async () => {
+    const find = (found: string[]) => () => Promise.resolve(found);
+    const server = createServer();
+    const listening = await listen(
+      server,
+      { host: 'localhost', port: 0 },
+      find(['127.0.0.1', '203.0.113.1']),
+    );
+    await listening.close();
+    await assert.rejects(
+      listen(createServer(), { host: 'localhost', port: 0 }, find(['203.0.113.1', '127.0.0.1'])),
+      /EADDRNOTAVAIL/,
+    );
+  });
+
+  test('lets two servers share a port with reusePort, and rejects a third with requireUnused', async () => {
+    const first = await listen(createServer(), { host: '127.0.0.1', port: 0, reusePort: true });
+    const shared = { host: '127.0.0.1', port: first.address.port, reusePort: true };
+    const second = await listen(createServer(), shared);
+    await assert.rejects(listen(createServer(), { ...shared, requireUnused: true }), /EADDRINUSE/);
+    await Promise.all([first.close(), second.close()]);
+    await (await listen(createServer(), { ...shared, requireUnused: true })).close();
+  });
+
+  test('rejects a second address that another server uses, only with requireUnused', async () => {
+    const other = await listen(createServer(), { host: addresses[1]!, port: 0, reusePort: true });
+    const { port } = other.address;
+    const find = () => Promise.resolve(addresses);
+    const server = createServer();
+    const required = { host: 'localhost', port, reusePort: true, requireUnused: true };
+    await assert.rejects(listen(server, required, find), /EADDRINUSE/);
+    server.close();
+    await (await listen(createServer(), { host: 'localhost', port }, find)).close();
+    await other.close();
+  });
+});

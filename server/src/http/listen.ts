@@ -1,0 +1,182 @@
+/** Binds the HTTP server to its address, or to two addresses when `localhost` resolves to IPv4 and IPv6. */
+
+import { once } from 'node:events';
+import { lookup } from 'node:dns/promises';
+import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
+import { StartError } from '../config/start-error.ts';
+import { readFileSync } from 'fs';
+import { createSecureContext } from 'tls';
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Sets `SO_REUSEPORT`: several workers listen on the same port, and the kernel distributes the connections. */
+  readonly reusePort?: boolean;
+  /** Rejects a port that another server uses, even if both servers set `SO_REUSEPORT`. */
+  readonly requireUnused?: boolean;
+}
+
+export interface Listening {
+  readonly address: AddressInfo;
+  /** Stops accepting connections. Resolves when the last connection is closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Rejects if the first address cannot be bound. A second address that cannot be bound is skipped, except with
+ * `requireUnused` if it is in use: the next worker would share it with the other server.
+ */
+export async function listen(
+  server: Port,
+  options: ListenOptions,
+  findAddresses = addressesOf,
+): Promise<Listening> {
+  const addresses = await findAddresses(options.host);
+  await listenOn(server, { ...options, host: addresses[0]! });
+  const address = server.address() as AddressInfo;
+  const ports: Port[] = [server];
+  for (const other of addresses.slice(1)) {
+    // The server handles these connections as its own, so that the same limits apply.
+    const { allowHalfOpen = false } = server as Port & { allowHalfOpen?: boolean };
+    const extra = createServer({ allowHalfOpen, noDelay: true }, (socket: Socket) =>
+      server.emit('connection', socket),
+    );
+    if (server.maxConnections) extra.maxConnections = server.maxConnections;
+    try {
+      await listenOn(extra, { ...options, host: other, port: address.port });
+      ports.push(extra);
+    } catch (error) {
+      if (options.requireUnused && (error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error;
+    }
+  }
+  return {
+    address,
+    async close() {
+      // Not `close` of the HTTP server, which also closes connections while a response is being sent.
+      await Promise.all(ports.map((each) => new Promise((done) => Port.prototype.close.call(each, done))));
+    },
+  };
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  if (host !== 'localhost') return [host];
+  const found = await lookup(host, { all: true });
+  return [...new Set(found.map(({ address }) => address))];
+}
+
+async function listenOn(
+  server: Port,
+  { host, port, reusePort = false, requireUnused = false }: ListenOptions,
+): Promise<void> {
+  if (requireUnused && port !== 0) await probePort({ host, port });
+  server.listen({ host, port, reusePort });
+  await once(server, 'listening');
+}
+
+/** Binds the port for a moment. Without `reusePort`, this fails if any other socket listens on the port. */
+export async function probePort(options: ListenOptions): Promise<void> {
+  // `exclusive`: in a worker, Node would otherwise bind the port in the primary.
+  const server = createServer().listen({ ...options, exclusive: true });
+  await once(server, 'listening');
+  server.close();
+  await once(server, 'close');
+}
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+/** An address that cannot be had is for the operator to mend, by the setting of that name. */
+
+export async function listenOrExplain<T>(
+  start: () => Promise<T>,
+  { host, port }: Place,
+  setting: 'PORT' | 'METRICS_PORT' = 'PORT',
+): Promise<T> {
+  try {
+    return await start();
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      const flag = setting.toLowerCase().replace('_', '-');
+      throw new StartError(
+        `Port ${port} on ${host} is taken. Choose another with ESPALIER_${setting} or --${flag}.`,
+        { cause },
+      );
+    }
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new StartError(`Cannot listen on ${host} port ${port}: ${message}.`, { cause });
+    }
+    if (code === 'ENOTSUP') {
+      throw new StartError(
+        'Several workers need the socket option SO_REUSEPORT, which this system does not support. Set ESPALIER_WORKERS to 1.',
+        { cause },
+      );
+    }
+    throw cause;
+  }
+}
+/** Tried before anything is made: a first start that cannot listen in the end would have shown its only password in vain. */
+
+export async function requireFreePorts(settings: {
+  readonly host: string;
+  readonly port: number;
+  readonly metricsHost: string;
+  readonly metricsPort: number | undefined;
+}): Promise<void> {
+  const { host, port, metricsHost, metricsPort = 0 } = settings;
+  if (port !== 0) await listenOrExplain(() => probePort({ host, port }), { host, port });
+  const ofMetrics = { host: metricsHost, port: metricsPort };
+  if (metricsPort !== 0) await listenOrExplain(() => probePort(ofMetrics), ofMetrics, 'METRICS_PORT');
+}
+/** Checks that the system supports `SO_REUSEPORT`, before the first worker prepares the database. */
+
+export async function requireReusePort({ host }: { readonly host: string }): Promise<void> {
+  const unused = { host, port: 0 };
+  await listenOrExplain(() => probePort({ ...unused, reusePort: true }), unused);
+}
+/** The API root, without a slash at its end. */
+
+export function baseUrl(
+  { host, basePath, tlsCertFile }: { host: string; basePath: string; tlsCertFile: string | undefined },
+  { port }: Pick<AddressInfo, 'port'>,
+): string {
+  const isAnywhere = host === '0.0.0.0' || host === '::';
+  const shown = isAnywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tlsCertFile ? 'https' : 'http'}://${shown}:${port}${basePath}`;
+}
+export interface TlsFiles {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+export function readTlsFiles(settings: {
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
+}): TlsFiles | undefined {
+  const { tlsCertFile, tlsKeyFile } = settings;
+  if (!tlsCertFile || !tlsKeyFile) return undefined;
+  const cert = read('ESPALIER_TLS_CERT_FILE', tlsCertFile);
+  const key = read('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
+  attempt(`ESPALIER_TLS_CERT_FILE names ${tlsCertFile}, which holds no certificate that can be used`, {
+    cert,
+  });
+  attempt(`ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}, which holds no private key that can be used`, { key });
+  attempt(`The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`, { cert, key });
+  return { cert, key };
+}
+function read(setting: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new StartError(`${setting} names ${path}, which cannot be read: ${(cause as Error).message}.`, {
+      cause,
+    });
+  }
+}
+function attempt(complaint: string, files: Partial<TlsFiles>): void {
+  try {
+    createSecureContext(files);
+  } catch (cause) {
+    throw new StartError(`${complaint}: ${(cause as Error).message}.`, { cause });
+  }
+}

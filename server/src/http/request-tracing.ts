@@ -1,0 +1,67 @@
+/**
+ * The span of a request, from its head to the end of its response, and of an operation on a socket. It contains the same
+ * as the access log: no URL, no header and no body.
+ */
+
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { startTrace, type Tracing } from '../observability/spans.ts';
+import { clientLeft, isProbe, type ReportRequest } from './access-log.ts';
+
+/** What the server calls if traces are sent. */
+export type RequestTracing = ReturnType<typeof createRequestTracing>;
+
+export function createRequestTracing(tracing: Tracing) {
+  return {
+    /** Health probes are not traced: some programs send one every second. */
+    traceRequests(app: FastifyInstance): void {
+      app.addHook('onRequest', (request, _, done) => {
+        if (!isProbe(request)) startRequest(tracing, request);
+        inTrace(request, done);
+      });
+      // The body's events are emitted outside the span.
+      app.addHook('preHandler', (request, _, done) => inTrace(request, done));
+    },
+
+    endRequest,
+
+    /** Traces an operation on a socket until it is open: the socket itself may stay open for hours. */
+    async traceOperation<T>(protocol: string, userId: string, open: () => Promise<T>): Promise<T> {
+      const attributes = { 'network.protocol.name': protocol, 'user.id': userId };
+      const started = startTrace(tracing, 'socket operation', { kind: SpanKind.SERVER, attributes });
+      try {
+        return await (started ? context.with(started.context, open) : open());
+      } finally {
+        started?.end();
+      }
+    },
+  };
+}
+
+function startRequest(tracing: Tracing, request: FastifyRequest): void {
+  const { method, headers, raw } = request;
+  const attributes = { 'http.request.method': method, 'network.protocol.version': raw.httpVersion };
+  const parent = propagation.extract(ROOT_CONTEXT, headers);
+  request.trace = startTrace(tracing, method, { kind: SpanKind.SERVER, attributes }, parent) ?? null;
+}
+
+/** Runs the work inside the request's span, if it has one. */
+function inTrace<T>({ trace }: FastifyRequest, work: () => T): T {
+  return trace === null ? work() : context.with(trace.context, work);
+}
+
+const endRequest: ReportRequest = ({ trace, requestId, method, route, status, userId, refused }) => {
+  // The span of an event stream has ended with its first event.
+  if (!trace?.span.isRecording()) return;
+  trace.span.updateName(route === undefined ? method : `${method} ${route}`).setAttributes({
+    'espalier.request.id': requestId,
+    ...(route !== undefined && { 'http.route': route }),
+    ...(status === clientLeft
+      ? { 'espalier.client.left': true }
+      : { 'http.response.status_code': status, ...(status >= 500 && { 'error.type': String(status) }) }),
+    ...(userId !== undefined && { 'user.id': userId }),
+    ...(refused && { 'espalier.refusal': refused.code }),
+  });
+  if (status >= 500) trace.span.setStatus({ code: SpanStatusCode.ERROR });
+  trace.end();
+};

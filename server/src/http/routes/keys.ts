@@ -1,0 +1,96 @@
+/** The public keys, for other services that verify auth tokens by themselves. */
+
+import { createHash } from 'node:crypto';
+import { endpoints, type IntrospectionResponse, type KeySet } from '@espalier/contract';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { publicKeysHoldSeconds, type SigningKey, type SigningKeys } from '../../sessions/signing-keys.ts';
+import { addEndpoint } from './endpoint.ts';
+import { timingSafeEqual } from 'crypto';
+import { Refusal } from '../../refusal.ts';
+import type { Sessions } from '../../sessions/sessions.ts';
+
+export function addKeySet(app: FastifyInstance, keys: SigningKeys): void {
+  let listed: readonly SigningKey[] = [];
+  let body = '';
+  let entityTag = '';
+
+  addEndpoint(app, endpoints.keySet, ({ headers }, reply) => {
+    if (listed !== keys.all) {
+      listed = keys.all;
+      body = JSON.stringify(toKeySet(listed));
+      entityTag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    }
+    reply.header('cache-control', `public, max-age=${publicKeysHoldSeconds}`).header('etag', entityTag);
+    if (headers['if-none-match']?.includes(entityTag)) return reply.code(304).send();
+    return reply.header('content-type', 'application/json; charset=utf-8').send(body);
+  });
+}
+
+function toKeySet(keys: readonly SigningKey[]): KeySet {
+  return {
+    keys: keys.map(({ id, publicKey }) => {
+      const { x = '' } = publicKey.export({ format: 'jwk' });
+      return { kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig', kid: id, x };
+    }),
+  };
+}
+/** `client` is its name, a colon and its password; without one there is nobody who may ask. */
+
+export function addIntrospection(app: FastifyInstance, sessions: Sessions, client: string | undefined): void {
+  const expected = client === undefined ? undefined : digestOf(client);
+
+  const onRequest = (request: FastifyRequest, _: unknown, done: () => void) => {
+    if (!expected) throw new Refusal('NOT_FOUND', 'No client for introspection has been set up here.');
+    // Of the same length whatever is given, so that comparing tells nothing.
+    if (!timingSafeEqual(digestOf(basicCredentials(request)), expected)) {
+      throw new Refusal('INVALID_CREDENTIALS', 'The name or the password of the client is wrong.');
+    }
+    done();
+  };
+
+  addEndpoint(
+    app,
+    endpoints.introspect,
+    (request, reply) =>
+      reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .send(JSON.stringify(introspect(tokenIn(request), sessions))),
+    { onRequest },
+  );
+}
+function introspect(token: string, sessions: Sessions): IntrospectionResponse {
+  try {
+    const { userId, sessionId, expiresAt } = sessions.authenticate(token);
+    return {
+      active: true,
+      token_type: 'Bearer',
+      iss: sessions.issuer,
+      sub: userId,
+      sid: sessionId,
+      exp: Math.floor(expiresAt / 1000),
+    };
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN') return { active: false };
+    throw error;
+  }
+}
+function tokenIn({ headers, body }: FastifyRequest): string {
+  const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
+  if (mediaType.trim().toLowerCase() !== 'application/x-www-form-urlencoded') {
+    throw new Refusal(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The body must be sent with Content-Type: application/x-www-form-urlencoded.',
+    );
+  }
+  const [token, ...more] = new URLSearchParams((body as Buffer | undefined)?.toString()).getAll('token');
+  if (!token || more.length > 0) throw new Refusal('BAD_INPUT', 'The body needs the field token, once.');
+  return token;
+}
+function basicCredentials({ headers }: FastifyRequest): string {
+  const encoded = /^basic ([\w+/=-]+)$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+  return Buffer.from(encoded, 'base64').toString();
+}
+function digestOf(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, test } from 'node:test';
+import type { WebSocket } from 'ws';
+import { SocketPeer } from './peer.ts';
+
+/** A socket whose frames leave when the test says so. */
+class StagedSocket extends EventEmitter {
+  readonly OPEN = 1;
+  readonly readyState = 1;
+  readonly bufferedAmount = 0;
+  isPaused = false;
+  isTerminated = false;
+  readonly #unsent: ((error?: Error) => void)[] = [];
+
+  send(_message: string, _options: object, sent: (error?: Error) => void): void {
+    this.#unsent.push(sent);
+  }
+
+  flushOne(error?: Error): void {
+    this.#unsent.shift()!(error);
+  }
+
+  ping(): void {
+    this.emit('pong');
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+  }
+}
+
+function start() {
+  const socket = new StagedSocket();
+  const unsent: number[] = [];
+  const gone: true[] = [];
+  const peer: SocketPeer = new SocketPeer(socket as unknown as WebSocket, {
+    onUnsent: () => unsent.push(peer.unsentBytes),
+    onGone: () => gone.push(true),
+  });
+  return { socket, peer, unsent, gone };
+}
+
+describe('a peer', () => {
+  test('that sends and answers pings but never reads is closed', () => {
+    const { socket, peer } = start();
+    void peer.send('x');
+    for (let beat = 0; beat < 4; beat++) {
+      assert.ok(!socket.isTerminated);
+      socket.emit('message');
+      peer.heartbeat();
+    }
+    assert.ok(socket.isTerminated);
+  });
+
+  test('that reads now and then stays', () => {
+    const { socket, peer } = start();
+    for (let frame = 0; frame < 100; frame++) void peer.send('x');
+    for (let beat = 0; beat < 60; beat++) {
+      if (beat % 2 === 0) socket.flushOne();
+      peer.heartbeat();
+    }
+    assert.ok(!socket.isTerminated);
+  });
+
+  test('has every frame counted until it leaves', () => {
+    const { socket, peer, unsent } = start();
+    void peer.send('x'.repeat(100));
+    void peer.send('x'.repeat(100));
+    assert.ok(unsent[0]! >= 200);
+    assert.equal(unsent[1], 2 * unsent[0]!);
+    socket.flushOne();
+    socket.flushOne();
+    assert.deepEqual(unsent.slice(2), [unsent[0], 0]);
+  });
+
+  test('is reported as gone as soon as a frame cannot be sent, before the sender goes on', async () => {
+    const { socket, peer, gone } = start();
+    const sent = peer.send('x').then(() => gone.length);
+    socket.flushOne(new Error('write EPIPE'));
+    assert.equal(await sent, 1);
+    assert.equal(peer.unsentBytes, 0);
+  });
+
+  test('is not read from while it is held, whatever is sent to it', () => {
+    const { socket, peer } = start();
+    peer.pauseReading();
+    void peer.send('x');
+    socket.flushOne();
+    assert.ok(socket.isPaused);
+    peer.resumeReading();
+    assert.ok(!socket.isPaused);
+  });
+});

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test, type TestContext } from 'node:test';
+import { StartError } from '../../config/start-error.ts';
+import { makeBackupElsewhere, type BackupReport } from './backup-process.ts';
+
+const minuteMs = 60_000;
+const made = {
+  file: 'to',
+  bytes: 5,
+  schema: 8,
+  folders: 1,
+  users: 1,
+  areKeysSealed: false,
+  journalNumber: 1,
+  lastChangeAt: 1,
+};
+
+/** Tells what it is told to, and ends only by force. */
+class StubbornProcess extends EventEmitter {
+  connected = true;
+  signalCode: string | null = null;
+  readonly exitCode = null;
+  readonly ends: string[] = [];
+
+  disconnect(): void {
+    this.ends.push('disconnect');
+    this.connected = false;
+    this.emit('disconnect');
+  }
+
+  kill(signal: string): void {
+    this.ends.push(signal);
+    this.signalCode = signal;
+    this.emit('exit', null, signal);
+  }
+
+  tells(report: BackupReport): void {
+    this.emit('message', report);
+  }
+}
+
+describe('the process that makes a backup', () => {
+  let folder: string;
+  let from: string;
+  let child: StubbornProcess;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-backup-process-'));
+    from = join(folder, 'from');
+    writeFileSync(from, '');
+    // Of nothing: it takes no room.
+    truncateSync(from, 600_000_000);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => (child = new StubbornProcess()));
+
+  const order = (context: TestContext, signal = new AbortController().signal) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const making = makeBackupElsewhere(
+      { from, to: join(folder, 'to'), signal },
+      () => child as unknown as ChildProcess,
+    );
+    making.catch(() => undefined);
+    return { making, pass: (ms: number) => context.mock.timers.tick(ms) };
+  };
+  const givenUp = (minutes: number) => (error: unknown) => {
+    assert.ok(error instanceof StartError);
+    assert.equal(error.message, `It did not go on for ${minutes} minutes, and was given up.`);
+    return true;
+  };
+
+  test('is asked to give up when it has not gone on for ten minutes, and is then ended', async (context) => {
+    const { making, pass } = order(context);
+    pass(10 * minuteMs - 1);
+    assert.deepEqual(child.ends, []);
+    pass(1);
+    assert.deepEqual(child.ends, ['disconnect']);
+    pass(1_000);
+    assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
+    await assert.rejects(making, givenUp(10));
+  });
+
+  test('may take as long as it wants while it goes on', async (context) => {
+    const { making, pass } = order(context);
+    for (let round = 0; round < 100; round++) {
+      pass(9 * minuteMs);
+      child.tells({ doing: 'copy' });
+    }
+    assert.deepEqual(child.ends, []);
+    child.tells({ made });
+    child.disconnect();
+    child.emit('exit', 0, null);
+    assert.deepEqual(await making, made);
+    pass(24 * 60 * minuteMs);
+    assert.deepEqual(child.ends, ['disconnect']);
+  });
+
+  test('has ten minutes more for each 600 MB that it looks through, which tells nothing on the way', async (context) => {
+    const { making, pass } = order(context);
+    child.tells({ doing: 'check' });
+    pass(20 * minuteMs - 1);
+    assert.deepEqual(child.ends, []);
+    pass(1);
+    pass(1_000);
+    assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
+    await assert.rejects(making, givenUp(20));
+  });
+
+  test('that is stopped by its server is no failure of its own', async (context) => {
+    const stopping = new AbortController();
+    const { making, pass } = order(context, stopping.signal);
+    stopping.abort();
+    pass(1_000);
+    assert.deepEqual(child.ends, ['disconnect', 'SIGKILL']);
+    await assert.rejects(making, { name: 'AbortError' });
+  });
+
+  test('is gone afterwards, even if it hangs', async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const hangs = `process.on('disconnect', () => {}); process.send({ doing: 'copy' }); for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60_000)`;
+    const real = spawn(process.execPath, ['-e', hangs], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    const { signal } = new AbortController();
+    const making = makeBackupElsewhere({ from, to: join(folder, 'to'), signal }, () => real);
+    await once(real, 'message');
+    context.mock.timers.tick(10 * minuteMs);
+    context.mock.timers.tick(1_000);
+    await assert.rejects(making, givenUp(10));
+    assert.equal(real.signalCode, 'SIGKILL');
+  });
+});

@@ -1,0 +1,87 @@
+/** A file that gets its name only when it is whole and on the disk: until then it stands beside, under another. */
+
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { syncFolders } from '../../database/sqlite/file.ts';
+import { StartError } from '../../config/start-error.ts';
+import { giveFile, type Owner } from './file-owner.ts';
+import { shownRoom, shownSize } from './shown-size.ts';
+
+/** Other file systems than most have no second names for a file. */
+const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
+
+export interface NewFile {
+  /** Where it is written to. */
+  readonly path: string;
+  /** Gives it its name. */
+  finish(options: { readonly isReplacing: boolean }): void;
+  /** Leaves nothing behind, unless it is finished. */
+  abandon(): void;
+}
+
+/** For its owner alone, who is somebody else than who makes it only if given. */
+export function beginFile(name: string, owner?: Owner): NewFile {
+  const path = `${name}.unfinished-${randomBytes(4).toString('hex')}`;
+  const descriptor = create(path, dirname(name));
+  try {
+    if (owner) giveFile(descriptor, owner);
+  } catch (error) {
+    rmSync(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+  return {
+    path,
+    finish({ isReplacing }) {
+      sync(path);
+      if (isReplacing) renameSync(path, name);
+      else giveNewName(path, name);
+      syncFolders(dirname(name), dirname(name));
+    },
+    abandon: () => {
+      for (const end of ['', '-journal', '-wal', '-shm']) rmSync(path + end, { force: true });
+    },
+  };
+}
+
+function create(path: string, folder: string): number {
+  try {
+    return openSync(path, 'wx', 0o600);
+  } catch (cause) {
+    throw new StartError(`No file can be made in ${folder}: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+/** Somebody may have made one of that name meanwhile: it is not overwritten. */
+function giveNewName(path: string, name: string): void {
+  try {
+    linkSync(path, name);
+    rmSync(path);
+  } catch (cause) {
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    if (!noLinks.has(code)) throw new StartError(`The file ${name} cannot be made: ${message}.`, { cause });
+    renameSync(path, name);
+  }
+}
+
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Better now than after half of it. */
+export function requireRoom(folder: string, bytes: number): void {
+  const { blocks, bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  // Some file systems do not tell.
+  if (blocks === 0 || free >= bytes) return;
+  throw new StartError(
+    `There is no room in ${folder}: it takes ${shownSize(bytes)}, and ${shownRoom(free)} are free.`,
+  );
+}

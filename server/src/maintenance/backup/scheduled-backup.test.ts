@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { StartError } from '../../config/start-error.ts';
+import type { BackupOrder } from './backup-process.ts';
+import { ScheduledBackup } from './scheduled-backup.ts';
+
+const hourMs = 3_600_000;
+
+describe('scheduled backups', () => {
+  let folder: string;
+  let now: number;
+  let orders: string[];
+  let logged: { level: string; text: string; fields: Record<string, unknown> }[];
+  let work: (order: BackupOrder) => Promise<void>;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'espalier-scheduled-'));
+    now = Date.parse('2026-03-01T12:00:00.250Z');
+    orders = [];
+    logged = [];
+    work = () => Promise.resolve();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const place = () => join(folder, 'backups');
+  const there = () => readdirSync(place()).sort();
+  const logTo = (level: string) => (fields: Record<string, unknown>, text: string) =>
+    void logged.push({ level, text, fields });
+  const open = async (given: { keep?: number; url?: string; folder?: string; isMaker?: boolean } = {}) =>
+    (await ScheduledBackup.open({
+      settings: {
+        databaseUrl: given.url ?? `sqlite:${join(folder, 'espalier.db')}`,
+        backupFolder: given.folder ?? place(),
+        backupEveryHours: 6,
+        backupKeep: given.keep ?? 2,
+      },
+      installation: 'this',
+      clock: { now: () => now },
+      log: { info: logTo('info'), warn: logTo('warn') } as never,
+      isMaker: given.isMaker ?? true,
+      make: async (order) => {
+        orders.push(order.to);
+        await work(order);
+        writeFileSync(order.to, 'whole');
+        return {
+          file: order.to,
+          bytes: 5,
+          schema: 8,
+          folders: 1,
+          users: 1,
+          areKeysSealed: false,
+          journalNumber: 1,
+          lastChangeAt: 1,
+        };
+      },
+    }))!;
+
+  test('one is made at once, the next when the newest is old enough, also after a restart', async () => {
+    const first = await open();
+    assert.equal(statSync(place()).mode & 0o777, 0o700);
+    assert.equal(first.lastBackupAt, undefined);
+    assert.deepEqual(await first.state(), { isOk: true, detail: 'The first backup is about to be made.' });
+    await first.makeIfDue();
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
+    assert.equal(first.lastBackupAt, Date.parse('2026-03-01T12:00:00Z'));
+    assert.equal(first.lastBackupBytes, 5);
+    assert.deepEqual(logged, [
+      {
+        level: 'info',
+        text: 'a backup has been made',
+        fields: { file: join(place(), 'espalier-2026-03-01T12-00-00Z.db'), bytes: 5, durationMs: 0 },
+      },
+    ]);
+    now += 6 * hourMs - 1_000;
+    await first.makeIfDue();
+    const second = await open();
+    assert.equal(second.lastBackupAt, Date.parse('2026-03-01T12:00:00Z'));
+    assert.equal(second.lastBackupBytes, 5);
+    await second.makeIfDue();
+    assert.equal(orders.length, 1);
+    now += 1_000;
+    await second.makeIfDue();
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-00-00Z.db']);
+    assert.deepEqual(await second.state(), {
+      isOk: true,
+      detail: 'The last backup is of 2026-03-01T18:00:00.000Z.',
+    });
+  });
+
+  test('the newest are kept; what has another name, is a folder or of the future is never touched', async () => {
+    mkdirSync(place());
+    const others = [
+      '.hidden',
+      'espalier-2026-01-01T00-00-00Z.db.bak',
+      'espalier-2026-13-01T00-00-00Z.db',
+      'espalier-2027-01-01T00-00-00Z.db',
+      'espalier-before-the-upgrade.db',
+      'my-espalier-2026-01-01T00-00-00Z.db',
+    ];
+    for (const name of others) writeFileSync(join(place(), name), 'mine');
+    mkdirSync(join(place(), 'espalier-2026-01-02T00-00-00Z.db'));
+    const scheduled = await open();
+    for (let round = 0; round < 4; round++) {
+      await scheduled.makeIfDue();
+      now += 6 * hourMs;
+    }
+    assert.deepEqual(
+      there().filter((name) => !others.includes(name)),
+      [
+        'espalier-2026-01-02T00-00-00Z.db',
+        'espalier-2026-03-02T00-00-00Z.db',
+        'espalier-2026-03-02T06-00-00Z.db',
+      ],
+    );
+    assert.equal(there().length, others.length + 3);
+  });
+
+  test('one that fails is told, leaves nothing, and is tried again after a quarter of an hour', async () => {
+    const scheduled = await open();
+    await scheduled.makeIfDue();
+    now += 6 * hourMs;
+    work = ({ to }) => {
+      writeFileSync(`${to}.unfinished-0123abcd`, 'half');
+      writeFileSync(`${to}.unfinished-0123abcd-journal`, 'half');
+      return Promise.reject(new StartError('There is no room.'));
+    };
+    await scheduled.makeIfDue();
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db']);
+    const { level, text, fields } = logged.at(-1)!;
+    assert.equal(level, 'warn');
+    assert.match(text, /failed, and is tried again in 15 minutes: see that there is room/);
+    assert.deepEqual(fields, { folder: place(), why: 'There is no room.' });
+    assert.deepEqual(await scheduled.state(), {
+      isOk: false,
+      detail: 'The backup failed: There is no room. The last good one is of 2026-03-01T12:00:00.000Z.',
+    });
+    now += 14 * 60_000;
+    await scheduled.makeIfDue();
+    assert.equal(orders.length, 2);
+    assert.equal(scheduled.failedCount, 1);
+    now += 60_000;
+    work = () => Promise.resolve();
+    await scheduled.makeIfDue();
+    assert.deepEqual(there(), ['espalier-2026-03-01T12-00-00Z.db', 'espalier-2026-03-01T18-15-00Z.db']);
+    assert.equal((await scheduled.state()).isOk, true);
+    assert.equal(scheduled.failedCount, 1);
+  });
+
+  test('a folder that has gone is told, and one that is back is used again', async () => {
+    const scheduled = await open();
+    rmSync(place(), { recursive: true });
+    await scheduled.makeIfDue();
+    assert.match(
+      (await scheduled.state()).detail,
+      /^The backup failed: The folder .* cannot be read: ENOENT/,
+    );
+    mkdirSync(place());
+    now += 15 * 60_000;
+    await scheduled.makeIfDue();
+    assert.equal(there().length, 1);
+  });
+
+  test('what a crash has left half done goes after a day', async () => {
+    mkdirSync(place());
+    writeFileSync(join(place(), 'espalier-2026-02-28T11-00-00Z.db.unfinished-0123abcd'), 'half');
+    writeFileSync(join(place(), 'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd'), 'half');
+    await (await open()).makeIfDue();
+    assert.deepEqual(there(), [
+      'espalier-2026-03-01T11-00-00Z.db.unfinished-0123abcd',
+      'espalier-2026-03-01T12-00-00Z.db',
+    ]);
+  });
+
+  test('who stops gives up the one that is being made, and begins no other', async () => {
+    const scheduled = await open();
+    work = ({ to, signal }) =>
+      new Promise((_, reject) => {
+        writeFileSync(`${to}.unfinished-0123abcd`, 'half');
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const making = scheduled.makeIfDue();
+    while (orders.length === 0) await new Promise(setImmediate);
+    void scheduled.makeIfDue();
+    await scheduled.stop();
+    await making;
+    await scheduled.makeIfDue();
+    assert.deepEqual(there(), []);
+    assert.deepEqual(logged, []);
+    assert.equal(orders.length, 1);
+    assert.equal(scheduled.failedCount, 0);
+  });
+
+  test('of several workers one makes them, and the others see what is there, and what is not', async () => {
+    const maker = await open();
+    const other = await open({ isMaker: false });
+    await other.makeIfDue();
+    assert.deepEqual(there(), []);
+    await maker.makeIfDue();
+    assert.deepEqual(await other.state(), {
+      isOk: true,
+      detail: 'The last backup is of 2026-03-01T12:00:00.000Z.',
+    });
+    now += 7 * hourMs + 1_000;
+    assert.deepEqual(await other.state(), {
+      isOk: false,
+      detail: 'A backup should have been made. The last good one is of 2026-03-01T12:00:00.000Z.',
+    });
+  });
+
+  test('a folder that cannot be stops the start', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    for (const [given, expected] of [
+      [
+        { folder: join(folder, 'file') },
+        /ESPALIER_BACKUP_FOLDER names .*file, into which nothing can be written/,
+      ],
+      [{ folder: '/proc/backups' }, /ESPALIER_BACKUP_FOLDER names \/proc\/backups, into which nothing/],
+    ] as const) {
+      await assert.rejects(open(given), (error) => {
+        assert.ok(error instanceof StartError);
+        assert.match(error.message, expected);
+        return true;
+      });
+    }
+    assert.deepEqual(readdirSync(folder), ['file']);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Activity, countedKinds, maxMinutes } from './activity.ts';
+
+const minuteMs = 60_000;
+
+function countingFrom(now: number) {
+  const clock = { now: () => now };
+  const activity = new Activity(clock);
+  return { activity, go: (ms: number) => void (now += ms) };
+}
+
+test('counts by the minute, and tells of minutes in which nothing was done', () => {
+  const { activity, go } = countingFrom(10 * minuteMs + 59_999);
+  activity.count('requests');
+  go(1);
+  activity.count('requests');
+  activity.count('logins');
+  go(2 * minuteMs);
+  const nothing = Object.fromEntries(countedKinds.map((kind) => [kind, 0]));
+  assert.deepEqual(activity.lastMinutes(4), [
+    { ...nothing, requests: 1, at: 10 * minuteMs },
+    { ...nothing, requests: 1, logins: 1, at: 11 * minuteMs },
+    { ...nothing, at: 12 * minuteMs },
+    { ...nothing, at: 13 * minuteMs },
+  ]);
+});
+
+test('forgets what is an hour old', () => {
+  const { activity, go } = countingFrom(0);
+  activity.count('errors');
+  go((maxMinutes - 1) * minuteMs);
+  assert.equal(activity.lastMinutes(maxMinutes)[0]!.errors, 1);
+  go(minuteMs);
+  activity.count('errors');
+  const errors = activity.lastMinutes(maxMinutes).map((each) => each.errors);
+  assert.deepEqual(errors, [...Array<number>(maxMinutes - 1).fill(0), 1]);
+});
+
+test('a clock that was set back brings nothing of later back', () => {
+  const { activity, go } = countingFrom(100 * minuteMs);
+  activity.count('refreshes');
+  go(-50 * minuteMs);
+  assert.ok(activity.lastMinutes(maxMinutes).every(({ refreshes }) => refreshes === 0));
+});

@@ -1,0 +1,135 @@
+/** What a node needs to work, and whether it has it. Only some of it decides whether it can be sent requests: `/readyz`. */
+
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Database, DatabaseFault, Reader } from '../database/database.ts';
+import { migrations, readSchemaVersion } from '../database/migrations.ts';
+import { Refusal } from '../refusal.ts';
+import type { SigningKeys } from '../sessions/signing-keys.ts';
+
+export interface HealthCheck {
+  readonly name: string;
+  readonly isOk: boolean;
+  /** In a sentence, for people. */
+  readonly detail: string;
+  /** Why it fails, for anyone who asks `/readyz`: without names or paths. */
+  readonly summary?: string;
+  /** Of the disk, if that is known. */
+  readonly freeBytes?: number;
+}
+
+export interface HealthSubjects {
+  readonly database: Pick<Database, 'hearsOthers' | 'findFault' | 'writeFailure'> & Reader;
+  /** Of an embedded database. */
+  readonly databaseFile: string | undefined;
+  readonly keys: SigningKeys;
+  /** Whether the database answers, and its file is in its place. */
+  readonly isReady: () => Promise<boolean>;
+  /** How the scheduled backups are doing; undefined if there are none. */
+  readonly backupState?: (() => Promise<{ readonly isOk: boolean; readonly detail: string }>) | undefined;
+}
+
+const silent = 'The database does not answer.';
+const unreadableSchema = 'The schema cannot be read.';
+/** As long as it takes to make room, if somebody looks. */
+const leastFreeBytes = 128 * 2 ** 20;
+
+export async function checkHealth({
+  database,
+  databaseFile,
+  keys,
+  isReady,
+  backupState,
+}: HealthSubjects): Promise<HealthCheck[]> {
+  const isUp = await isReady();
+  const fault = isUp ? undefined : database.findFault();
+  return [
+    checkDatabase(isUp, fault),
+    // A database that does not answer is not waited for again.
+    isUp || fault !== undefined
+      ? await checkMigrations(database)
+      : { name: 'migrations', isOk: false, detail: unreadableSchema },
+    checkWrites(database.writeFailure() ?? fault ?? (isUp ? undefined : { detail: silent })),
+    checkSigning(keys),
+    checkBus(database),
+    await checkDisk(databaseFile),
+    ...(backupState ? [{ name: 'backup', ...(await backupState()) }] : []),
+  ];
+}
+
+/** Whether this node can make auth tokens. */
+export function canSign(keys: SigningKeys): boolean {
+  try {
+    return keys.current.privateKey !== undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
+function checkDatabase(isOk: boolean, fault: DatabaseFault | undefined): HealthCheck {
+  const name = 'database';
+  if (fault) return { name, isOk, ...fault };
+  return { name, isOk, detail: isOk ? 'The database answers.' : silent };
+}
+
+function checkWrites(failure: Pick<HealthCheck, 'detail' | 'summary'> | undefined): HealthCheck {
+  const name = 'writes';
+  return failure
+    ? { name, isOk: false, detail: failure.detail, ...(failure.summary && { summary: failure.summary }) }
+    : { name, isOk: true, detail: 'Changes are written.' };
+}
+
+async function checkMigrations(reader: Reader): Promise<HealthCheck> {
+  const name = 'migrations';
+  const known = migrations.length;
+  try {
+    const taken = await readSchemaVersion(reader);
+    if (taken === known) return { name, isOk: true, detail: `The schema is up to date (${taken} steps).` };
+    const detail = `The schema has taken ${taken} steps, and this program knows ${known}: another version has changed it. Start the newer program.`;
+    return { name, isOk: false, detail };
+  } catch {
+    return { name, isOk: false, detail: unreadableSchema };
+  }
+}
+
+function checkSigning(keys: SigningKeys): HealthCheck {
+  const name = 'signing key';
+  if (!canSign(keys)) {
+    const detail =
+      'This node cannot open the key that signs auth tokens: it has another master key than the others.';
+    return { name, isOk: false, detail };
+  }
+  if (!keys.areAllKnown) {
+    const detail = 'The signing keys could not be read for a while: some may be unknown here.';
+    return { name, isOk: false, detail };
+  }
+  const count = keys.all.length;
+  return { name, isOk: true, detail: `A key signs, and ${count === 1 ? 'it verifies' : `${count} verify`}.` };
+}
+
+function checkBus({ hearsOthers }: Pick<Database, 'hearsOthers'>): HealthCheck {
+  const detail = hearsOthers
+    ? 'What other processes change is heard of.'
+    : 'What other processes change is not heard of, and found by looking every second.';
+  return { name: 'bus', isOk: hearsOthers, detail };
+}
+
+async function checkDisk(databaseFile: string | undefined): Promise<HealthCheck> {
+  const name = 'disk';
+  if (databaseFile === undefined) {
+    return { name, isOk: true, detail: 'Nothing is kept on this machine.' };
+  }
+  try {
+    const { bavail, bsize } = await statfs(dirname(databaseFile));
+    const freeBytes = bavail * bsize;
+    const isOk = freeBytes >= leastFreeBytes;
+    const megabytes = Math.floor(freeBytes / 1e6);
+    const detail = isOk
+      ? 'There is room where the database is.'
+      : `Only ${megabytes} MB are free where the database is: make room, or nothing can be changed soon.`;
+    return { name, isOk, detail, freeBytes };
+  } catch {
+    return { name, isOk: false, detail: 'The folder of the database cannot be looked at.' };
+  }
+}

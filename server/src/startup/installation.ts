@@ -1,0 +1,79 @@
+/** What a new installation gets: its name, a signing key, the root folder and an administrator. */
+
+import { randomBytes, randomUUID } from 'node:crypto';
+import { toAccountName } from '../accounts/account-name.ts';
+import { hasUsers } from '../accounts/accounts.ts';
+import { createUser } from '../accounts/change-users.ts';
+import { generatePassword } from '../accounts/generated-password.ts';
+import type { Passwords } from '../accounts/passwords.ts';
+import type { Database } from '../database/database.ts';
+import { readStored, storeOnce } from '../database/stored-settings.ts';
+import { plantDemoTree } from '../folders/demo-tree.ts';
+import { ensureRoot, numberFolders } from '../folders/folder-rows.ts';
+import { changeInTurn } from '../journal/journal.ts';
+import { ensureSigningKey } from '../sessions/change-keys.ts';
+import type { KeySeal } from '../sessions/key-seal.ts';
+import { StartError } from '../config/start-error.ts';
+
+export interface FirstStartOptions {
+  readonly database: Database;
+  readonly passwords: Passwords;
+  readonly seal: KeySeal;
+  readonly now: number;
+  readonly settings: {
+    readonly adminUsername: string;
+    readonly adminPassword: string | undefined;
+    readonly demo: boolean;
+  };
+}
+
+export interface NewAdministrator {
+  readonly username: string;
+  /** Only if it was generated here; it is kept nowhere else. */
+  readonly generatedPassword: string | undefined;
+}
+
+const rootName = 'Root';
+
+/** All or nothing, and once: changes nothing in an installation that has it all. Answers who was created, if anyone. */
+export async function prepareInstallation(options: FirstStartOptions): Promise<NewAdministrator | undefined> {
+  const { database, seal, now, settings } = options;
+  const candidate = (await hasUsers(database)) ? undefined : await administrator(options);
+  return changeInTurn(database, async (transaction) => {
+    await storeOnce(transaction, 'issuer', `urn:uuid:${randomUUID()}`);
+    // Only now: a copying that begins at the same moment has stored its issuer too, and is waited for.
+    if (await readStored(transaction, 'copying')) throw unfinishedCopy();
+    await storeOnce(transaction, 'cursorKey', randomBytes(32).toString('base64url'));
+    await ensureSigningKey(transaction, { seal, now });
+    await ensureRoot(transaction, rootName, now);
+    await numberFolders(transaction);
+    if (settings.demo) await plantDemoTree(transaction, now);
+    if (!candidate || (await hasUsers(transaction))) return undefined;
+    await createUser(transaction, { ...candidate, isAdministrator: true }, { byUserId: null, now });
+    return candidate;
+  });
+}
+
+function unfinishedCopy(): StartError {
+  return new StartError(
+    'The database holds an unfinished copy of an installation. Run the same espalier copy again: it goes on where it stopped.',
+  );
+}
+
+export async function storedIssuer(database: Database): Promise<string> {
+  const issuer = await readStored(database, 'issuer');
+  if (!issuer) throw new Error('The installation has no issuer.');
+  return issuer;
+}
+
+async function administrator({ passwords, settings }: FirstStartOptions) {
+  const username = toAccountName(settings.adminUsername);
+  if (!username) {
+    throw new StartError('ESPALIER_ADMIN_USERNAME takes 1 to 128 characters without control characters.');
+  }
+  const generatedPassword = settings.adminPassword === undefined ? generatePassword() : undefined;
+  const passwordHash = await passwords.hash(settings.adminPassword ?? generatedPassword!, {
+    key: 'first start',
+  });
+  return { username, generatedPassword, passwordHash };
+}

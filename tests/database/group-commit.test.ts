@@ -1,0 +1,260 @@
+/** Changes that wait at the same time share a transaction. Each has its own number, refusal and idempotency key. */
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import pg from 'pg';
+import { createUser } from '../../server/src/accounts/change-users.ts';
+import { systemClock } from '../../server/src/clock.ts';
+import type { Database, Transaction } from '../../server/src/database/database.ts';
+import { openDatabase } from '../../server/src/database/open-database.ts';
+import { sql } from '../../server/src/database/statement.ts';
+import { aNumber, Changes, type Caller } from '../../server/src/journal/changes.ts';
+import { identifyChange } from '../../server/src/journal/idempotency.ts';
+import { changeInTurn, readHead, record } from '../../server/src/journal/journal.ts';
+import { Refusal } from '../../server/src/refusal.ts';
+import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
+
+const selectEntries = sql<object, { number: number; sessionId: string }>`
+  select number, session_id as "sessionId" from journal order by number`;
+
+const selectBackend = sql<object, { pid: number }>`select pg_backend_pid() as pid`;
+
+/** A deferred trigger fails when the transaction commits. */
+const failAtCommit = `
+  create function fail_at_commit() returns trigger language plpgsql as $$ begin raise exception 'not this one'; end $$;
+  create constraint trigger fail_at_commit after insert on journal deferrable initially deferred
+    for each row when (new.session_id = '00000000-0000-4000-8000-00000000dead') execute function fail_at_commit()`;
+const failingSessionId = '00000000-0000-4000-8000-00000000dead';
+
+const refusal = () => new Refusal('CONFLICT', 'Refused.');
+
+function errorOf(outcome: PromiseSettledResult<unknown> | undefined): Refusal {
+  assert.ok(outcome?.status === 'rejected' && outcome.reason instanceof Refusal);
+  return outcome.reason;
+}
+
+for (const kind of databaseKinds) {
+  describe(`concurrent changes on ${kind.name}`, () => {
+    let stored: TestDatabase;
+    let database: Database;
+    let commits = 0;
+
+    beforeEach(async () => {
+      stored = await kind.create();
+      database = await openDatabase(stored.url, systemClock, {
+        onTimed: (what) => void (commits += what === 'commit' ? 1 : 0),
+      });
+    });
+    afterEach(async () => {
+      await database.close();
+      await stored.remove();
+    });
+
+    /** Writes a journal entry with this session id. */
+    const write = (transaction: Transaction, sessionId: string) =>
+      record(transaction, { kind: 'END_SESSION', at: 1, byUserId: null, sessionId });
+
+    /** Holds all other changes until `release` is called. Commits are counted from then on. */
+    async function holdChanges(): Promise<() => Promise<void>> {
+      const begun = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      const holding = changeInTurn(
+        database,
+        async () => {
+          begun.resolve();
+          await gate.promise;
+        },
+        { takesLong: true },
+      );
+      await begun.promise;
+      return async () => {
+        gate.resolve();
+        await holding;
+        commits = 0;
+      };
+    }
+
+    async function assertConsecutive(expected: readonly string[]): Promise<void> {
+      const entries = await database.all(selectEntries, {});
+      assert.deepEqual(
+        entries.map(({ sessionId }) => sessionId),
+        expected,
+      );
+      const { number: last } = await readHead(database);
+      assert.deepEqual(
+        entries.map(({ number }) => number),
+        expected.map((_, index) => last - expected.length + 1 + index),
+      );
+    }
+
+    test('share a commit, and a refused change in the middle leaves neither a row nor a gap', async () => {
+      const ids = Array.from({ length: 6 }, () => randomUUID());
+      const release = await holdChanges();
+      const changes = ids.map((id, index) =>
+        changeInTurn(database, (transaction) => {
+          write(transaction, id);
+          if (index === 2) throw refusal();
+        }),
+      );
+      const outcomes = Promise.allSettled(changes);
+      await release();
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ids.map((_, index) => (index === 2 ? 'rejected' : 'fulfilled')),
+      );
+      assert.equal(commits, 1);
+      await assertConsecutive(ids.filter((_, index) => index !== 2));
+    });
+
+    test('continue after the first change is refused', async () => {
+      const ids = Array.from({ length: 3 }, () => randomUUID());
+      const release = await holdChanges();
+      const changes = ids.map((id, index) =>
+        changeInTurn(database, (transaction) => {
+          write(transaction, id);
+          if (index === 0) throw refusal();
+        }),
+      );
+      const outcomes = Promise.allSettled(changes);
+      await release();
+      assert.deepEqual(
+        (await outcomes).map(({ status }) => status),
+        ['rejected', 'fulfilled', 'fulfilled'],
+      );
+      assert.equal(commits, 1);
+      await assertConsecutive(ids.slice(1));
+    });
+
+    test('do not share a commit with a long change', async () => {
+      const ids = Array.from({ length: 4 }, () => randomUUID());
+      const release = await holdChanges();
+      const changes = ids.map((id, index) =>
+        changeInTurn(database, (transaction) => write(transaction, id), {
+          takesLong: index === 1,
+        }),
+      );
+      await release();
+      await Promise.all(changes);
+      assert.equal(commits, 3);
+      await assertConsecutive(ids);
+    });
+
+    const createChanges = () =>
+      new Changes({
+        database,
+        clock: systemClock,
+        rights: {
+          accessOf: (userId) => ({ access: { userId } }),
+          accessFor: (_, userId) => ({ access: { userId } }),
+          accessIn: (_, userId) => ({ access: { userId } }),
+        },
+      });
+
+    test('are applied once for one idempotency key', async () => {
+      const changes = createChanges();
+      const newUser = { username: 'somebody', passwordHash: '', isAdministrator: false };
+      const userId = await changeInTurn(database, (transaction) =>
+        createUser(transaction, newUser, { byUserId: null, now: 1 }),
+      );
+      const requested = { path: 'a', name: 'count', input: {} };
+      const caller: Caller = {
+        userId,
+        sessionId: userId,
+        identity: identifyChange(userId, 'key', requested),
+      };
+      let made = 0;
+      const release = await holdChanges();
+      const both = [1, 2].map(() =>
+        changes.run(caller, {
+          memory: aNumber,
+          work: (transaction) => {
+            write(transaction, userId);
+            return ++made;
+          },
+        }),
+      );
+      await release();
+      const [first, second] = await Promise.all(both);
+      assert.equal(made, 1);
+      assert.equal(commits, 1);
+      assert.deepEqual([second!.result, second!.position], [first!.result, first!.position]);
+      assert.equal((await database.all(selectEntries, {})).filter(({ sessionId }) => sessionId).length, 1);
+    });
+
+    test('do not block another user, however many one user has', async () => {
+      const changes = createChanges();
+      const [many, one] = [randomUUID(), randomUUID()];
+      const send = (userId: string) =>
+        changes.run(
+          { userId, sessionId: userId },
+          { memory: aNumber, work: (transaction) => (write(transaction, userId), 0) },
+        );
+      const release = await holdChanges();
+      const sent = [...Array.from({ length: 100 }, () => many), one].map(send);
+      await release();
+      await Promise.all(sent);
+      const entries = await database.all(selectEntries, {});
+      const index = entries.findIndex(({ sessionId }) => sessionId === one);
+      assert.ok(index < database.changesAtOnce, `${index} changes of the other user came first`);
+    });
+
+    if (kind !== postgres) return;
+
+    const onPostgres = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+      const client = new pg.Client(stored.url);
+      await client.connect();
+      try {
+        return await work(client);
+      } finally {
+        await client.end();
+      }
+    };
+
+    test('are all refused if their commit fails, and none is visible', async () => {
+      await onPostgres((client) => client.query(failAtCommit));
+      const ids = [randomUUID(), failingSessionId, randomUUID()];
+      const release = await holdChanges();
+      let refusedRuns = 0;
+      const changes = [
+        ...ids.map((id) => changeInTurn(database, (transaction) => write(transaction, id))),
+        changeInTurn(database, () => {
+          refusedRuns++;
+          throw refusal();
+        }),
+      ];
+      const outcomes = Promise.allSettled(changes);
+      await release();
+      const settled = await outcomes;
+      assert.ok(settled.every(({ status }) => status === 'rejected'));
+      // The refused change ran again without the others.
+      assert.equal(refusedRuns, 2);
+      assert.equal(errorOf(settled.at(-1)).message, 'Refused.');
+      await assertConsecutive([]);
+      const later = randomUUID();
+      await changeInTurn(database, (transaction) => write(transaction, later));
+      await assertConsecutive([later]);
+    });
+
+    test('are applied once each, or refused, if their connection ends in the middle', async () => {
+      const ids = Array.from({ length: 5 }, () => randomUUID());
+      const release = await holdChanges();
+      const changes = ids.map((id, index) =>
+        changeInTurn(database, async (transaction) => {
+          if (index === 3) {
+            const { pid } = (await transaction.get(selectBackend, {}))!;
+            await onPostgres((client) => client.query('select pg_terminate_backend($1)', [pid]));
+          }
+          write(transaction, id);
+        }),
+      );
+      const outcomes = Promise.allSettled(changes);
+      await release();
+      const settled = await outcomes;
+      assert.equal(errorOf(settled[3]).code, 'UNAVAILABLE');
+      const made = ids.filter((_, index) => settled[index]!.status === 'fulfilled');
+      assert.equal(made.length, 4);
+      await assertConsecutive(made);
+    });
+  });
+}

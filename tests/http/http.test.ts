@@ -1,0 +1,398 @@
+/** HTTP behaviour outside the endpoints: paths, methods, problem bodies, CORS, TLS and requests that are not HTTP. */
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { generate } from 'selfsigned';
+import { bodies, endpoints, type Endpoint, type LoginResponse, type ServiceLinks } from '@espalier/contract';
+import { databaseKinds } from '../support/databases.ts';
+import { malformedBodies, nested } from '../contract/malformed-bodies.ts';
+import { SocketClient } from '../live/socket-client.ts';
+import { RawConnection } from '../support/raw-connection.ts';
+import { countRows } from '../support/stored-rows.ts';
+import { administrator, problemOf, Testbed } from '../support/testbed.ts';
+
+for (const kind of databaseKinds) {
+  describe(`HTTP on ${kind.name}`, () => {
+    let testbed: Testbed;
+    before(async () => (testbed = await Testbed.start(kind)));
+    after(() => testbed.stop());
+
+    test('answers 404 with a problem to an unknown path', async () => {
+      for (const path of ['/nothing', '/login/', '/Login', '/graphql/x', '/login/refresh/x']) {
+        const answer = await testbed.post(path, administrator);
+        assert.equal(answer.status, 404, path);
+        assert.equal(problemOf(answer).code, 'NOT_FOUND');
+      }
+    });
+
+    test('sends the fields of RFC 9457, a code and a request id in a problem body, and nothing else', async () => {
+      const answer = await testbed.post('/login', {});
+      const { requestId, ...problem } = problemOf(answer);
+      assert.deepEqual(problem, {
+        type: 'about:blank',
+        title: 'Bad Request',
+        status: 400,
+        detail: 'The body needs the field username, a string.',
+        code: 'BAD_INPUT',
+      });
+      assert.match(requestId, /^[\w-]+$/);
+      assert.notEqual(problemOf(await testbed.post('/login', {})).requestId, requestId);
+    });
+
+    for (const endpoint of Object.values<Endpoint>(endpoints)) {
+      test(`answers 405 to other methods at ${endpoint.path} and does nothing`, async () => {
+        const tokens = await testbed.logIn();
+        const headers = { authorization: `Bearer ${tokens.authToken}` };
+        for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+          if (endpoint.methods.some((allowed) => allowed === method)) continue;
+          const answer = await testbed.send(method, endpoint.path, { headers });
+          assert.equal(answer.status, 405, method);
+          assert.equal(answer.headers.get('allow'), endpoint.methods.join(', '));
+        }
+        assert.equal((await testbed.refresh(tokens)).status, 200);
+      });
+    }
+
+    test('serves an OpenAPI document without authentication that names every endpoint', async () => {
+      const answer = await testbed.send('GET', '/openapi.json');
+      assert.equal(answer.status, 200);
+      const document = answer.json<{ openapi: string; paths: Record<string, unknown> }>();
+      assert.equal(document.openapi, '3.1.0');
+      assert.deepEqual(
+        Object.keys(document.paths),
+        Object.values<Endpoint>(endpoints).map(({ path }) => path),
+      );
+    });
+
+    test('answers 4xx to malformed HTTP, closes the connection and keeps serving', async () => {
+      const requests = [
+        'rubbish\r\n\r\n',
+        'GET\r\n\r\n',
+        '\0\0\0\0\r\n\r\n',
+        'POST /login HTTP/9.9\r\nHost: x\r\n\r\n',
+        'POST /login HTTP/1.1\r\n\r\n',
+        'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+        'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
+        'POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+        'POST /login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+        `POST /login HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`,
+        `POST /${'x'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`,
+        'POST /%zz HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n',
+        'POST /login%00 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n',
+        'POST /../../etc/passwd HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n',
+        'GET http://[::1/graphql HTTP/1.1\r\nHost: x\r\n\r\n',
+        'BREW /login HTTP/1.1\r\nHost: x\r\n\r\n',
+        'TRACE /login HTTP/1.1\r\nHost: x\r\n\r\n',
+      ];
+      for (const text of requests) {
+        const connection = await RawConnection.open(testbed.url);
+        const answer = await connection.exchange(text);
+        connection.close();
+        const excerpt = JSON.stringify(text.slice(0, 60));
+        assert.ok(answer && answer.status >= 400 && answer.status < 500, `${excerpt}: ${answer?.status}`);
+        assert.ok(!/ at .*:\d+:\d+|node_modules/.test(answer.body), excerpt);
+        if (answer.body) assert.match(answer.head, /application\/(problem\+)?json/, excerpt);
+      }
+      assert.equal((await testbed.post('/login', administrator)).status, 200);
+    });
+
+    test('ignores a body shorter than its Content-Length and does not block other clients', async () => {
+      const connection = await RawConnection.open(testbed.url);
+      const pending = connection.exchange(
+        'POST /logout HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"refresh',
+      );
+      assert.equal((await testbed.post('/login', administrator)).status, 200);
+      connection.close();
+      assert.equal(await pending, undefined);
+    });
+
+    test('sends the whole refusal to a client whose body is too large, and keeps the connection usable', async () => {
+      const { authToken } = await testbed.logIn();
+      const body = JSON.stringify({ query: '{folder{name}}', more: 'x'.repeat(3_000_000) });
+      const head = (path: string, token: string) =>
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nAuthorization: Bearer ${token}\r\n`;
+      testbed.clock.advanceSeconds(600);
+      for (const [path, token, status] of [
+        ['/login', 'x', 413],
+        ['/login/verify', 'x', 400],
+        ['/graphql', authToken, 401],
+        ['/logout', (await testbed.logIn()).authToken, 204],
+      ] as const) {
+        for (const connection of ['close', 'keep-alive']) {
+          const raw = await RawConnection.open(testbed.url);
+          const answer = await raw.exchange(`${head(path, token)}Connection: ${connection}\r\n\r\n${body}`);
+          assert.equal(answer?.status, status, `${path} ${connection}`);
+          if (path === '/graphql') assert.match(answer.head, /token-expired: true/);
+          if (connection === 'keep-alive') {
+            const next = await raw.exchange('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n');
+            assert.equal(next?.status, 200, path);
+          }
+          raw.close();
+        }
+      }
+    });
+
+    test('refuses a compressed body with an explanation', async () => {
+      const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+      const answer = await testbed.postRaw('/login', JSON.stringify(administrator), headers);
+      assert.equal(answer.status, 400);
+      assert.match(problemOf(answer).detail, /without a Content-Encoding/);
+    });
+
+    test('accepts an absolute URL as request target, as proxies send it', async () => {
+      const connection = await RawConnection.open(testbed.url);
+      const get = (target: string) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`;
+      assert.equal((await connection.exchange(get('http://tree.example/openapi.json')))?.status, 200);
+      assert.equal((await connection.exchange(get('http://tree.example//graphql?query=x')))?.status, 401);
+      assert.equal((await connection.exchange(get('http://tree.example')))?.status, 200);
+      connection.close();
+    });
+
+    test('describes the error in the challenge only for a bearer token', async () => {
+      const tokens = await testbed.logIn();
+      const challenge = async (path: string, value: unknown, authorization: string) => {
+        const headers = { 'content-type': 'application/json', authorization };
+        const answer = await testbed.postRaw(path, JSON.stringify(value), headers);
+        assert.equal(answer.status, 401);
+        return answer.headers.get('www-authenticate')!;
+      };
+      const plain = 'Bearer realm="espalier"';
+      const wrong = { username: 'admin', password: 'not the password' };
+      assert.equal(await challenge('/login', wrong, `Bearer ${tokens.authToken}`), plain);
+      assert.equal(
+        await challenge('/login/refresh', { refreshToken: 'x' }, `Bearer ${tokens.authToken}`),
+        plain,
+      );
+      assert.equal(await challenge('/graphql', {}, 'Basic YTpi'), plain);
+      assert.match(
+        await challenge('/graphql', {}, 'Bearer x'),
+        /^Bearer realm="espalier", error="invalid_token"/,
+      );
+    });
+
+    test('logs a refusal with the request id of its body and the client address', async () => {
+      const { requestId } = problemOf(await testbed.post('/login', { username: 'admin', password: 'wrong' }));
+      const line = testbed.logLines
+        .map((text) => JSON.parse(text) as Record<string, unknown>)
+        .find((each) => each['requestId'] === requestId);
+      assert.equal(line!['code'], 'INVALID_CREDENTIALS');
+      assert.equal(line!['address'], '127.0.0.1');
+      assert.equal(line!['route'], '/login');
+    });
+
+    test('changes no row for a malformed request', async () => {
+      const tokens = await testbed.logIn();
+      const before = await countRows(testbed.database.url);
+      for (const { path, request } of Object.values<Endpoint>(endpoints)) {
+        const required = request ? bodies[request.body].required : [];
+        for (const [, body, headers] of malformedBodies(...required)) {
+          const { status } = await testbed.postRaw(path, body, headers);
+          assert.ok(status >= 400 && status < 500, `${path} ${status}`);
+        }
+      }
+      assert.deepEqual(await countRows(testbed.database.url), before);
+      assert.equal((await testbed.refresh(tokens)).status, 200);
+    });
+
+    test('answers several requests on one connection in order', async () => {
+      const connection = await RawConnection.open(testbed.url);
+      const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+      assert.equal(
+        (await connection.exchange(get('/graphql') + get('/nothing') + get('/openapi.json')))?.status,
+        401,
+      );
+      assert.equal((await connection.read())?.status, 404);
+      assert.equal((await connection.read())?.status, 200);
+      connection.close();
+    });
+
+    test('skips one byte-order mark before a JSON body on every endpoint', async () => {
+      const json = { 'content-type': 'application/json' };
+      const tokens = await testbed.logIn();
+      const bearer = { authorization: `Bearer ${tokens.authToken}` };
+      const verified = { authToken: tokens.authToken };
+      const refreshed = { refreshToken: tokens.refreshToken };
+      const loggedOut = { refreshToken: (await testbed.logIn()).refreshToken };
+      for (const [path, value, headers, status] of [
+        ['/login', administrator, {}, 200],
+        ['/login/verify', verified, {}, 204],
+        ['/graphql', { query: '{folder{name}}' }, bearer, 200],
+        ['/graphql', { query: `{folder{name}} #${'x'.repeat(90_000)}` }, bearer, 200],
+        ['/login/refresh', refreshed, bearer, 200],
+        ['/logout', loggedOut, {}, 204],
+      ] as const) {
+        const body = `\ufeff${JSON.stringify(value)}`;
+        const twice = await testbed.postRaw(path, `\ufeff${body}`, { ...json, ...headers });
+        assert.equal(twice.status, 400, `${path} with two`);
+        const answer = await testbed.postRaw(path, body, { ...json, ...headers });
+        assert.equal(answer.status, status, path);
+        assert.ok(!answer.text.includes('errors'), answer.text);
+      }
+      assert.equal((await testbed.postRaw('/login', '\ufeff', json)).status, 400);
+    });
+
+    test('answers 400 to a nested body of unknown length and 413 to another long one, and keeps serving', async () => {
+      const chunked = (path: string, body: string) =>
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+      const long = JSON.stringify({ ...administrator, more: 'x'.repeat(100_000) });
+      for (const [path, body, status] of [
+        ['/login', nested(administrator, 100_000), 400],
+        ['/login', long, 413],
+        ['/login', JSON.stringify(administrator), 200],
+        ['/login/refresh', nested({ refreshToken: 'x' }, 100_000), 400],
+        ['/login/refresh', long, 413],
+        ['/logout', nested({ refreshToken: 'x' }, 100_000), 400],
+        ['/logout', long, 413],
+      ] as const) {
+        const raw = await RawConnection.open(testbed.url);
+        assert.equal((await raw.exchange(chunked(path, body)))?.status, status, `${path} ${status}`);
+        assert.equal((await raw.exchange('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'))?.status, 200);
+        raw.close();
+      }
+    });
+
+    test('lists the links of the service at its root and serves each link', async () => {
+      for (const method of ['GET', 'HEAD']) {
+        const answer = await testbed.send(method, '/');
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      }
+      const { name, links } = (await testbed.send('GET', '/')).json<ServiceLinks>();
+      assert.equal(name, 'Espalier');
+      const { graph, livez, login } = endpoints;
+      const { console: consoleLink, ...others } = links;
+      assert.equal(consoleLink, undefined, 'this server has no console');
+      assert.deepEqual([others.login, others.graphql, others.health], [login.path, graph.path, livez.path]);
+      for (const path of Object.values(others)) {
+        assert.notEqual((await testbed.send('GET', path)).status, 404, path);
+      }
+      const browser = await testbed.send('GET', '/', {
+        headers: { accept: 'text/html' },
+        redirect: 'manual',
+      });
+      assert.equal(browser.status, 200, 'without a console there is nothing to redirect to');
+    });
+
+    test('logs no password and no token at any level', async () => {
+      const tokens = await testbed.logIn();
+      const next = (await testbed.refresh(tokens)).json<LoginResponse>();
+      await testbed.refresh(tokens);
+      await testbed.query('{folder{name}}', next.authToken);
+      await testbed.post('/login', { username: 'admin', password: 'a wrong password' });
+      await testbed.post('/logout', {}, next.authToken);
+      assert.ok(testbed.logLines.length > 0);
+      const log = testbed.logLines.join('');
+      const secrets = [tokens.authToken, tokens.refreshToken, next.authToken, next.refreshToken];
+      for (const secret of [...secrets, administrator.password, 'a wrong password']) {
+        assert.ok(!log.includes(secret));
+      }
+    });
+  });
+
+  describe(`base path on ${kind.name}`, () => {
+    test('serves every endpoint under it, folds doubled slashes and serves nothing outside it', async () => {
+      const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/tree/api/' } });
+      assert.match(testbed.url, /\/tree\/api$/);
+      const { authToken } = await testbed.logIn();
+      assert.equal((await testbed.query('{folder{name}}', authToken)).status, 200);
+      assert.equal((await testbed.post('//graphql', { query: '{folder{name}}' }, authToken)).status, 200);
+      const { servers } = (await testbed.send('GET', '/openapi.json')).json<{ servers: unknown }>();
+      assert.deepEqual(servers, [{ url: '/tree/api' }]);
+      const outside = await fetch(new URL('/login', testbed.url), { method: 'POST' });
+      assert.equal(outside.status, 404);
+      await testbed.stop();
+    });
+
+    test('matches it in any letter case, for requests and sockets; other paths match exactly', async (context) => {
+      const testbed = await Testbed.start(kind, { settings: { BASE_PATH: '/Tree/api' } });
+      context.after(() => testbed.stop());
+      const { authToken } = await testbed.logIn();
+      const at = (path: string) => new URL(path, testbed.url).href;
+      const query = { query: '{folder{name}}' };
+      const json = { 'content-type': 'application/json', authorization: `Bearer ${authToken}` };
+      const postQuery = (path: string) =>
+        fetch(at(path), { method: 'POST', headers: json, body: JSON.stringify(query) });
+      for (const path of ['/Tree/api/graphql', '/tree/api/graphql', '/TREE//API/graphql']) {
+        const answer = await postQuery(path);
+        assert.equal(answer.status, 200, path);
+        assert.deepEqual(await answer.json(), { data: { folder: { name: 'Root' } } });
+      }
+      for (const path of ['/tree/api/GraphQL', '/tree/apis/graphql', '/tre/api/graphql']) {
+        assert.equal((await postQuery(path)).status, 404, path);
+      }
+      const client = await SocketClient.connect(at('/TREE/API'), authToken);
+      await client.close();
+      for (const path of ['/Tree/api', '/Tree/api/', '/tree/API', '/tree/API/']) {
+        const { links } = (await (await fetch(at(path))).json()) as ServiceLinks;
+        assert.deepEqual([links.login, links.docs], ['/Tree/api/login', '/Tree/api/openapi.json'], path);
+      }
+    });
+  });
+
+  describe(`CORS on ${kind.name}`, () => {
+    const origin = 'https://app.example.com';
+    const preflight = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
+
+    test('is closed by default', async () => {
+      const testbed = await Testbed.start(kind);
+      const answer = await testbed.send('OPTIONS', '/graphql', { headers: preflight });
+      assert.equal(answer.status, 405);
+      assert.equal(answer.headers.get('access-control-allow-origin'), null);
+      await testbed.stop();
+    });
+
+    test('lets an allowed origin call and read the headers of a 401, and no other origin', async () => {
+      const testbed = await Testbed.start(kind, {
+        settings: { CORS_ORIGINS: `${origin}, https://b.example` },
+      });
+      const allowed = await testbed.send('OPTIONS', '/graphql', { headers: preflight });
+      assert.equal(allowed.status, 204);
+      assert.equal(allowed.headers.get('access-control-allow-origin'), origin);
+      assert.match(allowed.headers.get('access-control-allow-headers')!, /authorization/i);
+      assert.equal(allowed.headers.get('access-control-allow-credentials'), null);
+      const { authToken } = await testbed.logIn();
+      testbed.clock.advanceSeconds(600);
+      const answer = await testbed.send('POST', '/graphql', {
+        headers: { origin, authorization: `Bearer ${authToken}` },
+      });
+      assert.equal(answer.status, 401);
+      assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+      assert.match(answer.headers.get('access-control-expose-headers')!, /token-expired/i);
+      assert.match(answer.headers.get('access-control-expose-headers')!, /WWW-Authenticate/i);
+      const other = await testbed.send('POST', '/graphql', { headers: { origin: 'https://evil.example' } });
+      assert.notEqual(other.headers.get('access-control-allow-origin'), 'https://evil.example');
+      await testbed.stop();
+    });
+  });
+
+  describe(`TLS on ${kind.name}`, () => {
+    test('serves https with a certificate and its key', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'espalier-tls-'));
+      const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+      writeFileSync(join(folder, 'cert.pem'), cert);
+      writeFileSync(join(folder, 'key.pem'), key);
+      const settings = { TLS_CERT_FILE: join(folder, 'cert.pem'), TLS_KEY_FILE: join(folder, 'key.pem') };
+      const testbed = await Testbed.start(kind, { settings });
+      assert.match(testbed.url, /^https:/);
+      const status = await new Promise((resolve, reject) => {
+        const options = { method: 'POST', ca: cert, checkServerIdentity: () => undefined };
+        const request = httpsRequest(`${testbed.url}/login`, options, ({ statusCode }) =>
+          resolve(statusCode),
+        );
+        request.setHeader('content-type', 'application/json');
+        request.on('error', reject).end(JSON.stringify(administrator));
+      });
+      assert.equal(status, 200);
+      await testbed.stop();
+      rmSync(folder, { recursive: true });
+    });
+  });
+}

@@ -1,0 +1,195 @@
+/** The HTTP layer on a real port, with a stub graph and stub sessions that a test controls. */
+
+import type { Socket } from 'node:net';
+import type { GraphRequest } from '@espalier/contract';
+import { pino } from 'pino';
+import type { GraphLimits, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
+import type { Viewer } from '../../server/src/sessions/viewer.ts';
+import { createApp, type App, type AppOptions } from '../../server/src/http/app.ts';
+import { Refusal } from '../../server/src/refusal.ts';
+import type { Sessions } from '../../server/src/sessions/sessions.ts';
+import type { SigningKeys } from '../../server/src/sessions/signing-keys.ts';
+import { keepLog } from '../secrets/secret-record.ts';
+import { TestClock } from '../support/testbed.ts';
+
+type OpenResult = GraphResult | GraphStream;
+
+/**
+ * Short intervals, so that no test waits long: a poll every few milliseconds, a heartbeat every few polls.
+ */
+export const shortTimings: NonNullable<AppOptions['liveTimings']> = { checkEveryMs: 5, heartbeatEveryMs: 20, endWithinMs: 200 };
+
+export interface StubAppOptions extends Partial<Omit<AppOptions, 'settings'>> {
+  readonly settings?: Partial<AppOptions['settings']>;
+  readonly host?: string;
+}
+
+export class StubApp {
+  readonly clock = new TestClock();
+  readonly url: string;
+  readonly logLines: string[] = [];
+  /** Replaced by tests. */
+  open: (request: GraphRequest, viewer: Viewer, limits?: GraphLimits) => OpenResult | Promise<OpenResult> =
+    () => dataOf({});
+  admit: (viewer: Viewer) => void | Promise<void> = () => undefined;
+  readonly endedSessions = new Set<string>();
+  /** While false, tokens cannot be checked. */
+  hasKeys = true;
+  readonly #app: App;
+  #openConnections = 0;
+
+  static readonly settings: AppOptions['settings'] = {
+    basePath: '',
+    trustProxy: false,
+    corsOrigins: [],
+    maxSubscriptions: 5,
+    maxConnections: 1_000,
+    maxImportFolders: 100_000,
+    stopSeconds: 10,
+    stopDelaySeconds: 0,
+  };
+
+  static async start({ settings, host, ...options }: StubAppOptions = {}): Promise<StubApp> {
+    const holder: { current?: StubApp } = {};
+    const getStub = () => holder.current!;
+    const write = (line: string) => {
+      getStub().logLines.push(line);
+      keepLog(line);
+    };
+    const log = pino({ level: 'trace' }, { write });
+    const clock: AppOptions['clock'] = { now: () => getStub().clock.now() };
+    const app = await createApp({
+      sessions: createStubSessions(getStub) as Sessions,
+      graph: {
+        isSubscription: ({ query }) => query.startsWith('subscription'),
+        open: (request, viewer, limits) => getStub().open(request, viewer, limits),
+        run: (request, viewer, limits) => getStub().open(request, viewer, limits) as GraphResult,
+        admit: (viewer) => getStub().admit(viewer),
+        admitLarge: () => undefined,
+        readInTurn: (_, read) => Promise.resolve().then(read),
+      },
+      keys: { all: [], current: { privateKey: 'x' } } as unknown as SigningKeys,
+      clock,
+      log,
+      version: '0.0.0-test',
+      isReady: () => Promise.resolve(true),
+      findFault: () => undefined,
+      checkHealth: () => Promise.resolve([]),
+      tls: undefined,
+      liveTimings: shortTimings,
+      ...options,
+      settings: { ...StubApp.settings, ...settings },
+    });
+    const { address, port } = await app.listen({ port: 0, host: host ?? '127.0.0.1' });
+    holder.current = new StubApp(app, `${options.tls ? 'https' : 'http'}://${address}:${port}`);
+    return holder.current;
+  }
+
+  private constructor(app: App, url: string) {
+    this.#app = app;
+    this.url = url;
+    app.server.on('connection', (socket: Socket) => {
+      this.#openConnections++;
+      socket.once('close', () => this.#openConnections--);
+    });
+  }
+
+  get openConnections(): number {
+    return this.#openConnections;
+  }
+
+  stop(): Promise<void> {
+    return this.#app.stop();
+  }
+
+  /** Returns a token that names its user, its session and its expiry. */
+  token(userId: string, lifetimeSeconds = 600, sessionId = 'one'): string {
+    return `${userId}.${sessionId}.${this.clock.now() + lifetimeSeconds * 1000}`;
+  }
+}
+
+function createStubSessions(getStub: () => StubApp): Partial<Sessions> {
+  return {
+    authenticate(token) {
+      if (!getStub().hasKeys) throw new Refusal('UNAVAILABLE', 'Not now.');
+      const [userId = '', sessionId = '', expiresAt] = token.split('.');
+      if (!expiresAt) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
+      if (Number(expiresAt) <= getStub().clock.now()) {
+        throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
+      }
+      return { userId, sessionId, keyId: '', expiresAt: Number(expiresAt) };
+    },
+    logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600, userId: 'u' }),
+    isEnded: ({ sessionId }) => getStub().endedSessions.has(sessionId),
+  };
+}
+
+export function dataOf(data: unknown): GraphResult {
+  return {
+    isExecuted: true,
+    // Computed on access, because the serialisation may fail.
+    get text() {
+      return JSON.stringify({ data });
+    },
+  };
+}
+
+/** A stream that yields the values that a test pushes. */
+export class StubStream implements GraphStream {
+  readonly #answers: GraphResult[] = [];
+  #wake: () => void = () => undefined;
+  /** The number of calls of `next`. */
+  nextCalls = 0;
+  hasEnded = false;
+  #failure: unknown;
+  /** The cursor to resume from. */
+  cursor: string | undefined;
+  reached = 0;
+  /** The argument of `stopAfter`. */
+  stopsAfter = Infinity;
+
+  push(...data: unknown[]): void {
+    this.#answers.push(...data.map(dataOf));
+    this.#wake();
+  }
+
+  /** The stream still yields the values pushed before. */
+  end(): void {
+    this.hasEnded = true;
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    this.#failure = error;
+    this.#wake();
+  }
+
+  async next(): Promise<IteratorResult<GraphResult, undefined>> {
+    this.nextCalls++;
+    for (;;) {
+      if (this.#failure) throw this.#failure as Error;
+      const value = this.#answers.shift();
+      if (value) return { done: false, value };
+      if (this.hasEnded) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  return(): Promise<IteratorResult<GraphResult, undefined>> {
+    this.#answers.length = 0;
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  cursorAfter(): string | undefined {
+    return this.cursor;
+  }
+
+  stopAfter(number: number): void {
+    this.stopsAfter = number;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}

@@ -1,0 +1,201 @@
+/** One client cannot delay the logins of others by keeping the server busy with password hashes. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkPassword } from '../../server/src/accounts/accounts.ts';
+import { createUser } from '../../server/src/accounts/change-users.ts';
+import { createPasswords, type Passwords } from '../../server/src/accounts/passwords.ts';
+import { readUserByName } from '../../server/src/accounts/users.ts';
+import { readSettings } from '../../server/src/config/config.ts';
+import type { Database } from '../../server/src/database/database.ts';
+import { openDatabase } from '../../server/src/database/open-database.ts';
+import { prepareInstallation } from '../../server/src/startup/installation.ts';
+import { changeInTurn } from '../../server/src/journal/journal.ts';
+import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
+import type { Refusal } from '../../server/src/refusal.ts';
+import type { AccessTokens } from '../../server/src/sessions/access-token.ts';
+import type { EndedSessions } from '../../server/src/sessions/ended-sessions.ts';
+import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
+import { createLoginThrottle, type LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
+import { createSessions, type Sessions } from '../../server/src/sessions/sessions.ts';
+import { databaseKinds, type DatabaseKind } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { disableUser } from '../support/stored-rows.ts';
+import { administrator, minPasswordCost, TestClock } from '../support/testbed.ts';
+
+const attacker = '192.0.2.1';
+const elsewhere = '198.51.100.7';
+
+/** Holds every hash until the test lets it run. One hash arrives at a time. */
+class Gate implements Semaphore {
+  waiting = 0;
+  running = 0;
+  #open: (() => void) | undefined;
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    this.waiting++;
+    await new Promise<void>((resolve) => (this.#open = resolve));
+    this.waiting--;
+    this.running++;
+    try {
+      return await work();
+    } finally {
+      this.running--;
+    }
+  }
+
+  async letOneThrough(): Promise<void> {
+    await eventually(() => this.#open !== undefined, 'a hash is due');
+    const open = this.#open!;
+    this.#open = undefined;
+    open();
+  }
+}
+
+class Fixture {
+  /** The requests in the order of their responses. */
+  readonly answered: string[] = [];
+  readonly #database: Database;
+  readonly #passwords: Passwords;
+  readonly #throttle: LoginThrottle;
+  readonly #sessions: Sessions;
+  readonly #gate: Gate;
+  readonly #adminId: string;
+
+  static async use(kind: DatabaseKind, work: (testbed: Fixture) => Promise<void>): Promise<void> {
+    const stored = await kind.createForServer();
+    const clock = new TestClock();
+    const { settings } = readSettings({
+      environment: {
+        ESPALIER_DATABASE_URL: stored.url,
+        ESPALIER_ADMIN_USERNAME: administrator.username,
+        ESPALIER_ADMIN_PASSWORD: administrator.password,
+      },
+    });
+    const database = await openDatabase(stored.url, clock);
+    try {
+      const passwords = createPasswords({ cost: minPasswordCost });
+      await prepareInstallation({
+        database,
+        passwords,
+        seal: createKeySeal(undefined),
+        now: clock.now(),
+        settings,
+      });
+      const admin = await readUserByName(database, administrator.username);
+      const passwordHash = await passwords.hash('walnut cellar', { key: 'preparation' });
+      const barred = { username: 'barred', passwordHash, isAdministrator: false };
+      await changeInTurn(database, (transaction) =>
+        createUser(transaction, barred, { byUserId: null, now: clock.now() }),
+      );
+      await disableUser(stored.url, 'barred', clock.now());
+      await work(new Fixture(database, clock, admin!.id));
+    } finally {
+      await database.close();
+      await stored.remove();
+    }
+  }
+
+  private constructor(database: Database, clock: TestClock, adminId: string) {
+    this.#database = database;
+    this.#adminId = adminId;
+    this.#gate = new Gate();
+    this.#passwords = createPasswords({ atOnce: 1, semaphore: this.#gate, cost: minPasswordCost });
+    this.#throttle = createLoginThrottle({ database, clock, installation: 'fairness', isOn: true });
+    this.#sessions = createSessions({
+      database,
+      clock,
+      passwords: this.#passwords,
+      throttle: this.#throttle,
+      // A login only issues an auth token.
+      accessTokens: { issue: () => 'auth token' } as unknown as AccessTokens,
+      ended: {} as EndedSessions,
+      onTheft: () => undefined,
+      settings: {
+        accessTokenSeconds: 600,
+        refreshTokenSeconds: 600,
+        reuseToleranceSeconds: 60,
+        refreshRetrySeconds: 0,
+        maxSessionsPerUser: 0,
+      },
+    });
+  }
+
+  /** Resolves when the login waits for its hash. */
+  async logIn(name: string, address: string, username: string, password = 'walnut cellar'): Promise<void> {
+    const client = { address, agent: null };
+    await this.#queue(name, this.#sessions.logIn({ username, password }, client));
+  }
+
+  /** Does what `changePassword` does with a wrong old password. */
+  async changePassword(name: string, sessionId: string): Promise<void> {
+    const input = { userId: this.#adminId, sessionId, password: 'walnut cellar' };
+    const check = () => checkPassword(this.#database, this.#passwords, input);
+    await this.#queue(name, this.#throttle.attempt({ sessionId }, check));
+  }
+
+  async #queue(name: string, work: Promise<unknown>): Promise<void> {
+    const before = this.#passwords.hashing.waiting;
+    const note = (error?: unknown) => {
+      assert.ok(error === undefined || (error as Refusal).code === 'INVALID_CREDENTIALS', String(error));
+      this.answered.push(name);
+    };
+    work.then(() => note(), note);
+    await eventually(() => this.#passwords.hashing.waiting === before + 1, `${name} waits for its hash`);
+  }
+
+  /** Lets `count` hashes run, one after the other. */
+  async serve(count: number): Promise<void> {
+    for (let served = 0; served < count; served++) {
+      const before = this.answered.length;
+      await this.#gate.letOneThrough();
+      await eventually(() => this.answered.length > before, 'a request is answered');
+    }
+  }
+}
+
+for (const kind of databaseKinds) {
+  describe(`waiting password hashes on ${kind.name}`, () => {
+    test('serves a login next, not after 64 wrong logins from another address', () =>
+      Fixture.use(kind, async (testbed) => {
+        for (let number = 0; number < 64; number++) await testbed.logIn('wrong', attacker, `name ${number}`);
+        await testbed.logIn('right', elsewhere, administrator.username, administrator.password);
+        await testbed.serve(2);
+        assert.deepEqual(testbed.answered, ['wrong', 'right']);
+        await testbed.serve(63);
+      }));
+
+    test('serves a login next, not after the password changes of one user in 8 sessions', () =>
+      Fixture.use(kind, async (testbed) => {
+        for (let number = 0; number < 64; number++) {
+          await testbed.changePassword('change', `session ${number % 8}`);
+        }
+        await testbed.logIn('right', elsewhere, administrator.username, administrator.password);
+        await testbed.serve(2);
+        assert.deepEqual(testbed.answered, ['change', 'right']);
+        await testbed.serve(63);
+      }));
+
+    test('serves a login to one account next, not after 8 logins to another account from the same address', () =>
+      Fixture.use(kind, async (testbed) => {
+        for (let number = 0; number < 8; number++) await testbed.logIn('wrong', attacker, 'anna');
+        await testbed.logIn('right', attacker, administrator.username, administrator.password);
+        await testbed.serve(2);
+        assert.deepEqual(testbed.answered, ['wrong', 'right']);
+        await testbed.serve(7);
+      }));
+
+    test('makes unknown users, wrong passwords and disabled users wait equally long', () =>
+      Fixture.use(kind, async (testbed) => {
+        await testbed.logIn('first', attacker, 'anna');
+        for (const round of [1, 2]) {
+          await testbed.logIn(`unknown ${round}`, elsewhere, 'nobody');
+          await testbed.logIn(`wrong ${round}`, elsewhere, administrator.username);
+          await testbed.logIn(`disabled ${round}`, elsewhere, 'barred');
+        }
+        await testbed.serve(7);
+        const rounds = [1, 2].flatMap((round) => [`unknown ${round}`, `wrong ${round}`, `disabled ${round}`]);
+        assert.deepEqual(testbed.answered, ['first', ...rounds]);
+      }));
+  });
+}

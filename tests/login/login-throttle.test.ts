@@ -1,0 +1,367 @@
+/** Password guessing is throttled across all nodes. Other users and addresses are not affected. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LoginResponse } from '@espalier/contract';
+import { sql } from '../../server/src/database/statement.ts';
+import { storedIssuer } from '../../server/src/startup/installation.ts';
+import { createLoginThrottle } from '../../server/src/sessions/login-throttle.ts';
+import { databaseKinds } from '../support/databases.ts';
+import type { GraphBody } from '../support/graph-testbed.ts';
+import { withDatabase } from '../support/stored-rows.ts';
+import {
+  administrator,
+  problemOf,
+  Testbed,
+  TestClock,
+  type TestResponse,
+  type TestbedOptions,
+} from '../support/testbed.ts';
+
+interface Guess {
+  readonly username: string;
+  readonly password: string;
+}
+
+const wrong: Guess = { username: administrator.username, password: 'walnut cellar' };
+const here = '192.0.2.1';
+const elsewhere = '198.51.100.7';
+const behindProxy = { TRUST_PROXY: 'true' };
+
+const logInFrom = (testbed: Testbed, address: string, guess: Guess): Promise<TestResponse> =>
+  testbed.postRaw('/login', JSON.stringify(guess), {
+    'content-type': 'application/json',
+    'x-forwarded-for': address,
+  });
+
+/** Records failures of these names as another node would, without the cost of hashing. */
+async function failOnAnotherNode(
+  testbed: Testbed,
+  address: string,
+  usernames: readonly string[],
+): Promise<void> {
+  await withDatabase(testbed.database.url, async (database) => {
+    const installation = await storedIssuer(database);
+    const throttle = createLoginThrottle({ database, clock: testbed.clock, installation, isOn: true });
+    for (const username of usernames) {
+      await throttle.attempt({ username, address }, () => Promise.resolve(undefined));
+    }
+  });
+}
+const names = (count: number) => Array.from({ length: count }, (_, index) => `name ${index}`);
+const repeatAdmin = (count: number) => Array<string>(count).fill(administrator.username);
+
+function tally(answers: readonly TestResponse[]): Record<string, number> {
+  const byStatus = Map.groupBy(answers, ({ status }) => status);
+  return Object.fromEntries([...byStatus].map(([status, { length }]) => [status, length]));
+}
+
+const rows = sql<object, { digest: Uint8Array }>`select digest from login_failures`;
+const readDigests = (url: string) => withDatabase(url, async (database) => database.all(rows, {}));
+
+for (const kind of databaseKinds) {
+  const withTestbed = async (options: TestbedOptions, work: (testbed: Testbed) => Promise<void>) => {
+    const testbed = await Testbed.start(kind, { settings: behindProxy, ...options });
+    try {
+      await work(testbed);
+    } finally {
+      await testbed.stop();
+    }
+  };
+  const withTwoNodes = async (work: (one: Testbed, two: Testbed) => Promise<void>) => {
+    const database = await kind.create();
+    const clock = new TestClock();
+    await withTestbed({ database, clock }, (one) =>
+      withTestbed({ database, clock }, (two) => work(one, two)),
+    );
+    await database.remove();
+  };
+
+  describe(`password guessing on ${kind.name}`, () => {
+    test('gets 401 50 times, then 429 during a pause, even for the right password, and one attempt after it', () =>
+      withTestbed({}, async (testbed) => {
+        for (let index = 0; index < 50; index++) {
+          const answer = await logInFrom(testbed, here, wrong);
+          assert.equal(answer.status, 401);
+          assert.equal(answer.headers.get('retry-after'), null);
+        }
+        const refused = await logInFrom(testbed, here, wrong);
+        assert.equal(refused.status, 429);
+        assert.equal(refused.headers.get('retry-after'), '1');
+        assert.equal(refused.headers.get('cache-control'), 'no-store');
+        assert.equal(refused.headers.get('www-authenticate'), null);
+        assert.match(refused.headers.get('content-type')!, /^application\/problem\+json/);
+        const { code, status, title } = problemOf(refused);
+        assert.deepEqual(
+          { code, status, title },
+          { code: 'TOO_MANY_ATTEMPTS', status: 429, title: 'Too Many Requests' },
+        );
+
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        testbed.clock.advanceSeconds(0.999);
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        testbed.clock.advanceSeconds(0.001);
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
+        const longer = await logInFrom(testbed, here, wrong);
+        assert.equal(longer.status, 429);
+        assert.equal(longer.headers.get('retry-after'), '2');
+        testbed.clock.advanceSeconds(2);
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+        for (let index = 0; index < 3; index++) {
+          assert.equal(
+            (await logInFrom(testbed, here, wrong)).status,
+            401,
+            'a successful login clears the failures',
+          );
+        }
+      }));
+
+    test('gets the same responses for unknown and existing names', () =>
+      withTestbed({}, async (testbed) => {
+        const shapes = async (username: string) => {
+          await failOnAnotherNode(testbed, here, Array<string>(49).fill(username));
+          const answers = [];
+          for (let index = 0; index < 2; index++) {
+            const answer = await logInFrom(testbed, here, { ...wrong, username });
+            const { requestId, ...problem } = problemOf(answer);
+            assert.match(requestId, /./);
+            const headers: Record<string, string> = Object.fromEntries(answer.headers);
+            delete headers['date'];
+            answers.push({ status: answer.status, headers, problem });
+          }
+          return answers;
+        };
+        const existing = await shapes(administrator.username);
+        assert.deepEqual(
+          existing.map(({ status }) => status),
+          [401, 429],
+        );
+        assert.deepEqual(await shapes('nobody'), existing);
+      }));
+
+    test('affects neither the same user elsewhere nor another user at the same address', () =>
+      withTestbed({}, async (testbed) => {
+        await failOnAnotherNode(testbed, here, repeatAdmin(50));
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 200);
+        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'anna' })).status, 401);
+        assert.equal(
+          (await logInFrom(testbed, here, administrator)).status,
+          429,
+          'not cleared from elsewhere',
+        );
+      }));
+
+    test('is counted by the /64 of an IPv6 address and by an IPv4 address in any notation', () =>
+      withTestbed({}, async (testbed) => {
+        await failOnAnotherNode(testbed, '2001:db8:1:2::1', repeatAdmin(50));
+        await failOnAnotherNode(testbed, '::ffff:192.0.2.1', repeatAdmin(50));
+        const statusFrom = async (address: string) =>
+          (await logInFrom(testbed, address, administrator)).status;
+        assert.equal(await statusFrom('2001:db8:1:2:aaaa:bbbb:cccc:dddd'), 429);
+        assert.equal(await statusFrom('2001:db8:1:3::1'), 200);
+        assert.equal(await statusFrom('192.0.2.1'), 429);
+        assert.equal(await statusFrom('::ffff:192.0.2.2'), 200);
+      }));
+
+    test('throttles an address after 500 failures over many names; a successful login neither counts nor clears', () =>
+      withTestbed({}, async (testbed) => {
+        await failOnAnotherNode(testbed, here, names(499));
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'anna' })).status, 401);
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 200);
+        testbed.clock.advanceSeconds(1);
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+        assert.equal(
+          (await logInFrom(testbed, here, administrator)).status,
+          200,
+          'no pause after a right one',
+        );
+        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'bert' })).status, 401);
+        const refused = await logInFrom(testbed, here, administrator);
+        assert.equal(refused.headers.get('retry-after'), '2');
+      }));
+
+    test('is counted across nodes, and after the pause one node admits one attempt', () =>
+      withTwoNodes(async (one, two) => {
+        for (let index = 0; index < 50; index++) {
+          assert.equal((await logInFrom(index % 2 ? one : two, here, wrong)).status, 401);
+        }
+        assert.equal((await logInFrom(one, here, wrong)).status, 429);
+        assert.equal((await logInFrom(two, here, wrong)).status, 429);
+        one.clock.advanceSeconds(1);
+        const racing = Array.from({ length: 40 }, (_, index) =>
+          logInFrom(index % 2 ? one : two, here, wrong),
+        );
+        assert.deepEqual(tally(await Promise.all(racing)), { 401: 1, 429: 39 });
+        one.clock.advanceSeconds(2);
+        assert.equal((await logInFrom(two, here, administrator)).status, 200);
+        assert.equal((await logInFrom(one, here, administrator)).status, 200);
+      }));
+
+    test('gets no further with 200 concurrent attempts than with sequential ones', () =>
+      withTestbed({}, async (testbed) => {
+        const guesses = Array.from({ length: 200 }, () => logInFrom(testbed, here, wrong));
+        assert.deepEqual(tally(await Promise.all(guesses)), { 401: 50, 429: 150 });
+        testbed.clock.advanceSeconds(1);
+        const more = Array.from({ length: 200 }, () => logInFrom(testbed, here, wrong));
+        assert.deepEqual(tally(await Promise.all(more)), { 401: 1, 429: 199 });
+      }));
+
+    test('is refused with 503 and Retry-After beyond 500 concurrent attempts, and all others are served', () =>
+      withTestbed({ hashesAtFullCost: true }, async (testbed) => {
+        const { authToken } = (await logInFrom(testbed, elsewhere, administrator)).json<LoginResponse>();
+        const guesses = Array.from({ length: 600 }, () => logInFrom(testbed, here, wrong));
+        assert.equal((await testbed.query('{folder{name}}', authToken)).status, 200);
+        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 200);
+        const answers = await Promise.all(guesses);
+        const { 401: wrongOnes, 429: later, 503: shedOnes, ...others } = tally(answers);
+        assert.deepEqual({ wrongOnes, others }, { wrongOnes: 50, others: {} });
+        // Finished attempts made room for others.
+        assert.ok(later! <= 500 && shedOnes! > 0, JSON.stringify(tally(answers)));
+        const shed = answers.find(({ status }) => status === 503)!;
+        assert.equal(shed.headers.get('retry-after'), '5');
+        assert.equal(problemOf(shed).code, 'UNAVAILABLE');
+      }));
+
+    test('does not affect 200 concurrent successful logins from another address', () =>
+      withTestbed({}, async (testbed) => {
+        await failOnAnotherNode(testbed, elsewhere, repeatAdmin(50));
+        const logins = Array.from({ length: 200 }, () => logInFrom(testbed, here, administrator));
+        assert.equal((await logInFrom(testbed, elsewhere, administrator)).status, 429);
+        assert.deepEqual(tally(await Promise.all(logins)), { 200: 200 });
+      }));
+
+    test('does not include malformed bodies', () =>
+      withTestbed({}, async (testbed) => {
+        await failOnAnotherNode(testbed, here, repeatAdmin(49));
+        for (const body of ['', '{', '[]', '{"username":"admin"}', '{"username":"admin","password":1}']) {
+          const headers = { 'content-type': 'application/json', 'x-forwarded-for': here };
+          assert.equal((await testbed.postRaw('/login', body, headers)).status, 400);
+        }
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 429);
+      }));
+
+    test('is not cleared by a refresh and does not delay one', () =>
+      withTestbed({}, async (testbed) => {
+        const tokens = (await logInFrom(testbed, here, administrator)).json<LoginResponse>();
+        await failOnAnotherNode(testbed, here, repeatAdmin(50));
+        await failOnAnotherNode(testbed, '127.0.0.1', repeatAdmin(50));
+        assert.equal((await testbed.refresh(tokens)).status, 200);
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+        assert.equal((await testbed.post('/login', administrator)).status, 429);
+      }));
+
+    test('is forgotten after 15 minutes, and then its rows are purged', () =>
+      withTestbed({}, async (testbed) => {
+        await failOnAnotherNode(testbed, here, repeatAdmin(50));
+        testbed.clock.advanceSeconds(15 * 60 - 0.001);
+        await failOnAnotherNode(testbed, elsewhere, ['anna']);
+        await testbed.purge();
+        assert.equal((await readDigests(testbed.database.url)).length, 4);
+        testbed.clock.advanceSeconds(0.001);
+        await testbed.purge();
+        assert.equal((await readDigests(testbed.database.url)).length, 2);
+        await failOnAnotherNode(testbed, here, repeatAdmin(49));
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 429);
+      }));
+
+    test('leaves no rows after one purge, even if there are more than a batch', () =>
+      withTestbed({}, async (testbed) => {
+        await withDatabase(testbed.database.url, (database) =>
+          database.transaction((transaction) => {
+            const each = names(2_500).map((name) => ({
+              digest: Buffer.from(name),
+              now: testbed.clock.now(),
+            }));
+            return transaction.runEach(insertFailure, each);
+          }),
+        );
+        testbed.clock.advanceSeconds(15 * 60);
+        await testbed.purge();
+        assert.deepEqual(await readDigests(testbed.database.url), []);
+      }));
+
+    test('is remembered across a restart', async () => {
+      const database = await kind.create();
+      const clock = new TestClock();
+      await withTestbed({ database, clock }, async (testbed) => {
+        await failOnAnotherNode(testbed, here, repeatAdmin(49));
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
+      });
+      await withTestbed({ database, clock }, async (testbed) => {
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 429);
+      });
+      await database.remove();
+    });
+
+    test('is not throttled if the setting is off', () =>
+      withTestbed({ settings: { ...behindProxy, LOGIN_THROTTLE: 'off' } }, async (testbed) => {
+        await failOnAnotherNode(testbed, here, repeatAdmin(50));
+        assert.equal((await logInFrom(testbed, here, wrong)).status, 401);
+        assert.equal((await logInFrom(testbed, here, administrator)).status, 200);
+      }));
+
+    test('is stored as digests without names and addresses', () =>
+      withTestbed({}, async (testbed) => {
+        assert.equal((await logInFrom(testbed, here, { ...wrong, username: 'my secret' })).status, 401);
+        const digests = await readDigests(testbed.database.url);
+        assert.deepEqual(
+          digests.map(({ digest }) => digest.length),
+          [32, 32],
+        );
+      }));
+
+    test('adds one read to a successful login, and a throttled one costs only that read', async () => {
+      const statements: string[] = [];
+      const onStatement = (text: string) => void statements.push(text.trim().replace(/\s+/g, ' '));
+      await withTestbed({ onStatement }, async (testbed) => {
+        const during = async (guess: Guess) => {
+          await testbed.logIn();
+          statements.length = 0;
+          const { status } = await logInFrom(testbed, here, guess);
+          const counting = statements.filter((text) => text.includes('login_failures'));
+          return { status, verbs: counting.map((text) => text.slice(0, 6)) };
+        };
+        const good = await during(administrator);
+        assert.deepEqual(good, { status: 200, verbs: ['select'] });
+        const bad = await during(wrong);
+        // One statement updates both counts. SQLite reports it once.
+        assert.deepEqual(
+          { ...bad, verbs: [...new Set(bad.verbs)] },
+          { status: 401, verbs: ['select', 'insert'] },
+        );
+        await failOnAnotherNode(testbed, here, repeatAdmin(49));
+        const refused = await during(administrator);
+        assert.deepEqual(refused, { status: 429, verbs: ['select'] });
+        assert.equal(statements.length, 1, 'no user is looked up');
+      });
+    });
+
+    test('is throttled for the old password of a password change as well', () =>
+      withTestbed({}, async (testbed) => {
+        const stolen = await testbed.logIn();
+        const own = await testbed.logIn();
+        const change = async (oldPassword: string, { authToken }: LoginResponse) => {
+          const query =
+            'mutation($input: ChangePasswordInput!){changePassword(input: $input){endedSessions}}';
+          const input = { oldPassword, newPassword: 'walnut cabin 72' };
+          return (await testbed.query(query, authToken, { input })).json<GraphBody<unknown>>().errors?.[0];
+        };
+        for (let index = 0; index < 50; index++) {
+          assert.equal((await change('walnut cellar', stolen))?.extensions.code, 'FORBIDDEN');
+        }
+        const { extensions } = (await change(administrator.password, stolen))!;
+        assert.deepEqual(extensions, { code: 'UNAVAILABLE', retryAfterSeconds: 1 });
+        assert.equal((await testbed.post('/login', administrator)).status, 200);
+        assert.equal(await change(administrator.password, own), undefined);
+      }));
+  });
+}
+
+const insertFailure = sql<{ digest: Uint8Array; now: number }>`
+  insert into login_failures (digest, failures, started_at, failed_at)
+  values (${'digest'}, 1, ${'now'}, ${'now'})`;

@@ -1,0 +1,420 @@
+/** Starts the program as an operator does, as a process, and checks its output and exit codes. */
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generate } from 'selfsigned';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { databaseKinds, postgres, type TestDatabase } from '../support/databases.ts';
+import { runInHost, type CommandResult } from '../support/espalier-command.ts';
+import { keepLog, keepOutput, noteSettings } from '../secrets/secret-record.ts';
+import { redactPassword } from '../../server/src/config/url-password.ts';
+import { withoutHasteWarning } from '../postgres/haste.ts';
+
+/** Without a master key, a start on PostgreSQL logs a warning. */
+const masterKey = randomBytes(32).toString('base64');
+const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
+
+class Program {
+  readonly #process: ChildProcess;
+  output = '';
+  errors = '';
+  readonly #ended: Promise<unknown>;
+
+  constructor(
+    folder: string,
+    args: string[],
+    environment: Record<string, string> = {},
+    errors: number | 'pipe' = 'pipe',
+  ) {
+    this.#process = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ESPALIER_PORT: '0',
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', errors],
+    });
+    noteSettings(environment);
+    this.#ended = once(this.#process, 'close').then(() => {
+      keepOutput(this.output);
+      keepLog(this.errors);
+    });
+    this.#process.stdout!.on('data', (text: Buffer) => (this.output += text.toString()));
+    this.#process.stderr?.on('data', (text: Buffer) => (this.errors += text.toString()));
+  }
+
+  async untilRunning(): Promise<string> {
+    while (!this.output.includes('Stop with Ctrl-C.')) {
+      await Promise.race([once(this.#process.stdout!, 'data'), this.#ended]);
+      assert.equal(this.#process.exitCode, null, this.errors);
+    }
+    return /API +(\S+)/.exec(this.output)![1]!;
+  }
+
+  /** Closes the output, like a program that reads only the first lines. */
+  closeOutput(): void {
+    this.#process.stdout!.destroy();
+  }
+
+  async end(signal?: NodeJS.Signals): Promise<CommandResult> {
+    if (signal) this.#process.kill(signal);
+    await this.#ended;
+    return { code: this.#process.exitCode ?? -1, output: this.output, errors: this.errors };
+  }
+}
+
+interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly url?: string;
+  readonly database?: string;
+  readonly workers?: number;
+  readonly route?: string;
+  readonly signal?: string;
+}
+
+/** Parses the log. Every line is JSON. */
+function linesOf(errors: string): LogLine[] {
+  const lines = withoutHasteWarning(errors).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as LogLine);
+}
+
+describe('espalier serve', () => {
+  let folder: string;
+  let started: Program | undefined;
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-start-'))));
+  afterEach(async () => {
+    await started?.end('SIGKILL');
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (args: string[] = [], environment: Record<string, string> = {}, errors?: number) =>
+    (started = new Program(folder, ['serve', ...args], environment, errors));
+  const run = (args: string[], environment: Record<string, string> = {}) =>
+    (started = new Program(folder, args, environment)).end();
+  /**
+   * Runs a command that ends by itself in the shared host process. A separate test covers exit codes of real processes.
+   */
+  const runHosted = (args: string[]) => runInHost(args, {}, folder);
+
+  for (const kind of databaseKinds) {
+    describe(`on ${kind.name}`, () => {
+      let database: TestDatabase;
+      let stored: Record<string, string>;
+      beforeEach(async () => {
+        database = await kind.create();
+        stored = { ESPALIER_DATABASE_URL: database.url, ESPALIER_MASTER_KEY: masterKey };
+      });
+      afterEach(() => database.remove());
+
+      test('creates an installation at the first start, prints the password once, and prints commands that work when pasted', async () => {
+        const first = start([], stored);
+        const firstUrl = await first.untilRunning();
+        const password = /Password +(\S+)/.exec(first.output)![1]!;
+        const pasted = first.output.split('\n').filter((line) => /^ +(TOKEN=|curl)/.test(line));
+        assert.equal(pasted.length, 2);
+        const answer = execFileSync('sh', ['-c', pasted.join('\n')], { encoding: 'utf8' });
+        assert.equal(answer, '{"data":{"folder":{"name":"Root","folders":{"edges":[]}}}}');
+        const { code, errors } = await first.end('SIGTERM');
+        assert.equal(code, 0);
+        assert.deepEqual(
+          linesOf(errors).map(({ msg, url, database, workers, route, signal }) => ({
+            msg,
+            ...(url && { url, workers }),
+            ...(database && { database }),
+            ...(route && { route }),
+            ...(signal && { signal }),
+          })),
+          [
+            {
+              msg: 'made a new, empty installation',
+              database: redactPassword(stored['ESPALIER_DATABASE_URL']!),
+            },
+            {
+              msg: 'started',
+              url: firstUrl,
+              database: kind === postgres ? 'postgresql' : 'sqlite',
+              workers: 1,
+            },
+            { msg: 'request', route: '/login' },
+            { msg: 'request', route: '/graphql' },
+            { msg: 'stopping', signal: 'SIGTERM' },
+            { msg: 'stopped' },
+          ],
+        );
+
+        const second = start([], stored);
+        const url = await second.untilRunning();
+        assert.ok(!second.output.includes(password));
+        assert.doesNotMatch(second.output, /Password|First start/);
+        assert.match(second.output, new RegExp(`^ {2}npx espalier login --url ${url}$`, 'm'));
+        assert.match(second.output, new RegExp(`^ {2}Console    ${url}/console$`, 'm'));
+        const console = await fetch(`${url}/console`);
+        assert.ok(console.status === 200 || (await console.text()).includes('has not been built'));
+        const curl = second.output.split('\n').find((line) => /^ +curl/.test(line))!;
+        assert.match(execFileSync('sh', ['-c', curl], { encoding: 'utf8' }), /"openapi":"3.1.0"/);
+        const login = await fetch(`${url}/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ username: 'admin', password }),
+        });
+        assert.equal(login.status, 200);
+        assert.equal((await second.end('SIGINT')).code, 0);
+      });
+
+      test('takes the administrator from variables or a file and does not print the password', async () => {
+        writeFileSync(join(folder, 'secret'), 'from a file, with spaces\n');
+        const environment = {
+          ...stored,
+          ESPALIER_ADMIN_USERNAME: 'Root Admin',
+          ESPALIER_ADMIN_PASSWORD_FILE: join(folder, 'secret'),
+          ESPALIER_LOG_LEVEL: 'trace',
+        };
+        const server = start([], environment);
+        const url = await server.untilRunning();
+        const login = await fetch(`${url}/login`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ username: 'Root Admin', password: 'from a file, with spaces' }),
+        });
+        assert.equal(login.status, 200);
+        const { output, errors } = await server.end('SIGTERM');
+        assert.match(errors, /"route":"\/login"/);
+        assert.ok(!(output + errors).includes('from a file'));
+      });
+
+      test('stops with one line if the port is taken, before creating anything', async () => {
+        const taken = createServer().listen(0, '127.0.0.1');
+        await once(taken, 'listening');
+        const { port } = taken.address() as AddressInfo;
+        const { code, output, errors } = await start(['--port', String(port)], stored).end();
+        taken.close();
+        assert.equal(code, 1);
+        assert.equal(output, '');
+        assert.match(
+          withoutHasteWarning(errors),
+          new RegExp(`^espalier: Port ${port} on 127.0.0.1 is taken\\. .*--port\\.\\n$`),
+        );
+      });
+
+      test('creates one installation for several concurrent first starts that all serve it', async () => {
+        const programs = Array.from({ length: 4 }, () => new Program(folder, ['serve'], stored));
+        try {
+          await Promise.all(programs.map((each) => each.untilRunning()));
+        } finally {
+          await Promise.all(programs.map((each) => each.end('SIGTERM')));
+        }
+        assert.equal(programs.filter(({ output }) => output.includes('First start')).length, 1);
+        for (const { errors, output } of programs) {
+          assert.deepEqual(
+            linesOf(errors).map(({ msg }) => msg),
+            [
+              ...(output.includes('First start') ? ['made a new, empty installation'] : []),
+              'started',
+              'stopping',
+              'stopped',
+            ],
+          );
+        }
+      });
+
+      test('creates the --demo tree once and never changes it again', async () => {
+        const count = async (args: string[]) => {
+          const server = start([...args, '--console', 'off'], {
+            ...stored,
+            ESPALIER_ADMIN_PASSWORD: 'a good password',
+          });
+          const url = await server.untilRunning();
+          assert.doesNotMatch(server.output, /Console/);
+          const headers = { 'content-type': 'application/json' };
+          const body = JSON.stringify({ username: 'admin', password: 'a good password' });
+          const login = await fetch(`${url}/login`, { method: 'POST', headers, body });
+          const { authToken } = (await login.json()) as { authToken: string };
+          const below = (depth: number): string =>
+            depth === 0 ? '' : `folders{items{name ${below(depth - 1)}}}`;
+          const answer = await fetch(`${url}/graphql`, {
+            method: 'POST',
+            headers: { ...headers, authorization: `Bearer ${authToken}` },
+            body: JSON.stringify({ query: `{folder{${below(5)}}}` }),
+          });
+          const names = (await answer.text()).match(/"name"/g) ?? [];
+          await server.end('SIGTERM');
+          return names.length;
+        };
+        const created = await count(['--demo']);
+        assert.ok(created >= 200, String(created));
+        assert.equal(await count(['--demo']), created);
+        assert.equal(await count([]), created);
+      });
+    });
+  }
+
+  test('creates a database file that only its owner can access on SQLite', async () => {
+    const server = start();
+    await server.untilRunning();
+    assert.ok(existsSync(join(folder, 'espalier-data/espalier.db')));
+    assert.equal(statSync(join(folder, 'espalier-data/espalier.db')).mode & 0o777, 0o600);
+    assert.equal(statSync(join(folder, 'espalier-data')).mode & 0o777, 0o700);
+    assert.equal((await server.end('SIGTERM')).code, 0);
+  });
+
+  test('keeps serving if the log cannot be written and no reader takes the output', async () => {
+    const full = openSync('/dev/full', 'w');
+    const server = start([], { ESPALIER_LOG_LEVEL: 'trace' }, full);
+    closeSync(full);
+    const url = await server.untilRunning();
+    server.closeOutput();
+    for (let time = 0; time < 10; time++) assert.equal((await fetch(`${url}/readyz`)).status, 200);
+    assert.equal((await server.end('SIGTERM')).code, 0);
+  });
+
+  test('warns about a weak password and about listening beyond loopback without TLS', async () => {
+    const server = start(['--host', '0.0.0.0'], { ESPALIER_ADMIN_PASSWORD: 'short' });
+    await server.untilRunning();
+    const { errors } = await server.end('SIGTERM');
+    const warnings = linesOf(errors).filter(({ level }) => level === 40);
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg.split(':')[0]),
+      ['Listening on 0.0.0.0 without TLS', "The given administrator's password has fewer than 8 characters"],
+    );
+    assert.ok(!errors.includes('short'));
+  });
+
+  test('warns about a wide range of trusted proxies', async () => {
+    const server = start([], { ESPALIER_TRUST_PROXY: '10.0.0.0/8' });
+    await server.untilRunning();
+    const { errors } = await server.end('SIGTERM');
+    const warnings = linesOf(errors).filter(({ level }) => level === 40);
+    assert.deepEqual(
+      warnings.map(({ msg }) => msg.split(':')[0]),
+      ['ESPALIER_TRUST_PROXY trusts 10.0.0.0/8'],
+    );
+  });
+
+  test('warns about a password in the arguments, which the process list shows, and never prints it', async () => {
+    const url = 'postgres://me:hunter2@127.0.0.1:1/tree';
+    const seen = /--database-url holds a password, which every user of this machine can read/g;
+    for (const args of [['serve'], ['migrate'], ['keys', 'list'], ['doctor']]) {
+      const { output, errors } = await run([...args, '--database-url', url]);
+      assert.equal((output + errors).match(seen)?.length, 1, `${args.join(' ')}: ${output}${errors}`);
+      assert.ok(!(output + errors).includes('hunter2'));
+      const byVariable = await run(args, { ESPALIER_DATABASE_URL: url });
+      assert.doesNotMatch(byVariable.output + byVariable.errors, seen, args.join(' '));
+    }
+    const copied = await run(['copy', url, 'sqlite:./copy.db']);
+    assert.match(copied.errors, /^espalier: warning: A URL holds a password/);
+    assert.ok(!copied.errors.includes('hunter2'));
+  });
+
+  test('stops on an invalid value and names it and the accepted values', async () => {
+    const { code, output, errors } = await run(['serve'], { ESPALIER_PORT: 'eighty' });
+    assert.equal(code, 1);
+    assert.equal(output, '');
+    assert.equal(
+      errors,
+      'espalier: ESPALIER_PORT is "eighty", which is not usable: it takes a whole number from 0 to 65535.\n',
+    );
+  });
+
+  test('stops with one line if the file is not usable on SQLite', async () => {
+    writeFileSync(
+      join(folder, 'text.db'),
+      'this is not a database, and long enough to be taken for one'.repeat(100),
+    );
+    for (const url of ['sqlite:text.db', 'sqlite:text.db/below/espalier.db', 'sqlite:.']) {
+      const { code, errors } = await runHosted(['serve', '--database-url', url]);
+      assert.equal(code, 1, url);
+      assert.match(errors, /^espalier: The database .*\n$/, url);
+    }
+  });
+
+  test('suggests the nearest name for an unknown variable and an unknown flag', async () => {
+    const { code, errors } = await run(['serve', '--prot', '1']);
+    assert.equal(code, 2);
+    assert.match(errors, /There is no flag --prot\. Did you mean --port\?/);
+    const server = start([], { ESPALIER_LOGLEVEL: 'debug', ESPALIER_SERVICE_HOST: '10.0.0.1' });
+    await server.untilRunning();
+    const ended = await server.end('SIGTERM');
+    assert.match(
+      linesOf(ended.errors)[0]!.msg,
+      /ESPALIER_LOGLEVEL is not a setting .* Did you mean ESPALIER_LOG_LEVEL\?/,
+    );
+    assert.doesNotMatch(ended.errors, /SERVICE_HOST/);
+  });
+
+  test('stops with one line if the TLS files are not usable, before creating anything', async () => {
+    writeFileSync(join(folder, 'rubbish'), 'rubbish');
+    const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
+    const other = await generate([{ name: 'commonName', value: 'localhost' }]);
+    writeFileSync(join(folder, 'cert'), cert);
+    writeFileSync(join(folder, 'key'), key);
+    writeFileSync(join(folder, 'other'), other.private);
+    for (const [certFile, keyFile, complaint] of [
+      ['missing', 'key', /ESPALIER_TLS_CERT_FILE names missing, which cannot be read/],
+      ['rubbish', 'key', /ESPALIER_TLS_CERT_FILE names rubbish, which holds no certificate/],
+      ['cert', 'rubbish', /ESPALIER_TLS_KEY_FILE names rubbish, which holds no private key/],
+      ['key', 'cert', /ESPALIER_TLS_CERT_FILE names key, which holds no certificate/],
+      ['cert', 'other', /The key in other is not that of the certificate in cert/],
+    ] as const) {
+      const { code, output, errors } = await runHosted([
+        'serve',
+        '--tls-cert-file',
+        certFile,
+        '--tls-key-file',
+        keyFile,
+      ]);
+      assert.equal(code, 1);
+      assert.equal(output, '');
+      assert.match(errors, complaint);
+      assert.equal(errors.split('\n').length, 2);
+      assert.ok(!existsSync(join(folder, 'espalier-data')));
+    }
+  });
+
+  test('runs from a clone without Node flags', () => {
+    assert.match(
+      execFileSync(process.execPath, [program, '--version'], { encoding: 'utf8' }),
+      /^\d+\.\d+\.\d+\n$/,
+    );
+  });
+
+  test('receives a signal that is sent to npm start', async () => {
+    const root = new URL('../..', import.meta.url).pathname;
+    const npm = spawn(
+      'npm',
+      ['start', '--', '--port', '0', '--database-url', `sqlite:${join(folder, 'e.db')}`],
+      {
+        cwd: root,
+      },
+    );
+    const closed = once(npm.stdout, 'close');
+    let output = '';
+    npm.stdout.on('data', (text: Buffer) => (output += text.toString()));
+    while (!output.includes('Stop with Ctrl-C.')) await once(npm.stdout, 'data');
+    npm.kill('SIGTERM');
+    // The pipe closes when the last process that holds it ends.
+    await closed;
+    assert.match(output, /Stopping/);
+  });
+
+  test('lists every command and setting in its help, and exits with 2 for an unknown command', async () => {
+    assert.match((await runHosted([])).output, /serve +Run the server/);
+    assert.match((await runHosted(['serve', '--help'])).output, /--access-token-seconds <value> \[600\]/);
+    assert.match((await runHosted(['help', 'serve'])).output, /--admin-password-file <path>/);
+    for (const args of [['--version'], ['version'], ['serve', '--version']]) {
+      assert.match((await runHosted(args)).output, /^\d+\.\d+\.\d+\n$/);
+    }
+    assert.equal((await runHosted(['constructor'])).code, 2);
+    const { code, errors } = await runHosted(['sevre']);
+    assert.equal(code, 2);
+    assert.match(errors, /^espalier: There is no command sevre\. Did you mean serve\?/);
+  });
+});

@@ -1,0 +1,44 @@
+/** Many expensive queries at once do not block logins and queries of other users until they are all done. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { databaseKinds } from '../support/databases.ts';
+import { insertFolders } from '../support/stored-rows.ts';
+import { administrator } from '../support/testbed.ts';
+import { TreeTestbed } from '../tree/tree-testbed.ts';
+
+const count = 24;
+const aliases = Array.from({ length: 18 }, (_, index) => `a${index}: title`).join(' ');
+const expensive = [
+  `{folder{folders{items{${aliases}}}}}`,
+  '{folder{descendants{edges{depth cursor node{id name title path createdAt}}}}}',
+];
+
+for (const kind of databaseKinds) {
+  test(`answers a login and another user's query during ${count} expensive queries on ${kind.name}`, async () => {
+    const tree = await TreeTestbed.start(kind);
+    try {
+      const names = Array.from({ length: 1_500 }, (_, index) => `Folder ${index}`);
+      await insertFolders(tree.testbed.database.url, names);
+      const { authToken } = await tree.person({});
+      const answered: string[] = [];
+      const note = async (name: string, answer: Promise<{ status: number }>) => {
+        assert.equal((await answer).status, 200);
+        answered.push(name);
+      };
+      const storm = Array.from({ length: count }, (_, index) =>
+        note('storm', tree.testbed.query(expensive[index % expensive.length]!, tree.authToken)),
+      );
+      const visits = [
+        note('login', tree.testbed.post('/login', administrator)),
+        note('query', tree.testbed.query('{folder{name}}', authToken)),
+      ];
+      await Promise.all([...storm, ...visits]);
+      for (const name of ['login', 'query']) {
+        assert.ok(answered.lastIndexOf('storm') > answered.indexOf(name), `${name}: ${answered.join()}`);
+      }
+    } finally {
+      await tree.stop();
+    }
+  });
+}

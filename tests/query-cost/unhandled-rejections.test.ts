@@ -1,0 +1,42 @@
+/**
+ * Pending work of a query that failed must not end the process with an unhandled rejection. Otherwise the test run
+ * fails.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate as nextRound } from 'node:timers/promises';
+import { databaseKinds } from '../support/databases.ts';
+import { MirrorTestbed } from '../live/mirror-testbed.ts';
+
+/** An element fails at once while fields of earlier elements are still being read. */
+const selections = [
+  'name a:name b:name path',
+  'name a:name b:name access{items{level}}',
+  'name a:name parent{name}',
+];
+
+for (const kind of databaseKinds) {
+  describe(`a query that fails in the middle of a list on ${kind.name}`, () => {
+    for (const selection of selections) {
+      test(`causes no unhandled rejection: ${selection}`, async () => {
+        const testbed = await MirrorTestbed.start(kind, { maxTextBytes: 300 });
+        try {
+          const administrator = await testbed.administratorId();
+          const tree = Array.from({ length: 20 }, (_, index) => ({ name: `Town number ${index}` }));
+          const importTree =
+            'mutation($tree:[ImportedFolder!]){importFolders(input:{tree:$tree}){folderCount}}';
+          await testbed.run(administrator, importTree, { tree });
+          // The first run uses graphql-js, the later ones a query plan that is abandoned.
+          for (let time = 0; time < 3; time++) {
+            const { errors } = await testbed.run(administrator, `{folder{folders{items{${selection}}}}}`);
+            assert.equal(errors?.[0]?.extensions?.code, 'TOO_EXPENSIVE');
+          }
+          for (let round = 0; round < 20; round++) await nextRound();
+        } finally {
+          await testbed.stop();
+        }
+      });
+    }
+  });
+}

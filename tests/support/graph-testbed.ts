@@ -1,0 +1,58 @@
+/** A test server with a GraphQL client. Requests use the administrator's token unless another token is passed. */
+
+import assert from 'node:assert/strict';
+import type { Testbed } from './testbed.ts';
+
+export type Variables = Record<string, unknown>;
+
+export interface GraphError {
+  readonly message: string;
+  readonly path?: readonly unknown[];
+  readonly extensions: { readonly code: string; readonly version?: number };
+}
+
+export interface GraphBody<Data> {
+  readonly data?: Data | null;
+  readonly errors?: readonly GraphError[];
+}
+
+export class GraphTestbed {
+  readonly testbed: Testbed;
+  authToken: string;
+
+  constructor(testbed: Testbed, authToken: string) {
+    this.testbed = testbed;
+    this.authToken = authToken;
+  }
+
+  stop(): Promise<void> {
+    return this.testbed.stop();
+  }
+
+  async execute<Data>(query: string, variables?: Variables, authToken?: string): Promise<GraphBody<Data>> {
+    return (await this.testbed.query(query, authToken ?? this.authToken, variables)).json<GraphBody<Data>>();
+  }
+
+  /** Returns the data of a response without errors. */
+  async query<Data>(query: string, variables?: Variables, authToken?: string): Promise<Data> {
+    const { data, errors } = await this.execute<Data>(query, variables, authToken);
+    assert.equal(errors, undefined, `${query} ${JSON.stringify(errors)}`);
+    return data!;
+  }
+
+  /** Runs one mutation. `selection` selects fields of its payload. */
+  async mutate<Payload>(
+    name: string,
+    input: Variables,
+    selection = '__typename',
+    authToken?: string,
+  ): Promise<Payload> {
+    const data = await this.query<Record<string, Payload>>(mutation(name, selection), { input }, authToken);
+    return data[name]!;
+  }
+}
+
+export function mutation(name: string, selection: string): string {
+  const inputType = `${name[0]!.toUpperCase()}${name.slice(1)}Input`;
+  return `mutation($input: ${inputType}!){${name}(input: $input){${selection}}}`;
+}
