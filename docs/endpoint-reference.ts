@@ -54,7 +54,7 @@ ${description}
 
 - ${authHeader === 'client' ? 'Name and password of a client in the header: required (HTTP Basic)' : `Auth token in the header: ${authHeader}`}
 - Request body: ${request ? requestBody(request) : 'none'}${headerLines.join('')}
-- Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.tellsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
+- Success: ${success.status}, ${success.body ? `\`${success.body}\`` : 'no body'}${endpoint.reportsExpiry ? '\n- An expired auth token is told by the header `token-expired: true` on the 401' : ''}
 
 ${rows.length > 0 ? markdownTable(['Status', 'Code', 'When'], rows) : ''}
 `;

@@ -1,6 +1,6 @@
 /**
- * The bodies of the endpoints: their types, and the JSON Schemas from which requests are checked and the
- * OpenAPI document is made. Unknown fields are allowed everywhere and ignored.
+ * The bodies of the endpoints: their types, and the JSON Schemas that validate requests and describe them in the OpenAPI
+ * document. Unknown fields are allowed and ignored everywhere.
  */
 
 export interface Credentials {
@@ -22,7 +22,7 @@ export interface LoginResponse {
   refreshToken: string;
 }
 
-/** RFC 9457, with the stable code and the id under which the service logged the request. */
+/** RFC 9457, extended by a stable code and the id under which the server logged the request. */
 export interface Problem {
   type: 'about:blank';
   title: string;
@@ -40,7 +40,7 @@ export interface ProbeResponse {
   reasons?: Readonly<Record<string, string>>;
 }
 
-/** What the API root answers. Each link is a path on the same host. */
+/** The response of the API root. Each link is a path on the same host. */
 export interface ServiceLinks {
   name: 'Espalier';
   links: Readonly<
@@ -56,7 +56,7 @@ export interface KeySet {
   keys: { kty: 'OKP'; crv: 'Ed25519'; alg: 'EdDSA'; use: 'sig'; kid: string; x: string }[];
 }
 
-/** RFC 7662; times in whole seconds. */
+/** RFC 7662. Times are in whole seconds. */
 export type IntrospectionResponse =
   | { active: false }
   | { active: true; token_type: 'Bearer'; iss: string; sub: string; sid: string; exp: number };

@@ -1,4 +1,4 @@
-/** With which code and reason the service closes a socket; those from 4400 on are of the graphql-transport-ws protocol. */
+/** The codes and reasons with which the server closes a socket. The graphql-transport-ws protocol defines those from 4400. */
 
 export interface SocketClose {
   readonly code: number;
@@ -61,7 +61,7 @@ export const closeCodes = {
   },
 } as const satisfies Record<string, SocketClose>;
 
-/** With the cursor up to which all subscriptions of the socket were told everything, if there is one. */
+/** Adds the cursor up to which all subscriptions of the socket have received every event, if there is one. */
 export function goingAwayReason(cursor: string | undefined): string {
   const { reason } = closeCodes.GOING_AWAY;
   return cursor === undefined ? reason : `${reason}; cursor=${cursor}`;

@@ -1,6 +1,6 @@
 /**
- * The endpoints of the contract as data: who is asked for what, and which refusal has which status where. Routes,
- * tests, the OpenAPI document and the endpoint reference are made from this table.
+ * The endpoints as data: their requests, responses, and the status of each refusal. Routes, tests, the OpenAPI document and
+ * the endpoint reference are generated from this table.
  */
 
 import type { BodyName } from './bodies.ts';
@@ -14,31 +14,31 @@ export interface EndpointRefusal {
 export type Method = 'GET' | 'HEAD' | 'POST';
 
 export interface Endpoint {
-  /** The usual one last. */
+  /** The main method comes last. */
   readonly methods: readonly Method[];
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** Whether the request carries `Authorization: Bearer <AT>`; a client shows a name and a password instead. */
+  /** Whether the request has `Authorization: Bearer <AT>`; with `client` it has a name and a password (HTTP Basic). */
   readonly authHeader: 'none' | 'optional' | 'required' | 'client';
-  /** Without it, nothing is asked but the address. */
+  /** Missing if the endpoint takes no body and no parameters. */
   readonly request?: {
     readonly body: BodyName;
     readonly isRequired: boolean;
     readonly limitBytes: number;
-    /** As a form is sent, instead of JSON. */
+    /** The body is a form instead of JSON. */
     readonly isForm?: true;
   };
-  /** Headers that a POST may bear besides, by name. */
+  /** Optional headers of a POST, by name. */
   readonly headers?: Readonly<Record<string, { readonly pattern: string; readonly description: string }>>;
   readonly success: {
     readonly status: 200 | 204;
     readonly body?: BodyName;
     readonly description: string;
   };
-  /** Whether a 401 says by the header `token-expired: true` that the AT is authentic and has expired. */
-  readonly tellsExpiry: boolean;
-  /** How a refusal is written: as a problem document or as GraphQL errors. */
+  /** Whether a 401 has the header `token-expired: true` if the AT is authentic but expired. */
+  readonly reportsExpiry: boolean;
+  /** The format of a refusal: a problem document or GraphQL errors. */
   readonly refusalFormat: 'problem' | 'graphql';
   readonly refusals: Readonly<Partial<Record<RefusalCode, EndpointRefusal>>>;
 }
@@ -65,7 +65,7 @@ export const endpoints = {
     authHeader: 'none',
     request: { body: 'Credentials', isRequired: true, limitBytes: tokenBodyLimitBytes },
     success: { status: 200, body: 'LoginResponse', description: 'A new token pair' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: malformed,
@@ -88,7 +88,7 @@ export const endpoints = {
     authHeader: 'required',
     request: { body: 'RefreshTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
     success: { status: 200, body: 'LoginResponse', description: 'A new token pair' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: malformed,
@@ -111,7 +111,7 @@ export const endpoints = {
     authHeader: 'optional',
     request: { body: 'RefreshTokenRequest', isRequired: false, limitBytes: tokenBodyLimitBytes },
     success: { status: 204, description: 'The RT of this login is revoked' },
-    tellsExpiry: true,
+    reportsExpiry: true,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: { status: 400, when: 'No Authorization header, and the body is empty or malformed' },
@@ -133,7 +133,7 @@ export const endpoints = {
     authHeader: 'none',
     request: { body: 'AuthTokenRequest', isRequired: true, limitBytes: tokenBodyLimitBytes },
     success: { status: 204, description: 'The AT is valid' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: malformed,
@@ -159,7 +159,7 @@ export const endpoints = {
       },
     },
     success: { status: 200, body: 'GraphResponse', description: 'The result of the query' },
-    tellsExpiry: true,
+    reportsExpiry: true,
     refusalFormat: 'graphql',
     refusals: {
       BAD_INPUT: {
@@ -191,7 +191,7 @@ export const endpoints = {
       'A JSON Web Key Set (RFC 7517): with it, other services can verify ATs by themselves. A key is in it at least four minutes before it signs; keep a copy for as long as `Cache-Control` allows, and read it anew when a token names a key that is not in it. What has been ended or logged out since a token was signed, only this service knows.',
     authHeader: 'none',
     success: { status: 200, body: 'KeySet', description: 'The keys, the newest first' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {},
   },
@@ -213,7 +213,7 @@ export const endpoints = {
       body: 'IntrospectionResponse',
       description: 'What there is to say of the token; of any that is not good, only that it is not active',
     },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       BAD_INPUT: { status: 400, when: 'The form has no token, or several' },
@@ -235,7 +235,7 @@ export const endpoints = {
       'Lists the paths of the service, for example `"login": "/login"`, with the base path in front. A browser, which sends `Accept: text/html`, is redirected to the console (302) if there is one.',
     authHeader: 'none',
     success: { status: 200, body: 'ServiceLinks', description: 'The name of the service and its links' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {},
   },
@@ -247,7 +247,7 @@ export const endpoints = {
       'For a supervisor that restarts what hangs: answered as long as the process answers at all. It says nothing of the database, which a restart would not bring back.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'The process answers: `ok`' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {},
   },
@@ -259,7 +259,7 @@ export const endpoints = {
       'For a load balancer: whether to send requests to this node. The answer may be a quarter of a second old. With `?verbose` it lists what the node needs, and whether it has it.',
     authHeader: 'none',
     success: { status: 200, body: 'ProbeResponse', description: 'Requests are served: `ready`' },
-    tellsExpiry: false,
+    reportsExpiry: false,
     refusalFormat: 'problem',
     refusals: {
       UNAVAILABLE: {
@@ -270,7 +270,7 @@ export const endpoints = {
   },
 } as const satisfies Record<string, Endpoint>;
 
-/** What any address may answer besides. */
+/** Statuses of refusals that the endpoint does not list. */
 const defaultStatuses: Readonly<Record<RefusalCode, number>> = {
   BAD_INPUT: 400,
   INVALID_CREDENTIALS: 401,
@@ -290,17 +290,17 @@ const defaultStatuses: Readonly<Record<RefusalCode, number>> = {
   INTERNAL: 500,
 };
 
-/** The one place where a refusal becomes a status. */
+/** Every refusal gets its status here. */
 export function refusalStatus(endpoint: Endpoint | undefined, code: RefusalCode): number {
   return endpoint?.refusals[code]?.status ?? defaultStatuses[code];
 }
 
-/** How a refusal's code stands in the answer. */
+/** Returns the code that the response contains. */
 export function formatCode(endpoint: Endpoint | undefined, code: RefusalCode): string {
   return endpoint?.refusalFormat === 'graphql' ? toGraphCode(code) : code;
 }
 
-/** The refusals of an endpoint, in the order of the table. */
+/** Returns the refusals of an endpoint in the order of the table. */
 export function listRefusals({ refusals }: Endpoint): [RefusalCode, EndpointRefusal][] {
   return Object.entries(refusals) as [RefusalCode, EndpointRefusal][];
 }

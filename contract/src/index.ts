@@ -1,4 +1,4 @@
-/** The wire of Espalier as data. Depends on nothing, so that server, client and console can share it. */
+/** The wire contract of Espalier as data. It has no dependencies, so server, client and console can share it. */
 
 export * from './bodies.ts';
 export * from './close-codes.ts';
@@ -6,4 +6,4 @@ export * from './endpoints.ts';
 export * from './journal-csv.ts';
 export * from './openapi.ts';
 export * from './refusals.ts';
-export * from './shown-text.ts';
+export * from './escaped-text.ts';

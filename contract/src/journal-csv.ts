@@ -1,8 +1,8 @@
-/** The journal for spreadsheets: RFC 4180, with a row of headings; the same from the command line and from the console. */
+/** The CSV format of the journal (RFC 4180 with a header row), shared by the command line and the console. */
 
-import { jsonText, escapeControls } from './shown-text.ts';
+import { formatJson, escapeControls } from './escaped-text.ts';
 
-/** What a row needs of an entry. */
+/** The fields of a journal entry that a row contains. */
 export interface JournalCsvEntry {
   readonly number: number;
   readonly at: string;
@@ -35,30 +35,30 @@ const columns: Readonly<Record<string, (entry: JournalCsvEntry) => Cell>> = {
   groupId: ({ groupId }) => groupId,
   group: ({ group }) => group?.name,
   sessionId: ({ sessionId }) => sessionId,
-  before: ({ before }) => before && jsonText(before),
-  after: ({ after }) => after && jsonText(after),
+  before: ({ before }) => before && formatJson(before),
+  after: ({ after }) => after && formatJson(after),
 };
 
-/** Without the end of the line. */
-export const journalCsvHeading = Object.keys(columns).join(',');
+/** The header row, without a line ending. */
+export const journalCsvHeader = Object.keys(columns).join(',');
 
-/** Without the end of the line. */
-export function journalCsvRow(entry: JournalCsvEntry): string {
-  return csvRow(Object.values(columns).map((cellOf) => harmless(cellOf(entry))));
+/** Returns a row without a line ending. */
+export function formatJournalCsvRow(entry: JournalCsvEntry): string {
+  return formatCsvRow(Object.values(columns).map((readCell) => formatCell(readCell(entry))));
 }
 
-/** A name that others chose must not become a formula where the file is opened: an apostrophe makes it a text. */
-function harmless(value: Cell): string {
+/** Prefixes formulas with an apostrophe: a spreadsheet must not run a name that another user chose. */
+function formatCell(value: Cell): string {
   const text = escapeControls(String(value ?? ''));
   return typeof value === 'string' && /^[=+\-@]/.test(text) ? `'${text}` : text;
 }
 
-/** A line of any CSV, without its end. */
-export function csvRow(cells: readonly string[]): string {
-  return cells.map(csvCell).join(',');
+/** Formats a row of any CSV file, without a line ending. */
+export function formatCsvRow(cells: readonly string[]): string {
+  return cells.map(quoteCell).join(',');
 }
 
-/** Spaces at an end are part of a cell, but not every program keeps them without quotes. */
-function csvCell(text: string): string {
+/** Cells with leading or trailing spaces are quoted too, because some programs trim them otherwise. */
+function quoteCell(text: string): string {
   return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

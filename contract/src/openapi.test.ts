@@ -27,27 +27,27 @@ const operations = table.flatMap(([name, endpoint]) =>
   })),
 );
 
-test('the document is valid OpenAPI 3.1', async () => {
+test('is valid OpenAPI 3.1', async () => {
   const validator = new Validator();
   const { valid, errors } = await validator.validate(structuredClone<Record<string, unknown>>(document));
   assert.ok(valid, JSON.stringify(errors));
   assert.equal(validator.version, '3.1');
 });
 
-test('the document tells where and what the service is', () => {
+test('contains the URL and version of the server', () => {
   assert.deepEqual(document.servers, [{ url: service.url }]);
   assert.equal(document.info.version, service.version);
 });
 
-test('the paths and methods are those of the endpoint table, and no others', () => {
+test('has exactly the paths and methods of the endpoint table', () => {
   const documented = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods).sort()]);
   const expected = table.map(([, { path, methods }]) => [path, methods.map((m) => m.toLowerCase()).sort()]);
   assert.deepEqual(documented, expected);
 });
 
 for (const { name, method, endpoint, operation } of operations) {
-  test(`${method} ${endpoint.path} has the statuses of the endpoint table, and no others`, () => {
-    const refused = Object.values(endpoint.refusals).map(({ status }) => status);
+  test(`has exactly the statuses of the endpoint table for ${method} ${endpoint.path}`, () => {
+    const refusalStatuses = Object.values(endpoint.refusals).map(({ status }) => status);
     const expected = [...new Set([endpoint.success.status, ...refused])].map(String).sort();
     assert.deepEqual(Object.keys(operation.responses).sort(), expected);
     for (const [code, { status, when }] of listRefusals(endpoint)) {
@@ -59,7 +59,7 @@ for (const { name, method, endpoint, operation } of operations) {
 
 const graphMediaTypes = ['application/json', 'application/graphql-response+json'];
 
-test('an answer has a body exactly where the endpoint table names one', () => {
+test('describes a response body exactly where the endpoint table names one', () => {
   for (const { endpoint, operation } of operations) {
     const { status, body } = endpoint.success;
     const mediaTypes = endpoint.refusalFormat === 'graphql' ? graphMediaTypes : ['application/json'];
@@ -71,7 +71,7 @@ test('an answer has a body exactly where the endpoint table names one', () => {
   }
 });
 
-test('a refusal is a problem document on the token endpoints and GraphQL errors on the graph', () => {
+test('describes refusals as problem documents, and as GraphQL errors for /graphql', () => {
   for (const { endpoint, operation } of operations) {
     const expected = endpoint.refusalFormat === 'problem' ? ['application/problem+json'] : graphMediaTypes;
     for (const [status, { content }] of Object.entries(operation.responses)) {
@@ -80,7 +80,7 @@ test('a refusal is a problem document on the token endpoints and GraphQL errors 
   }
 });
 
-test('the auth token is asked for as the endpoint table says', () => {
+test('requires the auth token where the endpoint table does', () => {
   const security = (path: string) => paths[path]!['post']!.security;
   assert.deepEqual(security('/login'), []);
   assert.deepEqual(security('/login/verify'), []);
@@ -89,36 +89,36 @@ test('the auth token is asked for as the endpoint table says', () => {
   assert.deepEqual(security('/graphql'), [{ authToken: [] }]);
 });
 
-test('token-expired stands only on the 401 of endpoints that tell expiry', () => {
+test('has token-expired only on the 401 of endpoints that report expiry', () => {
   for (const { endpoint, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
-      const tells = status === '401' && endpoint.tellsExpiry;
-      assert.equal('token-expired' in headers, tells, `${endpoint.path} ${status}`);
+      const isExpected = status === '401' && endpoint.reportsExpiry;
+      assert.equal('token-expired' in headers, isExpected, `${endpoint.path} ${status}`);
       assert.equal('WWW-Authenticate' in headers, status === '401', `${endpoint.path} ${status}`);
     }
   }
 });
 
-test('Retry-After stands on every 429 and 503, and nowhere else', () => {
+test('has Retry-After on every 429 and 503, and on no other status', () => {
   for (const { endpoint, operation } of operations) {
     for (const [status, { headers = {} }] of Object.entries(operation.responses)) {
-      const tells = status === '429' || status === '503';
-      assert.equal('Retry-After' in headers, tells, `${endpoint.path} ${status}`);
+      const isExpected = status === '429' || status === '503';
+      assert.equal('Retry-After' in headers, isExpected, `${endpoint.path} ${status}`);
     }
   }
 });
 
-test('POST takes a body and the headers of the table, GET takes parameters and no body; where nothing is asked there is neither', () => {
+test('describes a body and headers for POST, parameters for GET, and neither where the table has no request', () => {
   for (const { method, endpoint, operation } of operations) {
     assert.equal(
       operation.requestBody?.required,
       method === 'POST' ? endpoint.request!.isRequired : undefined,
     );
     const { parameters = [] } = operation;
-    const isAskedByUrl = method === 'GET' && endpoint.request !== undefined;
+    const hasParameters = method === 'GET' && endpoint.request !== undefined;
     assert.equal(
       parameters.some((each) => each.in === 'query'),
-      isAskedByUrl,
+      hasParameters,
     );
     const headers = parameters.filter((each) => each.in === 'header');
     assert.deepEqual(
@@ -128,11 +128,11 @@ test('POST takes a body and the headers of the table, GET takes parameters and n
   }
 });
 
-test('every operation has a name of its own', () => {
+test('has a unique id for every operation', () => {
   assert.equal(new Set(operations.map(({ operation }) => operation.operationId)).size, operations.length);
 });
 
-test('every reference leads to a schema of the document', () => {
+test('resolves every reference to a schema of the document', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)];
   assert.equal(references.length, JSON.stringify(document).split('"$ref"').length - 1);
   for (const [, name] of references) assert.ok(Object.hasOwn(document.components.schemas, name!), name);

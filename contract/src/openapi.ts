@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of the service, made from the endpoint table. */
+/** Creates the OpenAPI 3.1 document of the server from the endpoint table. */
 
 import { bodies, type BodyName } from './bodies.ts';
 import { endpoints, listRefusals, formatCode, type Endpoint, type Method } from './endpoints.ts';
@@ -91,8 +91,8 @@ function requestBody({ body, isRequired, isForm }: NonNullable<Endpoint['request
 }
 
 function responses(endpoint: Endpoint) {
-  const { success, refusalFormat, tellsExpiry } = endpoint;
-  const answers: Record<string, object> = {
+  const { success, refusalFormat, reportsExpiry } = endpoint;
+  const responsesByStatus: Record<string, object> = {
     [success.status]: {
       description: success.description,
       ...(success.body && {
@@ -102,14 +102,14 @@ function responses(endpoint: Endpoint) {
     },
   };
   for (const [status, group] of Map.groupBy(listRefusals(endpoint), ([, refusal]) => refusal.status)) {
-    answers[status] = {
+    responsesByStatus[status] = {
       description: group.map(([code, { when }]) => `\`${formatCode(endpoint, code)}\`: ${when}`).join('; '),
-      ...(status === 401 && { headers: tellsExpiry ? { ...challenge, ...expiry } : challenge }),
+      ...(status === 401 && { headers: reportsExpiry ? { ...challenge, ...expiry } : challenge }),
       ...((status === 429 || status === 503) && { headers: retryAfter }),
       content: refusalFormat === 'problem' ? problemContent : graphContent,
     };
   }
-  return answers;
+  return responsesByStatus;
 }
 
 const challenge = {

@@ -1,6 +1,6 @@
 /**
- * The closed list of reasons for which the service refuses a request. A code is the same on every endpoint; its
- * HTTP status is not: that belongs to the endpoint (see `endpoints.ts`).
+ * The closed list of reasons why the server refuses a request. A code is the same on every endpoint. Its HTTP status
+ * depends on the endpoint (see `endpoints.ts`).
  */
 
 export const refusals = {
@@ -24,7 +24,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-/** The codes that may stand in `extensions.code` of a GraphQL error; `toGraphCode` tells how other refusals appear there. */
+/** The values of `extensions.code` in a GraphQL error. `toGraphCode` maps every other refusal to one of them. */
 export const graphCodes = {
   BAD_INPUT: 'An argument, a variable or the request itself cannot be used; the message says which and why',
   NOT_FOUND: 'What the operation names does not exist, or the viewer may not see it',

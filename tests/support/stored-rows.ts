@@ -6,7 +6,7 @@ import { systemClock } from '../../server/src/clock.ts';
 import type { Database } from '../../server/src/database/database.ts';
 import { openDatabase } from '../../server/src/database/open-database.ts';
 import { sql, type Statement } from '../../server/src/database/statement.ts';
-import { addChildren } from '../../server/src/folders/change-folders.ts';
+import { addChildren } from '../../server/src/folders/change-rules.ts';
 import { insertRows, newRow } from '../../server/src/folders/folder-rows.ts';
 
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {

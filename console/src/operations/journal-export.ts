@@ -1,7 +1,7 @@
 /** All entries that a filter finds, as a CSV file: read page by page, so that it can be followed and stopped. */
 
 import { EspalierError } from '@espalier/client';
-import { journalCsvHeading, journalCsvRow, type JournalCsvEntry } from '@espalier/contract';
+import { journalCsvHeader, formatJournalCsvRow, type JournalCsvEntry } from '@espalier/contract';
 import type { JournalFilter } from './journal-filter.ts';
 
 export const exportDocument = /* GraphQL */ `
@@ -71,7 +71,7 @@ export async function exportJournal(
   ask: (variables: ExportVariables) => Promise<ExportPage>,
   tell: (progress: Progress) => void,
 ): Promise<readonly string[]> {
-  const parts = [lineOf(journalCsvHeading)];
+  const parts = [lineOf(journalCsvHeader)];
   let first = mostPageSize;
   let after: string | null = null;
   let done = 0;
@@ -87,7 +87,7 @@ export async function exportJournal(
       first = Math.ceil(first / 2);
       continue;
     }
-    parts.push(page.items.map((entry) => lineOf(journalCsvRow(entry))).join(''));
+    parts.push(page.items.map((entry) => lineOf(formatJournalCsvRow(entry))).join(''));
     done += page.items.length;
     // What has been forgotten or written since the count is not told of.
     total = Math.max(page.totalCount ?? total, done);

@@ -3,7 +3,7 @@
  * the libraries for it guess separators and types, and what was exported must come back as it was.
  */
 
-import { csvRow } from '@espalier/contract';
+import { formatCsvRow } from '@espalier/contract';
 
 export interface CsvRow {
   /** The line of the text where it begins, from 1 on. */
@@ -42,5 +42,5 @@ function countLines(text: string): number {
 }
 
 export function csvLine(cells: readonly string[]): string {
-  return `${csvRow(cells)}\r\n`;
+  return `${formatCsvRow(cells)}\r\n`;
 }

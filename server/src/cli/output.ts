@@ -1,10 +1,10 @@
 /** What commands print: data on standard output, waited for until it is taken, and nothing once nobody reads it. */
 
 import { constants } from 'node:os';
-import { jsonText } from '@espalier/contract';
+import { formatJson } from '@espalier/contract';
 import { ExitError } from './failures.ts';
 
-export { jsonText };
+export { formatJson };
 export { escapeControls, shownLines } from './shown-text.ts';
 
 /** Whoever reads what is printed may leave: no reason to stop in the middle of something. */
@@ -26,7 +26,7 @@ export async function write(text: string): Promise<void> {
 
 /** For people on a terminal, over several lines; for programs in one. */
 export async function printJson(value: unknown, { isCompact = !process.stdout.isTTY } = {}): Promise<void> {
-  await print(jsonText(value, isCompact ? undefined : 2));
+  await print(formatJson(value, isCompact ? undefined : 2));
 }
 
 /** One array, an item a line, each as it comes: there may be very many. */
@@ -34,7 +34,7 @@ export async function printJsonList(items: AsyncIterable<unknown>): Promise<void
   const lines = createLines();
   let isFirst = true;
   for await (const item of items) {
-    await lines.add(`${isFirst ? '[' : ','}\n${jsonText(item)}`);
+    await lines.add(`${isFirst ? '[' : ','}\n${formatJson(item)}`);
     isFirst = false;
   }
   await lines.end(isFirst ? '[]\n' : '\n]\n');

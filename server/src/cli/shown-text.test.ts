@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsonText } from './output.ts';
+import { formatJson } from './output.ts';
 import { escapeControls, shownLines } from './shown-text.ts';
 
 const hostile = 'a\x1b]0;owned\x07b\x9b31mc\u202ed\ne\ud800';
@@ -15,12 +15,12 @@ test('a text of several lines keeps them, and nothing else', () => {
 });
 
 test('JSON holds no such character either, and is the same to a reader', () => {
-  const text = jsonText({ [hostile]: hostile });
+  const text = formatJson({ [hostile]: hostile });
   // eslint-disable-next-line no-control-regex -- it is about them
   assert.doesNotMatch(text, /[\x00-\x1f\x7f-\x9f\u202e]/);
   assert.deepEqual(JSON.parse(text), { [hostile]: hostile });
 });
 
 test('JSON over several lines has its own ends of lines', () => {
-  assert.equal(jsonText({ a: '\n' }, 2), '{\n  "a": "\\n"\n}');
+  assert.equal(formatJson({ a: '\n' }, 2), '{\n  "a": "\\n"\n}');
 });

@@ -3,21 +3,27 @@
  * the rights and the tree of that moment, and writes a constant number of rows however much is inside a folder.
  */
 
-import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
 import type { Access } from '../access/access.ts';
-import { compareAccess } from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { record, type Details } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
+import {
+  addChildren,
+  addToCount,
+  checkAccessNotWidened,
+  checkDepth,
+  checkNameIsFree,
+  checkSubtreeDepth,
+  nameTaken,
+  requireWritable,
+} from './change-rules.ts';
 import { visibleChildCount } from './children.ts';
-import { checkDepth, checkSubtreeDepth, raiseHeights } from './change-rules.ts';
-import { toFolderName } from './folder-texts.ts';
-import { toTexts, type FolderTexts, type TextsInput } from './folder-texts.ts';
-import { foldForStorage } from './text-keys.ts';
-import { requireFolder, viewTree, type FirstRead, type Folder, type TreeView } from './folders.ts';
+
 import { insertRow, newRow } from './folder-rows.ts';
-import { sortKey } from './text-keys.ts';
+import { toFolderName, toTexts, type FolderTexts, type TextsInput } from './folder-texts.ts';
+import { viewTree, type FirstRead, type Folder, type TreeView } from './folders.ts';
+import { foldForStorage, sortKey } from './text-keys.ts';
 
 export interface NewFolder extends TextsInput {
   readonly parentId?: string | null | undefined;
@@ -75,15 +81,8 @@ export interface FolderDeletion {
   readonly expectedVersion?: number | null | undefined;
 }
 
-const { WRITE, MANAGE } = accessLevels;
 /** Characters of a text that the journal keeps: all of a name, a title or an icon. */
 const maxJournalledLength = 255;
-
-const findName = sql<{ parentId: string; name: string }, { id: string }>`
-  select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
-
-const addToCount = sql<{ id: string; by: number }>`
-  update folders set child_count = child_count + ${'by'} where id = ${'id'}`;
 
 type StoredTexts = FolderTexts & { id: string; foldedTitle: string | null; now: number };
 type StoredName = { name: string; sortKey: Uint8Array; foldedName: string };
@@ -117,7 +116,7 @@ export async function createFolder(
   const name = toFolderName(input.name);
   const texts = toTexts(input);
   const view = viewTree(transaction, access, first);
-  const parent = await writableFolder(view, input.parentId ?? access.rootId, input.expectedVersion);
+  const parent = await requireWritable(view, input.parentId ?? access.rootId, input.expectedVersion);
   checkDepth(view, parent, 1);
   const row = newRow({ parentId: parent.id, name, ...texts }, now);
   const parentWay = view.ancestry.pathTo(parent.id)!;
@@ -150,7 +149,7 @@ export async function updateFolder(
   const view = viewTree(transaction, access, first);
   const changed = toTexts(input);
   const givenName = typeof input.name === 'string' ? toFolderName(input.name) : undefined;
-  const folder = await writableFolder(view, input.id, input.expectedVersion);
+  const folder = await requireWritable(view, input.id, input.expectedVersion);
   const { id, parentId, name: oldName } = folder;
   const pathIds = view.ancestry.pathTo(id)!;
   const newName = givenName === oldName ? undefined : givenName;
@@ -207,9 +206,9 @@ export async function checkMove(
   input: FolderMove,
 ): Promise<CheckedMove> {
   const view = viewTree(transaction, access);
-  const folder = await writableFolder(view, input.id, input.expectedVersion);
+  const folder = await requireWritable(view, input.id, input.expectedVersion);
   const from = await parentForWriting(view, folder, 'moved');
-  const to = await writableFolder(view, input.parentId);
+  const to = await requireWritable(view, input.parentId);
   const wayTo = view.ancestry.pathTo(to.id)!;
   if (wayTo.includes(folder.id)) {
     throw new Refusal('CYCLE', 'A folder cannot be moved into itself or into a folder inside it.');
@@ -253,7 +252,7 @@ export async function deleteFolder(
   now: number,
 ): Promise<readonly string[]> {
   const view = viewTree(transaction, access);
-  const folder = await writableFolder(view, input.id, input.expectedVersion);
+  const folder = await requireWritable(view, input.id, input.expectedVersion);
   const parent = await parentForWriting(view, folder, 'deleted');
   const pathIds = view.ancestry.pathTo(folder.id)!;
   const inside = visibleChildCount(view, folder);
@@ -277,80 +276,8 @@ export async function deleteFolder(
   return pathIds;
 }
 
-/** A folder that the viewer may change; what they do not see does not exist. */
-export async function writableFolder(
-  view: TreeView,
-  id: string,
-  expectedVersion?: number | null,
-): Promise<Folder> {
-  const folder = await requireFolder(view, id);
-  requireLevel(folder, WRITE);
-  checkVersion(folder, expectedVersion);
-  return folder;
-}
-
-export function checkVersion({ version }: { version: number }, expected: number | null | undefined): void {
-  if (typeof expected !== 'number' || version === expected) return;
-  throw new Refusal(
-    'CONFLICT',
-    `The folder has been changed meanwhile: it is at version ${version}, not ${expected}.`,
-    { facts: { version } },
-  );
-}
-
-export function requireLevel({ name, accessLevel }: Folder, needed: AccessLevel): void {
-  if (accessLevel >= needed) return;
-  throw new Refusal(
-    'FORBIDDEN',
-    `This needs ${accessLevelName(needed)} on the folder "${name}"; you have ${accessLevelName(accessLevel)}.`,
-  );
-}
-
 /** Taking a folder out of its parent changes the parent, too. */
 async function parentForWriting(view: TreeView, folder: Folder, done: string): Promise<Folder> {
   if (folder.parentId === null) throw new Refusal('BAD_INPUT', `The root cannot be ${done}.`);
-  return writableFolder(view, folder.parentId);
-}
-
-/** The refusal is the same whether the viewer may see the other folder or not, and says nothing of it. */
-export async function checkNameIsFree(
-  transaction: Transaction,
-  parentId: string,
-  name: string,
-  advice?: string,
-): Promise<void> {
-  if (await transaction.get(findName, { parentId, name })) throw nameTaken(name, advice);
-}
-
-export function nameTaken(name: string, advice = 'Choose another name.'): Refusal {
-  return new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`);
-}
-
-/**
- * Where a folder is decides who sees it, and only whoever manages it may decide that. Otherwise whoever may write could
- * show others what is hidden inside, or become a manager by putting it where they manage.
- */
-export async function checkAccessNotWidened(
-  transaction: Transaction,
-  level: AccessLevel,
-  pathBefore: readonly string[],
-  pathAfter: readonly string[],
-): Promise<void> {
-  if (level >= MANAGE) return;
-  const differences = await compareAccess(transaction, pathBefore, pathAfter);
-  if (!differences.some(({ before, after }) => after > before)) return;
-  throw new Refusal(
-    'FORBIDDEN',
-    `There, you or others would have more access to the folder than now, and you have only ${accessLevelName(level)} on it. Ask somebody who manages it.`,
-  );
-}
-
-/** After folders were put into the last of a way: what that one and those above it keep of it. */
-export async function addChildren(
-  transaction: Transaction,
-  pathIds: readonly string[],
-  { count, levels }: { readonly count: number; readonly levels: number },
-): Promise<void> {
-  await raiseHeights(transaction, pathIds, levels);
-  transaction.queue(addToCount, { id: pathIds.at(-1)!, by: count });
+  return requireWritable(view, folder.parentId);
 }

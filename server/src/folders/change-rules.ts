@@ -1,24 +1,96 @@
 /**
- * How deep the tree may grow. Every folder keeps a height: how many levels may be inside it. It is never too small, and
- * may be too large after something was taken out; so a move is judged without looking inside, unless it comes close.
+ * The rules that a change of the tree must meet: rights, version, free names and the depth of the tree. Every folder stores a
+ * height, the number of levels inside it. It is never too small, but may be too large after a folder was moved out. So most
+ * moves are checked without reading the subtree.
  */
 
+import { accessLevelName, accessLevels, type AccessLevel } from '../access/access.ts';
+import { compareAccess } from '../access/grants.ts';
 import type { Transaction } from '../database/database.ts';
 import { list, sql } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
-import type { Folder, TreeView } from './folders.ts';
+import { requireFolder, type Folder, type TreeView } from './folders.ts';
 
+const { WRITE, MANAGE } = accessLevels;
 export const maxDepth = 256;
+
+const findName = sql<{ parentId: string; name: string }, { id: string }>`
+  select id from folders where parent_id = ${'parentId'} and name = ${'name'}`;
+
+export const addToCount = sql<{ id: string; by: number }>`
+  update folders set child_count = child_count + ${'by'} where id = ${'id'}`;
 
 const findHeight = sql<{ id: string }, { height: number }>`select height from folders where id = ${'id'}`;
 
-const raise = sql<{ id: string; height: number }>`
+const raiseHeight = sql<{ id: string; height: number }>`
   update folders set height = ${'height'} where id = ${'id'} and height < ${'height'}`;
 
-const findInside = sql<{ ids: readonly string[] }, { id: string }>`
+const findChildren = sql<{ ids: readonly string[] }, { id: string }>`
   select id from folders where parent_id in (select value from ${list('ids')})`;
 
-/** Refuses to put so many levels into a folder whose way is loaded. */
+/** Returns a folder that the viewer may change. A folder that the viewer does not see does not exist. */
+export async function requireWritable(
+  view: TreeView,
+  id: string,
+  expectedVersion?: number | null,
+): Promise<Folder> {
+  const folder = await requireFolder(view, id);
+  requireLevel(folder, WRITE);
+  checkVersion(folder, expectedVersion);
+  return folder;
+}
+
+export function checkVersion({ version }: { version: number }, expected: number | null | undefined): void {
+  if (typeof expected !== 'number' || version === expected) return;
+  throw new Refusal(
+    'CONFLICT',
+    `The folder has been changed meanwhile: it is at version ${version}, not ${expected}.`,
+    { facts: { version } },
+  );
+}
+
+export function requireLevel({ name, accessLevel }: Folder, needed: AccessLevel): void {
+  if (accessLevel >= needed) return;
+  throw new Refusal(
+    'FORBIDDEN',
+    `This needs ${accessLevelName(needed)} on the folder "${name}"; you have ${accessLevelName(accessLevel)}.`,
+  );
+}
+
+/** The refusal is the same whether the viewer may see the other folder or not, and reveals nothing about it. */
+export async function checkNameIsFree(
+  transaction: Transaction,
+  parentId: string,
+  name: string,
+  advice?: string,
+): Promise<void> {
+  if (await transaction.get(findName, { parentId, name })) throw nameTaken(name, advice);
+}
+
+export function nameTaken(name: string, advice = 'Choose another name.'): Refusal {
+  return new Refusal('CONFLICT', `The name ${JSON.stringify(name)} is not free in that folder. ${advice}`);
+}
+
+/**
+ * The location of a folder decides who sees it, so only a viewer with MANAGE may widen the access to it. Otherwise a viewer with
+ * WRITE could reveal hidden folders to others, or gain MANAGE by moving the folder to a parent with MANAGE.
+ */
+export async function checkAccessNotWidened(
+  transaction: Transaction,
+  level: AccessLevel,
+  pathBefore: readonly string[],
+  pathAfter: readonly string[],
+): Promise<void> {
+  if (level >= MANAGE) return;
+  const differences = await compareAccess(transaction, pathBefore, pathAfter);
+  if (!differences.some(({ before, after }) => after > before)) return;
+  throw new Refusal(
+    'FORBIDDEN',
+    `There, you or others would have more access to the folder than now, and you have only ${accessLevelName(level)} on it. Ask somebody who manages it.`,
+  );
+}
+
+/** Refuses to add `levels` levels to a folder. Its ancestors must be loaded. */
 export function checkDepth({ ancestry }: TreeView, parent: Folder, levels: number): void {
   if (depthOf(ancestry.pathTo(parent.id)!) + levels > maxDepth) throw tooDeep();
 }
@@ -27,7 +99,7 @@ export function tooDeep(): Refusal {
   return new Refusal('BAD_INPUT', `Folders are at most ${maxDepth} levels deep.`);
 }
 
-/** Refuses to put a folder with all that is inside into another. Answers how many levels that is, or may be. */
+/** Refuses to put a folder with its subtree into another folder. Returns an upper bound of the subtree's levels. */
 export async function checkSubtreeDepth(
   transaction: Transaction,
   view: TreeView,
@@ -40,18 +112,6 @@ export async function checkSubtreeDepth(
   return 1 + height;
 }
 
-/** After levels were put into the last folder of a way: it and those above it have at least as many inside. */
-export async function raiseHeights(
-  transaction: Transaction,
-  pathIds: readonly string[],
-  levels: number,
-): Promise<void> {
-  let height = levels;
-  for (const id of pathIds.toReversed()) {
-    if ((await transaction.run(raise, { id, height: height++ })) === 0) return;
-  }
-}
-
 function depthOf(pathIds: readonly string[]): number {
   return pathIds.length - 1;
 }
@@ -59,7 +119,28 @@ function depthOf(pathIds: readonly string[]): number {
 async function countLevels(transaction: Transaction, id: string): Promise<number> {
   let ids: readonly string[] = [id];
   for (let levels = 0; ; levels++) {
-    ids = (await transaction.all(findInside, { ids })).map((inside) => inside.id);
+    ids = (await transaction.all(findChildren, { ids })).map((child) => child.id);
     if (ids.length === 0 || levels === maxDepth) return levels;
+  }
+}
+
+/** Updates the stored counts and heights after folders were put into the last folder of a path. */
+export async function addChildren(
+  transaction: Transaction,
+  pathIds: readonly string[],
+  { count, levels }: { readonly count: number; readonly levels: number },
+): Promise<void> {
+  await raiseHeights(transaction, pathIds, levels);
+  transaction.queue(addToCount, { id: pathIds.at(-1)!, by: count });
+}
+
+async function raiseHeights(
+  transaction: Transaction,
+  pathIds: readonly string[],
+  levels: number,
+): Promise<void> {
+  let height = levels;
+  for (const id of pathIds.toReversed()) {
+    if ((await transaction.run(raiseHeight, { id, height: height++ })) === 0) return;
   }
 }

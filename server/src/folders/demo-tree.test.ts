@@ -6,7 +6,7 @@ import { openDatabase } from '../database/open-database.ts';
 import { Access } from '../access/access.ts';
 import { Ancestry } from '../access/ancestry.ts';
 import { changeInTurn } from '../journal/journal.ts';
-import { addChildren } from './change-folders.ts';
+import { addChildren } from './change-rules.ts';
 import { readChildren } from './children.ts';
 import { plantDemoTree } from './demo-tree.ts';
 import { ensureRoot, insertRow, newRow } from './folder-rows.ts';

@@ -10,7 +10,7 @@ import { list, sql, textList } from '../database/statement.ts';
 import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
 import { changeInTurn, record } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { addChildren, nameTaken, writableFolder } from './change-folders.ts';
+import { addChildren, nameTaken, requireWritable } from './change-rules.ts';
 import { checkDepth } from './change-rules.ts';
 import { insertRow, insertRows, newRow, type NewRow } from './folder-rows.ts';
 import { viewTree, type Folder, type TreeView } from './folders.ts';
@@ -178,7 +178,7 @@ async function checkDestination(
 }
 
 function requireParent(view: TreeView, { parentId, expectedVersion }: FolderImport): Promise<Folder> {
-  return writableFolder(view, parentId ?? view.access.rootId, expectedVersion);
+  return requireWritable(view, parentId ?? view.access.rootId, expectedVersion);
 }
 
 function under(parentId: string): (row: NewRow) => NewRow {

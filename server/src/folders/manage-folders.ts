@@ -21,14 +21,8 @@ import {
   type NewFolder,
   type WrittenFolder,
 } from './change-folders.ts';
-import {
-  readFirst,
-  requireFolder,
-  viewTree,
-  type FirstRead,
-  type Folder,
-  type FolderRow,
-} from './folders.ts';
+import { requireFolder, viewTree, type FirstRead, type Folder, type FolderRow } from './folders.ts';
+import { readFirst } from './first-read.ts';
 import { importFolders, type FolderImport, type Imported, type ImportOptions } from './import-folders.ts';
 import { restoreFolder, type Restoration } from './trash.ts';
 
@@ -67,14 +61,15 @@ export interface Folders {
   import(caller: Caller, input: FolderImport, options: ImportOptions): Promise<Changed<Imported>>;
 }
 
-const aFolder: Memory<ChangedFolder, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
+const folderMemory: Memory<ChangedFolder, string> = { keep: ({ id }) => id, recall: (id) => ({ id }) };
 
-const aMove: Memory<MovedFolder, { id: string; paths: MovedPaths }> = {
-  keep: ({ id, paths }) => ({ id, paths }),
-  recall: (kept) => kept,
+// `ways` is the name of the stored JSON key.
+const moveMemory: Memory<MovedFolder, { id: string; ways: MovedPaths }> = {
+  keep: ({ id, paths }) => ({ id, ways: paths }),
+  recall: ({ id, ways }) => ({ id, paths: ways }),
 };
 
-const aDeletion: Memory<DeletedFolder, readonly string[]> = {
+const deletionMemory: Memory<DeletedFolder, readonly string[]> = {
   keep: ({ pathIds }) => pathIds,
   recall: (pathIds) => ({ pathIds }),
 };
@@ -85,7 +80,7 @@ export interface FolderLimits {
 }
 
 /** The folder with its ancestors, if it can be read before the rights of the viewer. */
-function ofFolder(
+function prefetchFolder(
   id: string | null | undefined,
 ): ((transaction: Transaction) => PromiseOrValue<FirstRead>) | undefined {
   return typeof id === 'string' && isRowId(id)
@@ -100,21 +95,21 @@ export function manageFolders(
   return {
     create: (caller, input) =>
       changes.run(caller, {
-        memory: aFolder,
-        prefetch: ofFolder(input.parentId),
+        memory: folderMemory,
+        prefetch: prefetchFolder(input.parentId),
         work: async (transaction, access, { now }, first) =>
           toChanged(await createFolder(transaction, access, input, { now, first })),
       }),
     update: (caller, input) =>
       changes.run(caller, {
-        memory: aFolder,
-        prefetch: ofFolder(input.id),
+        memory: folderMemory,
+        prefetch: prefetchFolder(input.id),
         work: async (transaction, access, { now }, first) =>
           toChanged(await updateFolder(transaction, access, input, { now, first })),
       }),
     move: (caller, input, { isDryRun }) =>
       changes.run(caller, {
-        memory: isDryRun ? undefined : aMove,
+        memory: isDryRun ? undefined : moveMemory,
         work: async (transaction, access, { now }): Promise<MovedFolder> => {
           const move = await checkMove(transaction, access, input);
           if (!isDryRun) await moveFolder(transaction, move, now);
@@ -124,14 +119,14 @@ export function manageFolders(
       }),
     delete: (caller, input) =>
       changes.run(caller, {
-        memory: aDeletion,
+        memory: deletionMemory,
         work: async (transaction, access, { now }): Promise<DeletedFolder> => ({
           pathIds: await deleteFolder(transaction, access, input, now),
         }),
       }),
     restore: (caller, input) =>
       changes.run(caller, {
-        memory: aFolder,
+        memory: folderMemory,
         work: async (transaction, access, { now }) => {
           await restoreFolder(transaction, access, input, { now, trashDays });
           const folder = await requireFolder(viewTree(transaction, access), input.id);

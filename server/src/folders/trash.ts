@@ -16,8 +16,8 @@ import {
   checkNameIsFree,
   checkAccessNotWidened,
   checkVersion,
-  writableFolder,
-} from './change-folders.ts';
+  requireWritable,
+} from './change-rules.ts';
 import { lastTime } from './cursor.ts';
 import { checkSubtreeDepth } from './change-rules.ts';
 import { isRowId, lastId } from '../database/row-id.ts';
@@ -213,9 +213,9 @@ export async function beforeDeletion(
 }
 
 async function destination(view: TreeView, { parentId }: Restoration, { formerParentId }: TrashedFolder) {
-  if (typeof parentId === 'string') return writableFolder(view, parentId);
+  if (typeof parentId === 'string') return requireWritable(view, parentId);
   await view.ancestry.load([formerParentId]);
-  if (view.ancestry.pathTo(formerParentId)) return writableFolder(view, formerParentId);
+  if (view.ancestry.pathTo(formerParentId)) return requireWritable(view, formerParentId);
   throw new Refusal(
     'CONFLICT',
     'The folder in which it was is not there any more. Say in `parentId` where it shall go.',

@@ -7,7 +7,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { manageGroups, type Groups } from '../accounts/manage-groups.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Snapshot } from '../database/database.ts';
-import { stepsOf } from '../folders/folders.ts';
+import { stepsOf } from '../folders/first-read.ts';
 import { manageFolders, type Folders, type SeenFolder } from '../folders/manage-folders.ts';
 import { manageGrants, type Grants } from '../folders/folder-access.ts';
 import { Changes, type Caller, type Changed } from '../journal/changes.ts';

@@ -91,7 +91,7 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
   const { allow, retryAfterSeconds, isExpired, checks, reasons } = refusal.details;
   reply.code(status).header('cache-control', 'no-store');
   if (status === 401) reply.header('www-authenticate', challenge(refusal, request));
-  if (status === 401 && endpoint?.tellsExpiry && isExpired) reply.header('token-expired', 'true');
+  if (status === 401 && endpoint?.reportsExpiry && isExpired) reply.header('token-expired', 'true');
   if (allow) reply.header('allow', allow.join(', '));
   if (retryAfterSeconds) reply.header('retry-after', String(retryAfterSeconds));
   if (endpoint?.refusalFormat === 'graphql') {

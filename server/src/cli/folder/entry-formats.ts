@@ -1,6 +1,6 @@
 /** Folders in files: as CSV, as JSON, nested or flat, and as a line of JSON each; there and back. */
 
-import { jsonText } from '../output.ts';
+import { formatJson } from '../output.ts';
 import { escapeControls } from '../shown-text.ts';
 import { csvLine, parseCsv } from '../csv.ts';
 import type { Entry } from './import-call.ts';
@@ -160,11 +160,11 @@ function parsed(text: string, where: string): unknown {
 export const writers = {
   *json(entries: readonly Entry[]): Generator<string> {
     for (const [place, entry] of entries.entries())
-      yield `${place === 0 ? '[' : ','}\n${jsonText(compact(entry))}`;
+      yield `${place === 0 ? '[' : ','}\n${formatJson(compact(entry))}`;
     yield entries.length === 0 ? '[]\n' : '\n]\n';
   },
   *ndjson(entries: readonly Entry[]): Generator<string> {
-    for (const entry of entries) yield `${jsonText(compact(entry))}\n`;
+    for (const entry of entries) yield `${formatJson(compact(entry))}\n`;
   },
   *csv(entries: readonly Entry[]): Generator<string> {
     yield csvLine(['path', ...texts, 'properties']);

@@ -13,7 +13,8 @@ export class OutputFile {
   static async open(path: string, { mayReplace }: { readonly mayReplace: boolean }): Promise<OutputFile> {
     const there = await stat(path).catch(() => undefined);
     if (there && !there.isFile()) throw new StartError(`${escapeControls(path)} is there, and is no file.`);
-    if (there && !mayReplace) throw new StartError(`${escapeControls(path)} is there already. --force replaces it.`);
+    if (there && !mayReplace)
+      throw new StartError(`${escapeControls(path)} is there already. --force replaces it.`);
     // What a link leads to is replaced, and not the link.
     const place = there ? await realpath(path) : path;
     const beside = `${place}.${process.pid}.new`;

@@ -2,7 +2,7 @@
 
 import { command, json } from '../command.ts';
 import { connectionSettings, withConnection } from '../connection.ts';
-import { print, printJson, jsonText } from '../output.ts';
+import { print, printJson, formatJson } from '../output.ts';
 import { escapeControls, shownLines } from '../shown-text.ts';
 import { toMinute } from '../shown-time.ts';
 import { folderWord } from '../references.ts';
@@ -64,7 +64,7 @@ export function described(folder: ShownFolder): string {
     ['Description', folder.description && shownLines(folder.description)],
     ...Object.entries(folder.properties).map(([name, value], place): [string, string] => [
       place === 0 ? 'Properties' : '',
-      `${escapeControls(name)} = ${escapeControls(jsonText(value))}`,
+      `${escapeControls(name)} = ${escapeControls(formatJson(value))}`,
     ]),
     ['Inside', countFolders(folder.folders.totalCount)],
     ['Above', folder.ancestors.map(({ id, name }) => `${escapeControls(name)} (${id})`).join('\n') || null],

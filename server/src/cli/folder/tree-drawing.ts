@@ -1,6 +1,6 @@
 /** A tree in lines, or as nested JSON, from folders that come one by one, each right before what is inside it. */
 
-import { jsonText } from '../output.ts';
+import { formatJson } from '../output.ts';
 import { escapeControls } from '../shown-text.ts';
 
 export interface TreeFolder {
@@ -55,5 +55,5 @@ export async function* nestTree(top: TreeFolder, branches: AsyncIterable<Branch>
 }
 
 function opened(folder: TreeFolder): string {
-  return `${jsonText(folder).slice(0, -1)},"folders":[`;
+  return `${formatJson(folder).slice(0, -1)},"folders":[`;
 }

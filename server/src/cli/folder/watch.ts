@@ -84,9 +84,12 @@ function line(
   { kind, folderId, at, by, folder, oldParent, folderCount }: Change,
   path: string | null,
 ): string {
-  const what = path !== null ? escapeControls(path) : folderId !== null ? `id:${folderId}` : 'read everything anew';
+  const what =
+    path !== null ? escapeControls(path) : folderId !== null ? `id:${folderId}` : 'read everything anew';
   const from =
-    kind === 'MOVE' && oldParent && folder ? ` from ${escapeControls(childPath(oldParent.path, folder.name))}` : '';
+    kind === 'MOVE' && oldParent && folder
+      ? ` from ${escapeControls(childPath(oldParent.path, folder.name))}`
+      : '';
   const many =
     kind === 'IMPORT' && folderCount !== null ? ` (${folderCount.toLocaleString('en')} folders)` : '';
   const who = by ? ` by ${escapeControls(by.username)}` : '';

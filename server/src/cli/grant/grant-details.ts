@@ -32,7 +32,8 @@ export function grantReader(
   type Answer = { readonly folder: { readonly access: Page<GrantDetails> } | null };
   return async (slice) => {
     const answer = await client.query<Answer>(query, { id: folder.id, inherited, ...slice }, { signal });
-    if (!answer.folder) throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} is gone.`);
+    if (!answer.folder)
+      throw new EspalierError('NOT_FOUND', `The folder ${escapeControls(folder.path)} is gone.`);
     return answer.folder.access;
   };
 }

@@ -18,7 +18,9 @@ export const removeGroup = command({
       const { id, name } = await findGroup(asking, reference!);
       await confirm(`Delete the group ${escapeControls(name)} with its grants`, options.yes);
       await asking.client.mutate(mutation, { input: { id } }, { signal: asking.signal });
-      await (options.json ? printJson({ deletedGroupId: id }) : print(`Deleted the group ${escapeControls(name)}.`));
+      await (options.json
+        ? printJson({ deletedGroupId: id })
+        : print(`Deleted the group ${escapeControls(name)}.`));
     });
   },
 });

@@ -1,7 +1,7 @@
 /** Prints entries as they come: lines, CSV, one JSON array, or a JSON object a line for what has no end. */
 
-import { journalCsvHeading, journalCsvRow } from '@espalier/contract';
-import { jsonText, print } from '../output.ts';
+import { journalCsvHeader, formatJournalCsvRow } from '@espalier/contract';
+import { formatJson, print } from '../output.ts';
 import { heading, toLine, type Entry } from './entry.ts';
 
 export type EntryFormat = 'lines' | 'csv' | 'json' | 'ndjson';
@@ -26,15 +26,15 @@ export class EntryWriter {
   #head(): string[] {
     if (!this.#isFirst || this.#format === 'json' || this.#format === 'ndjson') return [];
     this.#isFirst = false;
-    return [this.#format === 'csv' ? journalCsvHeading : heading];
+    return [this.#format === 'csv' ? journalCsvHeader : heading];
   }
 
   #line(entry: Entry): string {
     if (this.#format === 'lines') return toLine(entry);
-    if (this.#format === 'csv') return journalCsvRow(entry);
-    if (this.#format === 'ndjson') return jsonText(entry);
+    if (this.#format === 'csv') return formatJournalCsvRow(entry);
+    if (this.#format === 'ndjson') return formatJson(entry);
     const opening = this.#isFirst ? '[' : ',';
     this.#isFirst = false;
-    return opening + jsonText(entry);
+    return opening + formatJson(entry);
   }
 }

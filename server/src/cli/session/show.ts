@@ -40,7 +40,10 @@ async function findSession(asking: Asking, id: string): Promise<SessionWithRefre
   if (own) return own;
   const found = (await isAdministrator(asking)) && (await findIn(sessionReader(asking, fields), id));
   if (found) return found;
-  throw new EspalierError('NOT_FOUND', `There is no session ${escapeControls(id)} that you may see, or it has ended.`);
+  throw new EspalierError(
+    'NOT_FOUND',
+    `There is no session ${escapeControls(id)} that you may see, or it has ended.`,
+  );
 }
 
 async function findIn(

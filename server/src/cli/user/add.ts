@@ -25,7 +25,10 @@ A password has 8 to 128 characters, and is neither the name nor one of the most 
   async run({ words: [username], options, flags }) {
     await withConnection({ flags }, async (asking) => {
       const { client, signal } = asking;
-      const { password, generated } = await readNewPassword(options, `Password of ${escapeControls(username!)}`);
+      const { password, generated } = await readNewPassword(
+        options,
+        `Password of ${escapeControls(username!)}`,
+      );
       const input = { username, password, isAdministrator: options.administrator };
       const { createUser } = await client.mutate<Payload>(mutation, { input }, { signal });
       const user = await withAllGroups(asking, createUser.user);

@@ -1,18 +1,16 @@
-/** Limits that apply to every request: timeouts, connections, request heads and load. */
+/** Adds the limits that apply to every request: timeouts, connections, request heads and overload. */
 
-import type { IncomingMessage } from 'node:http';
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Activity } from '../../observability/activity.ts';
 import { answerExpectation } from '../errors.ts';
 import { lateCode, type BrokenRequests } from './broken-requests.ts';
-import { connectionLimit, maxPipelined, type HttpTimeouts } from './timeouts.ts';
-import { LoadMonitor } from './overload.ts';
-import { Admission, type Load, type AdmissionLimits } from './overload.ts';
 import { checkRequestHead } from './head-limits.ts';
-import { watchSlowBodies } from './timeouts.ts';
-import type { Server, ServerResponse } from 'http';
-import type { Socket } from 'net';
+import { Admission, LoadMonitor, type AdmissionLimits, type Load } from './overload.ts';
+import { closeSlowBodies, type HttpTimeouts } from './timeouts.ts';
 
 export interface GuardOptions {
   readonly times: HttpTimeouts;
@@ -25,16 +23,22 @@ export interface GuardOptions {
   readonly admissionLimits?: AdmissionLimits | undefined;
 }
 
+/** Per connection: requests that have arrived and wait behind an earlier request. */
+const maxPipelined = 100;
+/** More connections would need more memory than a node has. */
+const maxConnections = 50_000;
+/** File descriptors for the database, the log and files that are open for a short time. */
+const otherFiles = 200;
 const reportDroppedEveryMs = 60_000;
 
 export function addGuards(app: FastifyInstance, options: GuardOptions): Admission {
   const { times, log, activity, broken } = options;
   const { server } = app;
-  // Otherwise Node would drop headers beyond its own limit. The size of the head and request-head.ts limit them.
+  // Otherwise Node would drop headers beyond its own limit. The size of the head and head-limits.ts limit them.
   server.maxHeadersCount = 0;
   server.maxConnections = options.maxConnections ?? connectionLimit();
-  reportDropped(app, server.maxConnections, log);
-  limitPipelining(server, maxPipelined);
+  reportDropped(server, log);
+  limitPipelining(server);
   const expecting = new WeakSet<IncomingMessage>();
   server.on('checkExpectation', (request, response) => {
     expecting.add(request);
@@ -51,48 +55,71 @@ export function addGuards(app: FastifyInstance, options: GuardOptions): Admissio
     done();
   });
 
-  const stopWatching = watchSlowBodies(server, times, (socket) => broken.refuse({ code: lateCode }, socket));
-  const watch = new LoadMonitor((load) =>
+  const stopChecking = closeSlowBodies(server, times, (socket) => broken.refuse({ code: lateCode }, socket));
+  const monitor = new LoadMonitor((load) =>
     load.isBehind || load.isMemoryShort
       ? log.warn(load, 'too much to do: requests are refused')
       : log.info('requests are served again'),
   );
-  const stopLooking = options.load ? () => undefined : watch.start();
+  const stopMonitor = options.load ? () => undefined : monitor.start();
   app.addHook('onClose', (_, done) => {
-    stopWatching();
-    stopLooking();
+    stopChecking();
+    stopMonitor();
     done();
   });
-  return new Admission(options.load ?? watch, options.admissionLimits);
+  return new Admission(options.load ?? monitor, options.admissionLimits);
 }
 
-/** Beyond this number Node closes each new connection at once. Open ones continue. */
-function reportDropped({ server }: FastifyInstance, mostConnections: number, log: Logger): void {
+/** Each connection needs a file descriptor. Without a free one, the database could not open its files. */
+function connectionLimit(): number {
+  const openFiles = openFilesLimit();
+  return Math.min(maxConnections, Math.max(openFiles - otherFiles, Math.ceil(openFiles / 2)));
+}
+
+/** Known on Linux only. Node has raised the soft limit to the hard limit. */
+function openFilesLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity);
+  } catch {
+    return Infinity;
+  }
+}
+
+/** Beyond `maxConnections`, Node closes each new connection at once. Open ones continue. */
+function reportDropped(server: Server, log: Logger): void {
   let isReported = false;
   server.on('drop', () => {
     if (isReported) return;
     isReported = true;
-    log.warn({ mostConnections }, 'too many connections: new ones are ended');
+    log.warn({ mostConnections: server.maxConnections }, 'too many connections: new ones are ended');
     setTimeout(() => (isReported = false), reportDroppedEveryMs).unref();
   });
 }
-export function limitPipelining(server: Server, most: number): void {
+
+/**
+ * Closes a connection with too many pipelined requests. Node accepts all requests of one read, which can be more than a
+ * thousand, and buffers their responses if the client does not read them.
+ */
+function limitPipelining(server: Server): void {
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    // Most find the connection theirs to write to, and nobody before them.
+    // Most requests are the first of their connection without a response, and get the socket at once.
     if (response.socket !== null) return;
-    const line = ((socket as Lined)[lineOf] ??= new Line());
-    if (++line.waiting > most) socket.destroy();
-    response.on('close', line.onAnswered);
+    const pipelined = ((socket as PipelinedSocket)[pipelinedKey] ??= new PipelinedRequests());
+    if (++pipelined.waiting > maxPipelined) socket.destroy();
+    response.on('close', pipelined.onClose);
   });
 }
-/** On the connection itself: to look it up for each request would cost more than all the rest here. */
-const lineOf = Symbol('line');
-interface Lined extends Socket {
-  [lineOf]?: Line;
+
+/** Stored on the socket itself, because a lookup in a map for each request costs more. */
+const pipelinedKey = Symbol('pipelined requests');
+
+interface PipelinedSocket extends Socket {
+  [pipelinedKey]?: PipelinedRequests;
 }
-/** One for each connection, so that a request makes nothing new. */
-class Line {
-  /** Of those that came when another one was not answered yet. */
+
+/** One object and one listener per connection, so that a request allocates nothing. */
+class PipelinedRequests {
   waiting = 0;
-  readonly onAnswered = () => void this.waiting--;
+  readonly onClose = () => void this.waiting--;
 }

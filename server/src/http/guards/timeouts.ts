@@ -1,26 +1,23 @@
-/** How long clients may take for what they send, and how many may be there: see docs/limits.md. */
+/** The time that clients have to send requests and to read responses, see docs/limits.md. */
 
-import type { Socket } from 'net';
-import type { IncomingMessage, Server } from 'http';
-import { readFileSync } from 'node:fs';
-import type { ServerOptions } from 'node:http';
-import type { HttpTimeouts } from './timeouts.ts';
+import type { IncomingMessage, Server, ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 
 export interface HttpTimeouts {
-  /** From a connection, or the first byte of a further request, to the end of its headers. */
+  /** From a new connection, or from the first byte of a later request, to the end of the headers. */
   readonly headersMs: number;
-  /** From there to the end of the body, and longer by a second for each `bodyBytesPerSecond` that have come. */
+  /** From the headers to the end of the body, plus one second for each `bodyBytesPerSecond` received. */
   readonly bodyMs: number;
   readonly bodyBytesPerSecond: number;
-  /** However steadily it comes. */
+  /** The upper bound for a body that arrives steadily. */
   readonly maxBodyMs: number;
-  /** Between two requests on one connection. Longer than what proxies wait, or they would meet a closed one. */
+  /** Between two requests of a connection. Longer than proxies wait, otherwise they would use a closed connection. */
   readonly keepAliveMs: number;
-  /** From a connection to a finished TLS handshake. */
+  /** From a new connection to the end of the TLS handshake. */
   readonly handshakeMs: number;
-  /** For taking in something of a long answer. */
+  /** How long a client may read nothing of a long response. */
   readonly stalledResponseMs: number;
-  /** How often all of that is looked at. */
+  /** How often Node and this file check the timeouts. */
   readonly checkEveryMs: number;
 }
 
@@ -36,92 +33,74 @@ export const defaultTimeouts: HttpTimeouts = {
 };
 
 /** Of the request line and all headers together. */
-export const maxHeadBytes = 16 * 1024;
+const maxHeadBytes = 16 * 1024;
 
-/** What Node's server is made with. */
+/** The options of Node's HTTP server. */
 export function serverOptions({ headersMs, checkEveryMs }: HttpTimeouts): ServerOptions {
   return {
     headersTimeout: headersMs,
     connectionsCheckingInterval: checkEveryMs,
     maxHeaderSize: maxHeadBytes,
     insecureHTTPParser: false,
-    // It is asked for in request-head.ts, where the refusal has a body.
+    // Checked in head-limits.ts, where the refusal has a body.
     requireHostHeader: false,
   };
 }
 
-/** Requests of one connection that came while an earlier one was not answered, and are not answered yet themselves. */
-export const maxPipelined = 100;
-
-/** A node with more has no memory for them. */
-const mostConnections = 50_000;
-/** For the database, the log, and what is opened for a moment. */
-const otherFiles = 200;
-
-/** Each takes a file descriptor, and without one left the database could not open its files. */
-export function connectionLimit(openFiles = openFilesLimit()): number {
-  return Math.min(mostConnections, Math.max(openFiles - otherFiles, Math.ceil(openFiles / 2)));
-}
-
-/** Linux tells; Node has raised it as far as it may. */
-function openFilesLimit(): number {
-  try {
-    const limits = readFileSync('/proc/self/limits', 'utf8');
-    return Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? Infinity);
-  } catch {
-    return Infinity;
-  }
-}
-/** The latest request of a connection: HTTP/1.1 sends one after the other. One for each connection, used again. */
-interface Receiving {
+/** The latest request of a connection. The object is reused for each request of the connection. */
+interface IncomingBody {
   request: IncomingMessage;
   bytesBefore: number;
   ageMs: number;
-  /** It is among those that are looked at. */
-  isWatched: boolean;
+  isChecked: boolean;
 }
-const receivingOf = Symbol('receiving');
-interface Watched extends Socket {
-  [receivingOf]?: Receiving;
-}
-/** Answers with what ends the watch. */
 
-export function watchSlowBodies(
+const bodyKey = Symbol('incoming body');
+
+interface BodySocket extends Socket {
+  [bodyKey]?: IncomingBody;
+}
+
+/**
+ * Refuses requests whose body arrives too slowly. A steady upload may take long; single bytes from time to time may not.
+ * Never refuses a request that has arrived completely. Returns a function that stops the checks.
+ */
+export function closeSlowBodies(
   server: Server,
   { bodyMs, bodyBytesPerSecond, maxBodyMs, checkEveryMs }: HttpTimeouts,
   refuse: (socket: Socket) => void,
 ): () => void {
-  const watched = new Map<Socket, Receiving>();
-  const forget = (socket: Socket, each: Receiving) => {
-    each.isWatched = false;
-    watched.delete(socket);
+  const bodies = new Map<Socket, IncomingBody>();
+  const remove = (socket: Socket, body: IncomingBody) => {
+    body.isChecked = false;
+    bodies.delete(socket);
   };
 
   server.on('request', (request) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
     if (length === undefined && encoding === undefined) return;
-    const socket: Watched = request.socket;
+    const socket: BodySocket = request.socket;
     const bytesBefore = socket.bytesRead;
-    const each = (socket[receivingOf] ??= { request, bytesBefore, ageMs: 0, isWatched: false });
-    each.request = request;
-    each.bytesBefore = bytesBefore;
-    each.ageMs = 0;
-    if (each.isWatched) return;
-    each.isWatched = true;
-    watched.set(socket, each);
+    const body = (socket[bodyKey] ??= { request, bytesBefore, ageMs: 0, isChecked: false });
+    body.request = request;
+    body.bytesBefore = bytesBefore;
+    body.ageMs = 0;
+    if (body.isChecked) return;
+    body.isChecked = true;
+    bodies.set(socket, body);
   });
 
   const timer = setInterval(() => {
-    for (const [socket, each] of watched) {
-      if (each.request.complete || socket.destroyed) {
-        forget(socket, each);
+    for (const [socket, body] of bodies) {
+      if (body.request.complete || socket.destroyed) {
+        remove(socket, body);
         continue;
       }
-      // By looks, not by the clock: while this process stood still, nobody was late.
-      each.ageMs += checkEveryMs;
-      const extraMs = ((socket.bytesRead - each.bytesBefore) / bodyBytesPerSecond) * 1000;
-      if (each.ageMs <= Math.min(bodyMs + extraMs, maxBodyMs)) continue;
-      forget(socket, each);
+      // Counts checks instead of reading the clock: while this process was blocked, no client was late.
+      body.ageMs += checkEveryMs;
+      const extraMs = ((socket.bytesRead - body.bytesBefore) / bodyBytesPerSecond) * 1000;
+      if (body.ageMs <= Math.min(bodyMs + extraMs, maxBodyMs)) continue;
+      remove(socket, body);
       refuse(socket);
     }
   }, checkEveryMs);

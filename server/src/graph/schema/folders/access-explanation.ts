@@ -57,11 +57,7 @@ export function defineExplainAccess(
   );
 }
 
-async function explain(
-  { view }: GraphContext,
-  userId: string,
-  folderId: string,
-): Promise<ExplanationNode> {
+async function explain({ view }: GraphContext, userId: string, folderId: string): Promise<ExplanationNode> {
   const { deciding, user, folder, ...explanation } = await explainAccess(view, userId, folderId);
   const userNode = toUserNode(user);
   const grant = deciding && {

@@ -4,7 +4,13 @@ import { requireAdministrator } from '../../../accounts/administrator.ts';
 import { readGroup, requireGroup, type Group as GroupRow } from '../../../accounts/groups.ts';
 import type { ChangedGroup } from '../../../accounts/manage-groups.ts';
 import { change } from '../../run-mutation.ts';
-import { defineMutation, type Builder, type GraphContext, type NamedRefOf, type ObjectRefOf } from '../builder.ts';
+import {
+  defineMutation,
+  type Builder,
+  type GraphContext,
+  type NamedRefOf,
+  type ObjectRefOf,
+} from '../builder.ts';
 import { KeysetConnection, pageArguments } from '../connections/keyset-connection.ts';
 import type { UserNode } from './people-batch.ts';
 import { userList } from './people-lists.ts';

@@ -104,8 +104,7 @@ function defineGroupQueries(
       description:
         'A group by id or by name: for administrators and whoever manages a folder; others find the groups they are in.',
       args: { id: t.arg.id(), name: t.arg.string() },
-      resolve: (_, { id, name }, context) =>
-        whenDone(findGroup(context, id, name), (group) => group ?? null),
+      resolve: (_, { id, name }, context) => whenDone(findGroup(context, id, name), (group) => group ?? null),
     }),
   }));
 }
