@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verify } from '@node-rs/argon2';
-import { answerParent } from './parent.ts';
+import { serveParent } from './parent.ts';
 import type { RecordedResponse } from './request.ts';
 
 export interface BaselineInput {
@@ -14,7 +14,7 @@ export interface BaselineInput {
 
 let current: Server | undefined;
 
-answerParent({ serve }, () => undefined);
+serveParent({ serve }, () => undefined);
 
 /** Serves this response from now on, in place of the last one. Returns its URL. */
 async function serve({ response: recorded, verified }: BaselineInput): Promise<string> {

@@ -4,7 +4,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-export interface Question {
+export interface Call {
   readonly name: string;
   readonly input: unknown;
 }
@@ -18,7 +18,7 @@ export interface ChildOptions {
   readonly signal: AbortSignal;
 }
 
-const exitWithinMs = 10_000;
+const exitTimeoutMs = 10_000;
 
 export class Child {
   readonly #process: ChildProcess;
@@ -39,7 +39,7 @@ export class Child {
     return this.#process.pid!;
   }
 
-  async ask<Answer = void>(name: string, input?: unknown): Promise<Answer> {
+  async call<Result = void>(name: string, input?: unknown): Promise<Result> {
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#options.signal]);
     this.#options.signal.throwIfAborted();
@@ -49,10 +49,10 @@ export class Child {
       throw this.#stopped();
     });
     try {
-      this.#process.send({ name, input } satisfies Question);
+      this.#process.send({ name, input } satisfies Call);
       const [reply] = (await Promise.race([answered, stopped])) as [Reply];
       if ('error' in reply) throw new Error(`${this.#options.file}, ${name}: ${reply.error}`);
-      return reply.value as Answer;
+      return reply.value as Result;
     } catch (error) {
       this.#options.signal.throwIfAborted();
       throw error;
@@ -65,7 +65,7 @@ export class Child {
   /** The child exits when the channel closes. If it does not, it is killed. */
   async stop(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect();
-    const deadline = setTimeout(() => this.#process.kill('SIGKILL'), exitWithinMs);
+    const deadline = setTimeout(() => this.#process.kill('SIGKILL'), exitTimeoutMs);
     await this.#exited;
     clearTimeout(deadline);
   }

@@ -10,7 +10,7 @@ import type { Bench, Group } from './scenario.ts';
 import type { DatabaseName } from './site.ts';
 import type { PreparedSite } from './sites.ts';
 import type { DeliverInput, OpenInput } from './sockets.ts';
-import type { Ask, Tree } from './tree.ts';
+import type { RunQuery, Tree } from './tree.ts';
 
 const crowd = { sockets: 1_000, users: 50 };
 /** For a run that only shows that the scenario works. */
@@ -61,14 +61,14 @@ async function openAudience(prepared: PreparedSite, database: DatabaseName, benc
     variables,
   }));
   const input: OpenInput = { url: site.url, document: changesSubscription, subscribers };
-  await child.ask('open', input);
+  await child.call('open', input);
   const kilobytes = (residentBytes(site.pid) - before) / 1000 / sockets;
   bench.note(`${database}, ${label}: ${sockets} sockets are open, ${kilobytes.toFixed(0)} kB of memory each`);
   return { prepared, child, sockets };
 }
 
 async function createUser(
-  ask: Ask,
+  ask: RunQuery,
   user: { username: string; password: string },
   right: (typeof rights)[number],
   { campusId, placesId }: Tree,
@@ -111,9 +111,9 @@ async function toSubject({ prepared, child, sockets }: Audience): Promise<Subjec
     async run(deliveries) {
       const names = Array.from({ length: Math.ceil(deliveries / sockets) }, () => `News ${++changes}`);
       const input: DeliverInput = { url: site.url, authToken, parentId: tree.inboxId, names };
-      const { elapsedMs } = await child.ask<{ elapsedMs: number }>('deliver', input);
+      const { elapsedMs } = await child.call<{ elapsedMs: number }>('deliver', input);
       return { elapsedMs, done: names.length * sockets };
     },
-    check: (done) => child.ask('check', done / sockets),
+    check: (done) => child.call('check', done / sockets),
   };
 }

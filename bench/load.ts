@@ -1,7 +1,7 @@
 /** Runs as a child process on its own core: sends requests with autocannon and checks every response. */
 
 import autocannon, { type Client, type Instance, type Options, type Request, type Result } from 'autocannon';
-import { answerParent } from './parent.ts';
+import { serveParent } from './parent.ts';
 import type { BenchRequest } from './request.ts';
 
 /** Nine characters of a body that become another number in each request of a run. */
@@ -43,7 +43,7 @@ const sampleMs = 20;
 const tokensByName = new Map<string, TokenPair[]>();
 let lastNumber = 0;
 
-answerParent({ send }, () => undefined);
+serveParent({ send }, () => undefined);
 
 async function send(load: Load): Promise<LoadResult> {
   const { url, request, expected, requests } = load;

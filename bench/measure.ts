@@ -122,7 +122,7 @@ export function siteSubject(
   return {
     label,
     run: (requests) =>
-      load.ask('send', { url: site.url, request, requests, connections, expected, ...varied }),
+      load.call('send', { url: site.url, request, requests, connections, expected, ...varied }),
     cpuMicroseconds: () => site.cpuMicroseconds(),
   };
 }
@@ -133,12 +133,12 @@ export async function baselineFor(
   { load, baseline }: Bench,
   verified?: BaselineInput['verified'],
 ): Promise<Subject> {
-  const url = await baseline.ask<string>('serve', { response, verified } satisfies BaselineInput);
+  const url = await baseline.call<string>('serve', { response, verified } satisfies BaselineInput);
   const { status, bytes, body } = response;
   const expected = { status, bytes, body };
   return {
     label: 'baseline',
-    run: (requests) => load.ask('send', { url, request, requests, connections, expected } satisfies Load),
+    run: (requests) => load.call('send', { url, request, requests, connections, expected } satisfies Load),
     cpuMicroseconds: () => familyCpuMicroseconds(baseline.pid),
   };
 }

@@ -1,12 +1,12 @@
 /** The other end of child.ts, inside the child: answers questions until the parent is gone, however it went. */
 
-import type { Question, Reply } from './child.ts';
+import type { Call, Reply } from './child.ts';
 
-export type Answers = Readonly<Record<string, (input: never) => unknown>>;
+export type Handlers = Readonly<Record<string, (input: never) => unknown>>;
 
-export function answerParent(answers: Answers, end: () => unknown): void {
-  process.on('message', ({ name, input }: Question) => {
-    answer(answers, name, input).then(
+export function serveParent(answers: Handlers, end: () => unknown): void {
+  process.on('message', ({ name, input }: Call) => {
+    handleCall(answers, name, input).then(
       (reply) => void process.send?.(reply),
       () => undefined,
     );
@@ -18,7 +18,7 @@ export function answerParent(answers: Answers, end: () => unknown): void {
   process.on('SIGINT', () => undefined);
 }
 
-async function answer(answers: Answers, name: string, input: unknown): Promise<Reply> {
+async function handleCall(answers: Handlers, name: string, input: unknown): Promise<Reply> {
   try {
     return { value: await answers[name]!(input as never) };
   } catch (error) {

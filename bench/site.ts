@@ -9,7 +9,7 @@ import { ApiClient, type Credentials } from '../tests/support/api-client.ts';
 import { administrator, NodeProcess } from '../tests/many-nodes/node-process.ts';
 import { PostgresServer } from '../tests/postgres/postgres-server.ts';
 import { childrenOf, familyCpuMicroseconds, loadCore, pinToCore, serverCore } from './processes.ts';
-import type { Ask } from './tree.ts';
+import type { RunQuery } from './tree.ts';
 
 export type DatabaseName = 'sqlite' | 'postgres';
 export const databaseNames: readonly DatabaseName[] = ['sqlite', 'postgres'];
@@ -107,7 +107,7 @@ export class Site {
   }
 
   /** Asks as the administrator, with one token. */
-  async asker(): Promise<Ask> {
+  async asker(): Promise<RunQuery> {
     const client = new ApiClient(this.url, this.#options.signal);
     const authToken = await this.logIn();
     return (query, variables = {}) => client.query(query, variables, authToken);

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { answerParent } from './parent.ts';
+import { serveParent } from './parent.ts';
 
 export interface OpenInput {
   readonly url: string;
@@ -86,7 +86,7 @@ const subscribers: Subscriber[] = [];
 let onDelivery: () => void = () => undefined;
 let onProblem: (problem: string) => void = () => undefined;
 
-answerParent({ open, deliver, check, close }, () => undefined);
+serveParent({ open, deliver, check, close }, () => undefined);
 
 async function open({ url, document, subscribers: wanted }: OpenInput): Promise<void> {
   const waiting = [...wanted];

@@ -4,7 +4,7 @@ import type { ImportedFolder } from '@espalier/client';
 import type { Credentials } from '../tests/support/api-client.ts';
 
 /** Runs a query as the administrator. */
-export type Ask = <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
+export type RunQuery = <Data>(query: string, variables?: Record<string, unknown>) => Promise<Data>;
 
 /** Ids in the tree. Everything that a scenario reads, except the root's name, is below the campus. */
 export interface Tree {
@@ -33,7 +33,11 @@ export const grantedUser: Credentials = { username: 'reader', password: 'walnut 
 
 const maxImported = 25_000;
 
-export async function createTree(ask: Ask, folders: number, note: (text: string) => void): Promise<Tree> {
+export async function createTree(
+  ask: RunQuery,
+  folders: number,
+  note: (text: string) => void,
+): Promise<Tree> {
   const start = performance.now();
   const placesId = await createFolder(ask, 'Places');
   const campusId = await createFolder(ask, 'Harbour Campus', placesId);
@@ -126,18 +130,22 @@ function described(name: string, index: number, child?: (index: number) => Impor
   };
 }
 
-async function createFolder(ask: Ask, name: string, parentId?: string): Promise<string> {
+async function createFolder(ask: RunQuery, name: string, parentId?: string): Promise<string> {
   type Data = { createFolder: { folder: { id: string } } };
   const query = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
   return (await ask<Data>(query, { input: { name, parentId } })).createFolder.folder.id;
 }
 
-async function importFolders(ask: Ask, parentId: string, tree: readonly ImportedFolder[]): Promise<void> {
+async function importFolders(
+  ask: RunQuery,
+  parentId: string,
+  tree: readonly ImportedFolder[],
+): Promise<void> {
   const query = 'mutation($input: ImportFoldersInput!){importFolders(input: $input){folderCount}}';
   await ask(query, { input: { parentId, tree } });
 }
 
-async function createGrantedUser(ask: Ask, folderId: string): Promise<void> {
+async function createGrantedUser(ask: RunQuery, folderId: string): Promise<void> {
   const { createUser } = await ask<{ createUser: { user: { id: string } } }>(
     'mutation($input: CreateUserInput!){createUser(input: $input){user{id}}}',
     { input: grantedUser },

@@ -22,10 +22,10 @@ import { createApp } from './http/app.ts';
 import { pruneIdempotencyKeys } from './journal/idempotency.ts';
 import { openJournalFeed, type JournalFeed } from './journal/journal-feed.ts';
 import { checkCurrent, readHead } from './journal/journal.ts';
-import { pruneJournal } from './journal/prune-journal.ts';
+import { pruneJournal } from './journal/journal.ts';
 import { readTlsFiles } from './http/listen.ts';
 import type { MetricsPort } from './observability/metrics-port.ts';
-import { createAccessTokens } from './sessions/access-token.ts';
+import { createAuthTokens } from './sessions/auth-token.ts';
 import { watchEndedSessions } from './sessions/ended-sessions.ts';
 import { createKeySeal } from './sessions/key-seal.ts';
 import { createLoginThrottle } from './sessions/login-throttle.ts';
@@ -42,7 +42,7 @@ import type { ClusterWorker } from './startup/cluster-worker.ts';
 export interface ServerOptions {
   readonly settings: Settings;
   /** The same, for administrators to see. */
-  readonly shownSettings?: readonly DisplayedSetting[];
+  readonly displayedSettings?: readonly DisplayedSetting[];
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
@@ -116,7 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const logOutage = createOutageLog(log, clock);
     const onKeysError = (err: unknown) => logOutage('the signing keys cannot be read', err);
     const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
-    const accessTokens = createAccessTokens({
+    const accessTokens = createAuthTokens({
       issuer: settings.issuer ?? installation,
       lifetimeSeconds: settings.accessTokenSeconds,
       clock,
@@ -183,7 +183,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         startedAt: clock.now(),
         node: worker ? `${hostname()} (worker ${worker.number} of ${worker.count})` : hostname(),
         databaseKind: databaseFile === undefined ? 'POSTGRESQL' : 'SQLITE',
-        settings: options.shownSettings ?? [],
+        settings: options.displayedSettings ?? [],
         refreshTokenSeconds: settings.refreshTokenSeconds,
         activity,
         checkHealth: checkNow,

@@ -1,10 +1,10 @@
-/** `espalier grant` and `espalier explain`: who may do what with a folder, and why. */
+/** `espalier grant` and `espalier explain`: grants on a folder, and the reason for an access level. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
-import { CommandBed } from './command-bed.ts';
+import { CommandTestbed } from './command-bed.ts';
 
 interface Grant {
   readonly level: string;
@@ -13,11 +13,11 @@ interface Grant {
   readonly group: { readonly name: string } | null;
 }
 
-describe(`commands about access on ${sqlite.name}`, () => {
-  let bed: CommandBed;
+describe(`access commands on ${sqlite.name}`, () => {
+  let bed: CommandTestbed;
   let anna: Person;
   before(async () => {
-    bed = await CommandBed.start(sqlite);
+    bed = await CommandTestbed.start(sqlite);
     anna = await bed.people.createUser({ username: 'Anna' });
     await bed.logIn(anna, 'anna');
     const groupId = await bed.people.createGroup('Gardeners');
@@ -31,47 +31,47 @@ describe(`commands about access on ${sqlite.name}`, () => {
   });
   after(() => bed.stop());
 
-  const shownGrants = (grants: readonly Grant[]) =>
+  const formatGrants = (grants: readonly Grant[]) =>
     grants.map(
       ({ level, folder, user, group }) => `${folder.path} ${user?.username ?? group?.name} ${level}`,
     );
 
-  test('a grant is set in any case of its level, listed, inherited and taken away', async () => {
+  test('set a grant with any letter case of its level, list it, list inherited grants and remove it', async () => {
     assert.equal(
-      await bed.done('grant', 'set', '/Places', 'Read', '--group', 'gardeners'),
+      await bed.runOk('grant', 'set', '/Places', 'Read', '--group', 'gardeners'),
       'Granted READ on /Places to the group Gardeners.\n',
     );
     assert.equal(
-      await bed.done('grant', 'set', '/Places/Floor 2/', 'WRITE', '--user', `id:${anna.id}`),
+      await bed.runOk('grant', 'set', '/Places/Floor 2/', 'WRITE', '--user', `id:${anna.id}`),
       'Granted WRITE on /Places/Floor 2 to Anna.\n',
     );
-    await bed.done('grant', 'set', '/Places/Floor 2', 'manage', '--user', 'anna');
-    assert.deepEqual(shownGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), [
+    await bed.runOk('grant', 'set', '/Places/Floor 2', 'manage', '--user', 'anna');
+    assert.deepEqual(formatGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), [
       '/Places/Floor 2 Anna MANAGE',
     ]);
     assert.match(
-      await bed.done('grant', 'ls', '/Places/Floor 2', '--inherited'),
+      await bed.runOk('grant', 'ls', '/Places/Floor 2', '--inherited'),
       /^Folder +To +Level +Since \(UTC\)\n\/Places\/Floor 2 +Anna +MANAGE +2026-03-01 12:00\n\/Places +group Gardeners +READ +2026-03-01 12:00\n$/,
     );
     assert.match(
-      await bed.done('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
+      await bed.runOk('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
       /^Took the grant on \/Places\/Floor 2 from Anna/,
     );
     assert.equal(
-      await bed.refused('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
+      await bed.runRefused('grant', 'rm', '/Places/Floor 2', '--user', 'anna'),
       '1: There is no such grant on this folder.',
     );
-    assert.deepEqual(shownGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), []);
+    assert.deepEqual(formatGrants(await bed.json('grant', 'ls', '/Places/Floor 2')), []);
     assert.equal(
-      await bed.done('grant', 'ls', '/Places/Floor 2'),
+      await bed.runOk('grant', 'ls', '/Places/Floor 2'),
       'No grants found. With --inherited, those on the folders above are shown, too.\n',
     );
   });
 
-  test('explain tells level, reason and the grant that decides', async () => {
-    await bed.done('grant', 'set', '/Places', 'read', '--group', 'gardeners');
+  test('explain level, reason and the deciding grant', async () => {
+    await bed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(
-      await bed.done('explain', 'anna', '/Places/Floor 2'),
+      await bed.runOk('explain', 'anna', '/Places/Floor 2'),
       `User:   Anna
 Folder: /Places/Floor 2
 Level:  READ
@@ -81,36 +81,39 @@ Grant:  READ to group Gardeners on /Places, since 2026-03-01 12:00 UTC
     );
     const none = await bed.json<{ level: string; isPassage: boolean; grant: null }>('explain', 'Anna', '/');
     assert.deepEqual([none.level, none.isPassage, none.grant], ['NONE', true, null]);
-    assert.match(await bed.done('explain', 'ANNA', '/Places', '--profile', 'anna'), /^User: +Anna\n/);
+    assert.match(await bed.runOk('explain', 'ANNA', '/Places', '--profile', 'anna'), /^User: +Anna\n/);
   });
 
-  test('what is not written as it should be is refused before anybody is asked', async () => {
+  test('refuse invalid arguments before sending a request', async () => {
     assert.match(
-      await bed.refused('grant', 'set', '/Places', 'owner', '--user', 'anna'),
+      await bed.runRefused('grant', 'set', '/Places', 'owner', '--user', 'anna'),
       /^2: A level is read, write, manage or none/,
     );
     assert.match(
-      await bed.refused('grant', 'set', '/Places', 'read'),
+      await bed.runRefused('grant', 'set', '/Places', 'read'),
       /^2: .*--user <name> or --group <name>/,
     );
-    assert.match(await bed.refused('grant', 'set', '/Places', 'read', '--user', 'a', '--group', 'b'), /^2: /);
-    assert.match(await bed.refused('grant', 'set', '/Places'), /^2: espalier grant set needs a <level>/);
-    assert.match(await bed.refused('grant', 'ls', 'Places'), /^1: .*starts at the root/);
-    assert.equal(await bed.refused('grant', 'ls', '/Nowhere'), '1: There is no folder /Nowhere.');
-    assert.equal(await bed.refused('grant', 'ls', 'id:nothing'), '1: There is no folder id:nothing.');
+    assert.match(
+      await bed.runRefused('grant', 'set', '/Places', 'read', '--user', 'a', '--group', 'b'),
+      /^2: /,
+    );
+    assert.match(await bed.runRefused('grant', 'set', '/Places'), /^2: espalier grant set needs a <level>/);
+    assert.match(await bed.runRefused('grant', 'ls', 'Places'), /^1: .*starts at the root/);
+    assert.equal(await bed.runRefused('grant', 'ls', '/Nowhere'), '1: There is no folder /Nowhere.');
+    assert.equal(await bed.runRefused('grant', 'ls', 'id:nothing'), '1: There is no folder id:nothing.');
   });
 
-  test('whoever does not manage the folder is told what it takes', async () => {
-    await bed.done('grant', 'set', '/Places', 'read', '--group', 'gardeners');
+  test('tell a user who cannot manage the folder which level is required', async () => {
+    await bed.runOk('grant', 'set', '/Places', 'read', '--group', 'gardeners');
     assert.equal(
-      await bed.refused('grant', 'set', '/Places', 'manage', '--user', 'anna', '--profile', 'anna'),
+      await bed.runRefused('grant', 'set', '/Places', 'manage', '--user', 'anna', '--profile', 'anna'),
       '1: This needs MANAGE on the folder "Places"; you have READ.',
     );
     assert.match(
-      await bed.refused('explain', 'admin', '/Places', '--profile', 'anna'),
+      await bed.runRefused('explain', 'admin', '/Places', '--profile', 'anna'),
       /^1: There is no user admin that you may see/,
     );
-    assert.deepEqual(shownGrants(await bed.json('grant', 'ls', '/Places', '--profile', 'anna')), [
+    assert.deepEqual(formatGrants(await bed.json('grant', 'ls', '/Places', '--profile', 'anna')), [
       '/Places Gardeners READ',
     ]);
   });

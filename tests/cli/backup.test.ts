@@ -1,4 +1,4 @@
-/** `espalier backup` and `espalier restore`, beside a server that is written to. */
+/** `espalier backup` and `espalier restore` while a server writes to the database. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -60,25 +60,25 @@ describe('espalier backup and restore', () => {
   const run = (args: readonly string[], options: CommandOptions = {}) =>
     runEspalier(args, { environment: { ESPALIER_DATABASE_URL: database.url }, ...options });
   const done = async (args: readonly string[]) => {
-    const ended = await run([...args, '--json']);
-    assert.equal(ended.code, 0, ended.errors);
-    assert.equal(ended.errors, '');
-    return JSON.parse(ended.output) as Record<string, unknown>;
+    const result = await run([...args, '--json']);
+    assert.equal(result.code, 0, result.errors);
+    assert.equal(result.errors, '');
+    return JSON.parse(result.output) as Record<string, unknown>;
   };
   const refused = async (args: readonly string[], expected: RegExp, options: CommandOptions = {}) => {
-    const ended = await run(args, options);
-    assert.match(ended.errors, expected);
-    assert.match(ended.errors, /^espalier: [^\n]+\n$/);
-    assert.equal(ended.output, '');
-    assert.equal(ended.code, 1);
+    const result = await run(args, options);
+    assert.match(result.errors, expected);
+    assert.match(result.errors, /^espalier: [^\n]+\n$/);
+    assert.equal(result.output, '');
+    assert.equal(result.code, 1);
   };
   const names = async () =>
     (await graph.query<Names>(namesQuery)).folder.folders.items.map(({ name }) => name).sort();
 
-  test('a backup of a server that is written to is of one moment, and the restored one is that', async () => {
+  test('back up one consistent state of a busy server and restore exactly that', async () => {
     await insertFolders(
       database.url,
-      Array.from({ length: 4_000 }, (_, place) => `Old ${place}`),
+      Array.from({ length: 4_000 }, (_, index) => `Old ${index}`),
     );
     const written: string[] = [];
     let isOver = false;
@@ -106,17 +106,17 @@ describe('espalier backup and restore', () => {
     assert.equal(restored['journalNumber'], made['journalNumber']);
     assert.equal(restored['mayBeInUse'], false);
     await start();
-    const found = (await names()).filter((name) => name.startsWith('New'));
-    assert.ok(found.length >= acknowledged, 'What was acknowledged before it began is in it.');
-    assert.deepEqual(found, written.slice(0, found.length));
-    assert.equal(made['folders'], 1 + 4_000 + found.length);
-    const kept = readdirSync(inFolder('data')).filter((name) => name.includes('.before-restore-'));
-    assert.equal(join(folder, 'data', kept[0]!), restored['before']);
+    const restoredNames = (await names()).filter((name) => name.startsWith('New'));
+    assert.ok(restoredNames.length >= acknowledged, 'The backup contains every change acknowledged before it began.');
+    assert.deepEqual(restoredNames, written.slice(0, restoredNames.length));
+    assert.equal(made['folders'], 1 + 4_000 + restoredNames.length);
+    const earlierFiles = readdirSync(inFolder('data')).filter((name) => name.includes('.before-restore-'));
+    assert.equal(join(folder, 'data', earlierFiles[0]!), restored['before']);
     assert.equal(readdirSync(inFolder('data')).filter((name) => /held|unfinished/.test(name)).length, 0);
   });
 
-  test('both show on a terminal how far they are', { skip: isSkipped }, async () => {
-    const shown = async (args: string[], url: string) => {
+  test('show their progress on a terminal', { skip: isSkipped }, async () => {
+    const runWithProgress = async (args: string[], url: string) => {
       const { code, text } = await runOnTerminal(args, { ESPALIER_DATABASE_URL: url });
       assert.equal(code, 0, text);
       assert.match(text, /Copying \[#+\] 100 % {2}[\d,]+ of [\d,]+/);
@@ -124,37 +124,37 @@ describe('espalier backup and restore', () => {
       return text;
     };
     assert.match(
-      await shown(['backup', inFolder('one.db')], database.url),
+      await runWithProgress(['backup', inFolder('one.db')], database.url),
       /one\.db holds 1 folder, 1 user, .*: \d+ kB in/,
     );
     const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
-    assert.match(await shown(['restore', inFolder('one.db')], elsewhere), /elsewhere\.db is restored/);
+    assert.match(await runWithProgress(['restore', inFolder('one.db')], elsewhere), /elsewhere\.db is restored/);
   });
 
-  test('after a restore the sessions of then are good, later ones are not, and cursors of what is lost get RESYNC', async () => {
+  test('restore the sessions of that time, reject later ones, and send RESYNC for cursors of lost changes', async () => {
     const early = await bed!.logIn();
     await graph.mutate('createFolder', { name: 'before' });
-    const { cursor: known } = await graph.query<{ cursor: string }>('{cursor}');
+    const { cursor: validCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await done(['backup', inFolder('one.db')]);
     await bed!.post('/logout', {}, early.authToken);
     const late = await bed!.logIn();
     await graph.mutate('createFolder', { name: 'lost' });
-    const { cursor: lost } = await graph.query<{ cursor: string }>('{cursor}');
+    const { cursor: lostCursor } = await graph.query<{ cursor: string }>('{cursor}');
     await stop();
     await done(['restore', inFolder('one.db'), '--replace']);
     await start();
     assert.equal((await bed!.refresh(early)).status, 200);
     assert.equal((await bed!.refresh(late)).status, 401);
-    // As many as were lost, and more: its number is in use again.
+    // More changes than were lost, so that the journal number of the lost change is in use again.
     for (const name of ['a', 'b', 'c']) await graph.mutate('createFolder', { name });
     const changes = 'query($after: String){changes(after: $after){items{kind folder{name}}}}';
     const since = async (after: string) => (await bed!.query(changes, graph.authToken, { after })).text;
-    assert.match(await since(known), /"a".*"b".*"c"/);
-    assert.doesNotMatch(await since(known), /RESYNC/);
-    assert.match(await since(lost), /RESYNC/);
+    assert.match(await since(validCursor), /"a".*"b".*"c"/);
+    assert.doesNotMatch(await since(validCursor), /RESYNC/);
+    assert.match(await since(lostCursor), /RESYNC/);
   });
 
-  test('tells whether the keys in it are sealed', async () => {
+  test('report whether the keys in the backup are sealed', async () => {
     const plain = await run(['backup', inFolder('plain.db')]);
     assert.match(plain.output, /\nKeep it as you keep passwords: the keys that sign tokens are in it\.\n$/);
     await stop();
@@ -166,7 +166,7 @@ describe('espalier backup and restore', () => {
     assert.match(sealed.output, /are in it, sealed with the master key, which is not\.\n$/);
   });
 
-  test('is refused where a file is, and replaces it if asked; the database itself is never overwritten', async () => {
+  test('refuse an existing file unless forced, and never overwrite the database', async () => {
     writeFileSync(inFolder('taken'), 'mine');
     await refused(['backup', inFolder('taken')], /There is a file .*taken already\. Give --force/);
     assert.equal(readFileSync(inFolder('taken'), 'utf8'), 'mine');
@@ -180,10 +180,10 @@ describe('espalier backup and restore', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['data', 'taken']);
   });
 
-  test('a full disk, a signal and a damaged database leave nothing behind', async () => {
+  test('leave no files after a full disk, a signal or a damaged database', async () => {
     await insertFolders(
       database.url,
-      Array.from({ length: 3_000 }, (_, place) => `Folder ${place}`),
+      Array.from({ length: 3_000 }, (_, index) => `Folder ${index}`),
     );
     await refused(['backup', inFolder('one.db')], /cannot be written to .*(full|disk I\/O error)\.\n/, {
       maxFileBytes: 300_000,
@@ -197,14 +197,14 @@ describe('espalier backup and restore', () => {
     });
     await stop();
     const descriptor = openSync(from, 'r+');
-    // In the middle of pages: small files are looked through before, this one is made to look like a large one.
+    // The damage is within pages. Small files are checked before the copy, so the file must look large.
     for (let page = 20; page < 200; page++) writeSync(descriptor, Buffer.alloc(64, 0xaa), 0, 64, page * 4096);
     closeSync(descriptor);
     await refused(['backup', inFolder('one.db')], /is damaged: /);
     assert.deepEqual(readdirSync(folder), ['data']);
   });
 
-  test('only a whole backup of this program, or an older one, is restored', async () => {
+  test('restore only a complete backup of this or an older version', async () => {
     await done(['backup', inFolder('one.db')]);
     await stop();
     const before = readFileSync(join(folder, 'data', 'espalier.db'));
@@ -247,7 +247,7 @@ describe('espalier backup and restore', () => {
     assert.deepEqual(readdirSync(inFolder('data')), ['espalier.db']);
   });
 
-  test('a damaged database, a log that is left, and no database at all: the backup takes their place', async () => {
+  test('replace a damaged database, a leftover log, and a missing database', async () => {
     await graph.mutate('createFolder', { name: 'kept' });
     await done(['backup', inFolder('one.db')]);
     await stop();
@@ -273,12 +273,12 @@ describe('espalier backup and restore', () => {
   });
 });
 
-describe('backups of a PostgreSQL', () => {
+describe('backups of PostgreSQL', () => {
   let database: TestDatabase;
   before(async () => (database = await postgres.create()));
   after(() => database.remove());
 
-  test('are left to its own tools', async () => {
+  test('are left to the tools of PostgreSQL', async () => {
     for (const [args, tool] of [
       [['backup', '/tmp/espalier-unused.db'], 'pg_dump'],
       [['restore', '/tmp/espalier-unused.db'], 'pg_restore'],

@@ -1,4 +1,4 @@
-/** A test server, and the commands that talk to it as people type them, with a login of their own. */
+/** A test server with CLI commands that run against it under their own login. */
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,13 +17,13 @@ import { keepLog } from '../secrets/secret-record.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 import { administrator, type TestbedOptions } from '../support/testbed.ts';
 
-export class CliBed {
+export class CliTestbed {
   readonly tree: TreeTestbed;
-  /** Where logins are kept, and what else a test puts there. */
+  /** The folder for stored logins and for files of the test. */
   readonly folder: string;
 
-  static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliBed> {
-    const bed = new CliBed(await TreeTestbed.start(kind, options));
+  static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CliTestbed> {
+    const bed = new CliTestbed(await TreeTestbed.start(kind, options));
     await bed.logIn();
     return bed;
   }
@@ -42,23 +42,23 @@ export class CliBed {
     return join(this.folder, 'espalier', 'profiles', 'default.json');
   }
 
-  /** In UTF-8, and nothing else of the environment of the tests. */
+  /** Uses UTF-8 and no other variable of the test environment. */
   get environment(): Record<string, string> {
     return { XDG_CONFIG_HOME: this.folder, LC_ALL: 'C.UTF-8' };
   }
 
   logIn(): Promise<CommandResult> {
-    const given = ['login', '--url', this.tree.testbed.url, '-u', administrator.username, '--password-stdin'];
-    return this.run(given, { input: administrator.password });
+    const args = ['login', '--url', this.tree.testbed.url, '-u', administrator.username, '--password-stdin'];
+    return this.run(args, { input: administrator.password });
   }
 
-  /** In a process of its own if it needs one; otherwise in that of the others, which is much faster. */
+  /** Runs a command in its own process if there are options. Otherwise in a shared process, which is much faster. */
   run(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
     if (!options) return runInHost(args, this.environment);
     return runEspalier(args, { ...options, environment: { ...this.environment, ...options.environment } });
   }
 
-  /** The output of a command that must succeed. */
+  /** Returns the output of a command that must succeed. */
   async output(...args: string[]): Promise<string> {
     const { code, output, errors } = await this.run(args);
     if (code !== 0) throw new Error(`espalier ${args.join(' ')} ended with ${code}: ${errors}`);
@@ -69,7 +69,7 @@ export class CliBed {
     return JSON.parse(await this.output(...args, '--json')) as T;
   }
 
-  /** One that goes on, and is watched. */
+  /** Starts a command that keeps running. */
   start(...args: string[]): RunningCommand {
     return new RunningCommand(args, this.environment);
   }
@@ -91,17 +91,17 @@ export class RunningCommand {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const hear = (take: (text: string) => void) => (chunk: Buffer) => {
+    const collect = (take: (text: string) => void) => (chunk: Buffer) => {
       take(String(chunk));
       for (const wake of this.#waiting.splice(0)) wake();
     };
     this.#process.stdout!.on(
       'data',
-      hear((text) => (this.#output += text)),
+      collect((text) => (this.#output += text)),
     );
     this.#process.stderr!.on(
       'data',
-      hear((text) => (this.#errors += text)),
+      collect((text) => (this.#errors += text)),
     );
     this.#ended = once(this.#process, 'close').then(([code, signal]) => {
       keepLog(this.#output + this.#errors);
@@ -110,8 +110,8 @@ export class RunningCommand {
     });
   }
 
-  /** What it has printed, when all of it fits the pattern. */
-  async prints(pattern: RegExp, where: 'output' | 'errors' = 'output'): Promise<string> {
+  /** Waits until the whole output matches the pattern and returns it. */
+  async waitForOutput(pattern: RegExp, where: 'output' | 'errors' = 'output'): Promise<string> {
     for (;;) {
       const text = where === 'output' ? this.#output : this.#errors;
       if (pattern.test(text)) return text;
@@ -126,8 +126,8 @@ export class RunningCommand {
     this.#process.kill(name);
   }
 
-  /** Nobody reads what it prints any more. */
-  hangUp(): void {
+  /** Closes the reading end of the output. */
+  closeOutput(): void {
     this.#process.stdout!.destroy();
   }
 

@@ -1,4 +1,4 @@
-/** A test server, and the commands of somebody who is logged in there. */
+/** A test server with CLI commands of logged-in users. */
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,16 +9,16 @@ import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { administrator, type TestbedOptions } from '../support/testbed.ts';
 import { runInHost, type CommandResult } from '../support/espalier-command.ts';
 
-export class CommandBed {
+export class CommandTestbed {
   readonly people: PeopleTestbed;
   readonly folder: string;
   #files = 0;
 
-  /** With the administrator logged in, under the name `default`. */
-  static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CommandBed> {
+  /** Starts a server and logs in the administrator under the profile `default`. */
+  static async start(kind: DatabaseKind, options?: TestbedOptions): Promise<CommandTestbed> {
     const people = await PeopleTestbed.start(kind, options);
     const folder = mkdtempSync(join(tmpdir(), 'espalier-commands-'));
-    const bed = new CommandBed(people, folder);
+    const bed = new CommandTestbed(people, folder);
     await bed.logIn({ id: '', ...administrator }, 'default');
     return bed;
   }
@@ -41,32 +41,32 @@ export class CommandBed {
     return runInHost(args, this.environment);
   }
 
-  /** What it printed, of a command that must be done. */
-  async done(...args: string[]): Promise<string> {
+  /** Returns the output of a command that must succeed. */
+  async runOk(...args: string[]): Promise<string> {
     const { code, output, errors } = await this.run(...args);
     assert.deepEqual({ code, errors }, { code: 0, errors: '' }, args.join(' '));
     return output;
   }
 
   async json<T>(...args: string[]): Promise<T> {
-    return JSON.parse(await this.done(...args, '--json')) as T;
+    return JSON.parse(await this.runOk(...args, '--json')) as T;
   }
 
-  /** The exit code and the one line, of a command that must not be done. */
-  async refused(...args: string[]): Promise<string> {
+  /** Returns the exit code and the single error line of a command that must fail. */
+  async runRefused(...args: string[]): Promise<string> {
     const { code, output, errors } = await this.run(...args);
     assert.notEqual(code, 0, `${args.join(' ')}: ${output}`);
     assert.match(errors, /^espalier: [^\n]+\n$/);
     return `${code}: ${errors.slice('espalier: '.length, -1)}`;
   }
 
-  /** Under a name of their own, for `--profile`. */
+  /** Logs in under a profile for `--profile`. */
   async logIn({ username, password }: Person, profile = username): Promise<void> {
-    const given = ['--url', this.people.testbed.url, '--username', username, '--profile', profile];
-    await this.done('login', ...given, '--password-file', this.fileOf(password));
+    const args = ['--url', this.people.testbed.url, '--username', username, '--profile', profile];
+    await this.runOk('login', ...args, '--password-file', this.writeTempFile(password));
   }
 
-  fileOf(text: string): string {
+  writeTempFile(text: string): string {
     const path = join(this.folder, `file-${++this.#files}`);
     writeFileSync(path, text);
     return path;

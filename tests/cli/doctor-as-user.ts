@@ -1,14 +1,15 @@
 /**
- * Prints what the doctor finds about the database file of the given settings, as another user if root runs it: root may do everything. All
- * is loaded before, for that user may not be able to read it.
+ * Prints the doctor's findings about the database file of the given settings. If root runs it, switches to another user
+ * first, because root may do everything.
+ * Loads all modules before the switch, because that user may not be able to read them.
  */
 
 import { checkBackups } from '../../server/src/cli/doctor/backups-check.ts';
 import { checkDatabase } from '../../server/src/cli/doctor/database-check.ts';
 import { checkFiles } from '../../server/src/cli/doctor/files-check.ts';
-import { found, type Looked } from './doctor-findings.ts';
+import { found, type CheckInput } from './doctor-findings.ts';
 
-const [looked = '', uid = '', gid = ''] = process.argv.slice(2);
+const [inputJson = '', uid = '', gid = ''] = process.argv.slice(2);
 if (process.getuid!() === 0) {
   process.setgroups!([]);
   process.setgid!(Number(gid));
@@ -16,6 +17,6 @@ if (process.getuid!() === 0) {
 }
 const lines: string[] = [];
 for (const check of [checkDatabase, checkFiles, checkBackups]) {
-  lines.push(...(await found(check, JSON.parse(looked) as Looked)));
+  lines.push(...(await found(check, JSON.parse(inputJson) as CheckInput)));
 }
 console.log(JSON.stringify(lines));

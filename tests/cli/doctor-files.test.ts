@@ -1,4 +1,4 @@
-/** What the doctor sees of a database file that a server could not use: of another user, with modes in the way, or gone. */
+/** Doctor checks of a database file that the server cannot use: wrong owner, wrong mode, or missing. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -16,7 +16,7 @@ import { found } from './doctor-findings.ts';
 const program = join(import.meta.dirname, 'doctor-as-user.ts');
 const [uid, gid] = process.getuid!() === 0 ? [64_321, 64_322] : [process.getuid!(), process.getgid!()];
 
-describe('the database file, to the doctor', () => {
+describe("the doctor's file check", () => {
   let home: string;
   let data: string;
   let file: string;
@@ -35,11 +35,11 @@ describe('the database file, to the doctor', () => {
   });
 
   const settings = () => ({ DATABASE_URL: `sqlite:${file}`, BACKUP_FOLDER: join(home, 'backups') });
-  /** All is of the user who looks, but for what the test has changed. */
-  const give = () => {
+  /** Makes the checking user the owner of all files. */
+  const changeOwner = () => {
     for (const each of [home, data, file]) chownSync(each, uid, gid);
   };
-  const lookAsUser = async () => {
+  const checkAsUser = async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--conditions=espalier-source',
       program,
@@ -52,58 +52,58 @@ describe('the database file, to the doctor', () => {
     );
   };
 
-  test('that cannot be written is a problem, and nothing is left beside it', async () => {
+  test('reports a file that cannot be written, and leaves no files next to it', async () => {
     await bed.stop();
-    give();
+    changeOwner();
     chmodSync(file, 0o400);
-    assert.deepEqual(await lookAsUser(), [
+    assert.deepEqual(await checkAsUser(), [
       `problem: ${file} cannot be written by this user: its mode does not allow it. The server does not start. Fix: chmod 600 ${file}`,
     ]);
     assert.deepEqual(readdirSync(data), ['espalier.db']);
   });
 
-  test('in a folder that nothing can be put into is a problem', async () => {
+  test('reports a folder without write permission', async () => {
     await bed.stop();
-    give();
+    changeOwner();
     chmodSync(data, 0o555);
-    assert.deepEqual(await lookAsUser(), [
+    assert.deepEqual(await checkAsUser(), [
       `problem: This user can put nothing into ${data}: its mode does not allow it. The log of the database has to be there: the server does not start. Fix: chmod u+rwx ${data}`,
     ]);
   });
 
-  test('in a folder that may not be entered is one problem', async () => {
+  test('reports a folder that cannot be entered as one problem', async () => {
     await bed.stop();
-    give();
+    changeOwner();
     chmodSync(data, 0o600);
-    assert.deepEqual(await lookAsUser(), [
+    assert.deepEqual(await checkAsUser(), [
       `problem: ${file} cannot be looked at by this user, who may not enter ${data}. Fix: chmod u+rwx ${data}`,
     ]);
   });
 
-  test('that is gone from under a running server must come back before a restart', async () => {
+  test('tells the operator to put a missing file back before a restart of a running server', async () => {
     const { port } = new URL(bed.url);
-    const look = async (more: Record<string, string> = {}) => [
+    const runChecks = async (more: Record<string, string> = {}) => [
       ...(await found(checkDatabase, { settings: { ...settings(), ...more } })),
       ...(await found(checkFiles, { settings: { ...settings(), ...more } })),
     ];
     renameSync(file, `${file}.away`);
-    const lines = await look({ PORT: port });
+    const lines = await runChecks({ PORT: port });
     assert.match(lines[0]!, /^problem: The database file .* is gone, and a server runs at /);
     assert.match(lines[0]!, /Fix: Put the file back .* Do not restart the server before: /);
     assert.ok(!lines.join().includes('ENOENT'));
     assert.match(
-      (await look())[0]!,
+      (await runChecks())[0]!,
       /^problem: There is no .*, but its write-ahead log is there: .* does not/,
     );
     renameSync(`${file}.away`, file);
   });
 
-  test('that is not there yet is made by the first start, unless a file is where its folder should be', async () => {
+  test('expects the first start to create a missing file, unless a file blocks its folder', async () => {
     const other = join(home, 'other');
     mkdirSync(other);
-    const look = (name: string) =>
+    const runCheck = (name: string) =>
       found(checkDatabase, { settings: { DATABASE_URL: `sqlite:${join(other, name)}` } });
-    assert.deepEqual(await look('new.db'), [
+    assert.deepEqual(await runCheck('new.db'), [
       `warning: There is no database file ${other}/new.db yet. Fix: The first start of the server makes it.`,
     ]);
     assert.match(

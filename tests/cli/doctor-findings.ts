@@ -1,11 +1,11 @@
-/** What one of the doctor's checks finds, a line for each, at a time that does not go on. */
+/** Runs one doctor check at a fixed time and returns one line per finding. */
 
 import { examine } from '../../server/src/cli/doctor/examined.ts';
 import type { Finding } from '../../server/src/cli/doctor/finding.ts';
 import { readSettings } from '../../server/src/config/config.ts';
 
-export interface Looked {
-  /** Without their prefix. */
+export interface CheckInput {
+  /** Settings without their prefix. */
   readonly settings: Readonly<Record<string, string>>;
   readonly url?: string | undefined;
 }
@@ -14,7 +14,7 @@ type Check = (examined: ReturnType<typeof examine>) => AsyncIterable<Finding> | 
 
 const now = Date.parse('2026-03-02T12:00:00Z');
 
-export async function found(check: Check, { settings, url }: Looked): Promise<string[]> {
+export async function found(check: Check, { settings, url }: CheckInput): Promise<string[]> {
   const environment = Object.fromEntries(
     Object.entries({ PORT: '0', ...settings }).map(([name, value]) => [`ESPALIER_${name}`, value]),
   );

@@ -1,4 +1,4 @@
-/** What the doctor sees of scheduled backups, of the port for metrics and of the collector that takes traces. */
+/** Doctor checks of scheduled backups, the metrics port and the trace collector. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { Testbed } from '../support/testbed.ts';
 import { found } from './doctor-findings.ts';
 
-describe('scheduled backups, to the doctor', () => {
+describe("the doctor's backup check", () => {
   let bed: Testbed;
   let file: string;
   let folder: string;
@@ -39,17 +39,17 @@ describe('scheduled backups, to the doctor', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-doctor-backups-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const look = (settings: Record<string, string> = {}, url?: string) =>
+  const runChecks = (settings: Record<string, string> = {}, url?: string) =>
     found(checkBackups, {
       settings: { DATABASE_URL: bed.database.url, BACKUP_FOLDER: folder, ...settings },
       url,
     });
-  const back = (day: string) =>
+  const createBackup = (day: string) =>
     makeBackup({ from: file, to: join(folder, `espalier-${day}T10-00-00Z.db`), isReplacing: false });
 
-  test('that are young enough, private and have room are fine', async () => {
-    await back('2026-03-02');
-    const lines = await look();
+  test('accepts recent and private backups with enough free space', async () => {
+    await createBackup('2026-03-02');
+    const lines = await runChecks();
     assert.equal(lines.length, 3, lines.join('\n'));
     assert.match(
       lines[0]!,
@@ -62,73 +62,73 @@ describe('scheduled backups, to the doctor', () => {
     assert.equal(lines[2], 'ok: The backups are for their owner alone.');
   });
 
-  test('that are late are a problem of a server that runs, and else a reminder', async () => {
-    await back('2026-03-01');
-    assert.match((await look())[0]!, /^warning: .* 26 hours ago; .* Fix: The server makes the next one when/);
-    assert.match((await look({}, bed.url))[0]!, /^problem: .* 26 hours ago; .* Fix: The log of the server/);
-    assert.match((await look({ BACKUP_EVERY_HOURS: '25' }, bed.url))[0]!, /^ok: /);
+  test('reports late backups as a problem if a server runs, otherwise as a warning', async () => {
+    await createBackup('2026-03-01');
+    assert.match((await runChecks())[0]!, /^warning: .* 26 hours ago; .* Fix: The server makes the next one when/);
+    assert.match((await runChecks({}, bed.url))[0]!, /^problem: .* 26 hours ago; .* Fix: The log of the server/);
+    assert.match((await runChecks({ BACKUP_EVERY_HOURS: '25' }, bed.url))[0]!, /^ok: /);
   });
 
-  test('of which there are none yet are told of, and no folder is made for them', async () => {
+  test('warns that there is no backup yet and creates no folder', async () => {
     const missing = join(folder, 'deep', 'backups');
-    const lines = await look({ BACKUP_FOLDER: missing });
+    const lines = await runChecks({ BACKUP_FOLDER: missing });
     assert.equal(lines.length, 2, lines.join('\n'));
     assert.match(
       lines[0]!,
       /^warning: There is no backup in .*backups yet\. Fix: The server makes the first/,
     );
     assert.ok(!existsSync(join(folder, 'deep')));
-    await look();
+    await runChecks();
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  test('that would not fit are a problem before they fail', async () => {
-    // As large as no disk is, and nothing on it.
+  test('reports a lack of space before a backup fails', async () => {
+    // A sparse file that is larger than any disk.
     const large = join(folder, 'large.db');
     copyFileSync(file, large);
     truncateSync(large, 4 * 2 ** 40);
-    const lines = await look({ DATABASE_URL: `sqlite:${large}`, BACKUP_FOLDER: join(folder, 'backups') });
+    const lines = await runChecks({ DATABASE_URL: `sqlite:${large}`, BACKUP_FOLDER: join(folder, 'backups') });
     assert.match(lines[1]!, /^problem: [\d,]+ MB are free .* takes 4,194,304 MB, .* Fix: Make room/);
   });
 
-  test('that others can read, or add to, are told of', async () => {
-    await back('2026-03-02');
+  test('warns about backups that others can read or add', async () => {
+    await createBackup('2026-03-02');
     chmodSync(join(folder, 'espalier-2026-03-02T10-00-00Z.db'), 0o640);
     chmodSync(folder, 0o770);
-    const lines = (await look()).slice(2);
+    const lines = (await runChecks()).slice(2);
     assert.deepEqual(lines, [
       `warning: Others on this machine may read 1 of 1 backup, with the keys that sign tokens. Fix: chmod 600 ${folder}/espalier-*.db`,
       `warning: Others may put files into ${folder}, which would be taken for backups. Fix: chmod go-w ${folder}`,
     ]);
   });
 
-  test('of another installation, or that cannot be read, are told of', async () => {
+  test('reports backups of another installation and unreadable ones', async () => {
     const other = await Testbed.start(sqlite);
-    await back('2026-03-02');
-    const lines = await look({ DATABASE_URL: other.database.url });
+    await createBackup('2026-03-02');
+    const lines = await runChecks({ DATABASE_URL: other.database.url });
     await other.stop();
     assert.match(lines[0]!, /^problem: .*espalier-2026-03-02T10-00-00Z\.db is a backup of another install/);
     writeFileSync(join(folder, 'espalier-2026-03-02T11-00-00Z.db'), 'rubbish', { mode: 0o600 });
-    assert.match((await look())[0]!, /^problem: .*T11-00-00Z\.db is not a backup that can be read/);
+    assert.match((await runChecks())[0]!, /^problem: .*T11-00-00Z\.db is not a backup that can be read/);
   });
 
-  test('into a folder that cannot be are a problem', async () => {
+  test('reports an invalid backup folder', async () => {
     writeFileSync(join(folder, 'file'), '');
-    for (const given of [join(folder, 'file'), join(folder, 'file', 'backups')]) {
-      assert.deepEqual(await look({ BACKUP_FOLDER: given }), [
-        `problem: ESPALIER_BACKUP_FOLDER names ${given}, and ${folder}/file is no folder. Fix: Name another. Until then the server does not start.`,
+    for (const path of [join(folder, 'file'), join(folder, 'file', 'backups')]) {
+      assert.deepEqual(await runChecks({ BACKUP_FOLDER: path }), [
+        `problem: ESPALIER_BACKUP_FOLDER names ${path}, and ${folder}/file is no folder. Fix: Name another. Until then the server does not start.`,
       ]);
     }
   });
 
-  test('that nobody asked for are not missed', async () => {
-    assert.match((await look({ BACKUP_FOLDER: '' })).join(), /^skipped: The server makes none by itself/);
+  test('skips backups that are not configured', async () => {
+    assert.match((await runChecks({ BACKUP_FOLDER: '' })).join(), /^skipped: The server makes none by itself/);
     const postgres = { DATABASE_URL: 'postgres://host/espalier', BACKUP_FOLDER: '' };
-    assert.match((await look(postgres)).join(), /^skipped: Backups of a PostgreSQL are made with its own/);
+    assert.match((await runChecks(postgres)).join(), /^skipped: Backups of a PostgreSQL are made with its own/);
   });
 });
 
-describe('metrics and traces, to the doctor', () => {
+describe("the doctor's metrics and traces check", () => {
   const servers: Server[] = [];
   afterEach(() => {
     for (const server of servers.splice(0)) server.close();
@@ -138,58 +138,58 @@ describe('metrics and traces, to the doctor', () => {
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   };
-  const look = async (settings: Record<string, string>, url?: string) =>
+  const runChecks = async (settings: Record<string, string>, url?: string) =>
     found(checkWatching, { settings, url });
 
-  test('that nobody asked for are not missed', async () => {
-    assert.deepEqual(await look({}), [
+  test('skips metrics and traces that are not configured', async () => {
+    assert.deepEqual(await runChecks({}), [
       'skipped: No metrics are served: ESPALIER_METRICS_PORT is not set.',
       'skipped: No traces are sent: ESPALIER_TRACES_URL is not set.',
     ]);
-    assert.match((await look({ METRICS_PORT: '0' }))[0]!, /^skipped: The port of the metrics is chosen/);
+    assert.match((await runChecks({ METRICS_PORT: '0' }))[0]!, /^skipped: The port of the metrics is chosen/);
   });
 
-  test('the port is free, ours, or of another program', async () => {
+  test('distinguishes a free metrics port, our own server and another program', async () => {
     const port = await findFreePort();
     const METRICS_PORT = String(port);
     assert.equal(
-      (await look({ METRICS_PORT }))[0],
+      (await runChecks({ METRICS_PORT }))[0],
       `ok: The port for metrics is free: http://127.0.0.1:${port}/metrics.`,
     );
     const bed = await Testbed.start(sqlite, { settings: { METRICS_PORT } });
     assert.equal(
-      (await look({ METRICS_PORT, METRICS_HOST: '0.0.0.0' }))[0],
+      (await runChecks({ METRICS_PORT, METRICS_HOST: '0.0.0.0' }))[0],
       `ok: Metrics of Espalier 0.0.0-test can be read at http://127.0.0.1:${port}/metrics.`,
     );
-    const without = await look({ METRICS_PORT: String(await findFreePort()) }, bed.url);
+    const without = await runChecks({ METRICS_PORT: String(await findFreePort()) }, bed.url);
     await bed.stop();
     assert.match(without[0]!, /^warning: A server answers at .*, and serves no metrics at /);
     const other = await listen(createServer((_, response) => response.writeHead(404).end()));
     assert.match(
-      (await look({ METRICS_PORT: String(other) }))[0]!,
+      (await runChecks({ METRICS_PORT: String(other) }))[0]!,
       /^problem: What answers at .* is not Espalier \(404\)\. Fix: Stop the other program, or set/,
     );
     const silent = await listen(createPlainServer((socket) => socket.end('220 mail\r\n')));
     assert.match(
-      (await look({ METRICS_PORT: String(silent) }))[0]!,
+      (await runChecks({ METRICS_PORT: String(silent) }))[0]!,
       /^problem: No metrics can be read at .*: another program has the port\./,
     );
   });
 
-  test('metrics beyond loopback are warned of, as at the start', () => {
+  test('warns about metrics beyond loopback, like the start does', () => {
     const environment = { ESPALIER_METRICS_PORT: '9464', ESPALIER_METRICS_HOST: '0.0.0.0' };
     const { settings, warnings } = readSettings({ environment });
     const texts = checkSettings(settings, warnings).map(({ state, text }) => `${state}: ${text}`);
     assert.match(texts.join('\n'), /^warning: Metrics are served on 0\.0\.0\.0 to whoever/m);
   });
 
-  test('the collector gets no traces but the headers, and is never more than a warning', async () => {
-    const asked: IncomingMessage[] = [];
+  test('sends no traces to the collector except the headers, and reports at most a warning', async () => {
+    const requests: IncomingMessage[] = [];
     const bodies: string[] = [];
     let status = 200;
     const port = await listen(
       createServer((request, response) => {
-        asked.push(request);
+        requests.push(request);
         void request.toArray().then((chunks) => {
           bodies.push(Buffer.concat(chunks as Buffer[]).toString());
           response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
@@ -198,20 +198,20 @@ describe('metrics and traces, to the doctor', () => {
     );
     const TRACES_URL = `http://127.0.0.1:${port}/v1/traces`;
     const settings = { TRACES_URL, TRACES_HEADERS: 'authorization=Bearer%20collectors-own' };
-    assert.equal((await look(settings))[1], `ok: The collector at ${TRACES_URL} takes traces.`);
-    assert.equal(asked[0]!.method, 'POST');
-    assert.equal(asked[0]!.headers.authorization, 'Bearer collectors-own');
+    assert.equal((await runChecks(settings))[1], `ok: The collector at ${TRACES_URL} takes traces.`);
+    assert.equal(requests[0]!.method, 'POST');
+    assert.equal(requests[0]!.headers.authorization, 'Bearer collectors-own');
     assert.deepEqual(bodies, ['{"resourceSpans":[]}']);
-    for (const [given, expected] of [
+    for (const [collectorStatus, expected] of [
       [401, /^warning: .* answers with 401: it does not know who sends\. Fix: Set ESPALIER_TRACES_HEADERS_/],
       [404, /^warning: .* answers with 404\. Fix: Name the address where it takes OTLP over HTTP/],
     ] as const) {
-      status = given;
-      const line = (await look(settings))[1]!;
+      status = collectorStatus;
+      const line = (await runChecks(settings))[1]!;
       assert.match(line, expected);
       assert.ok(!line.includes('collectors-own'));
     }
     servers.splice(0).forEach((server) => server.close());
-    assert.match((await look(settings))[1]!, /^warning: No collector can be reached at .*: nothing listens/);
+    assert.match((await runChecks(settings))[1]!, /^warning: No collector can be reached at .*: nothing listens/);
   });
 });

@@ -1,4 +1,4 @@
-/** What the doctor sees of proxies that get in the way: each is a small one that does one thing wrong. */
+/** Doctor checks behind proxies. Each proxy has one fault. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { Testbed } from '../support/testbed.ts';
 
 interface Faults {
   readonly changeRequest?: (headers: Record<string, unknown>) => void;
-  readonly changeAnswer?: (headers: Record<string, unknown>) => void;
+  readonly changeResponse?: (headers: Record<string, unknown>) => void;
   readonly upgrade?: 'refuse' | 'cut' | 'silence';
   readonly keepsAnswers?: boolean;
   readonly answer?: { readonly status: number; readonly headers: Record<string, string> };
@@ -39,7 +39,7 @@ describe('a proxy in front of a server', () => {
 
   async function startProxy(faults: Faults): Promise<string> {
     const { port } = new URL(bed.url);
-    const kept = new Map<string, { status: number; headers: Record<string, unknown>; body: Buffer }>();
+    const cache = new Map<string, { status: number; headers: Record<string, unknown>; body: Buffer }>();
     const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
       if (faults.answer) {
         response.writeHead(faults.answer.status, faults.answer.headers).end();
@@ -48,16 +48,16 @@ describe('a proxy in front of a server', () => {
       const { method = 'GET', url = '/' } = incoming;
       const headers: Record<string, unknown> = { ...incoming.headers };
       faults.changeRequest?.(headers);
-      let answer = method === 'GET' ? kept.get(url) : undefined;
+      let answer = method === 'GET' ? cache.get(url) : undefined;
       if (!answer) {
         const sent = request({ port, method, path: url, headers: headers as never });
         incoming.pipe(sent);
         const [received] = (await once(sent, 'response')) as [IncomingMessage];
-        const answered: Record<string, unknown> = { ...received.headers };
-        faults.changeAnswer?.(answered);
+        const responseHeaders: Record<string, unknown> = { ...received.headers };
+        faults.changeResponse?.(responseHeaders);
         const body = Buffer.concat((await received.toArray()) as Buffer[]);
-        answer = { status: received.statusCode!, headers: answered, body };
-        if (faults.keepsAnswers) kept.set(url, answer);
+        answer = { status: received.statusCode!, headers: responseHeaders, body };
+        if (faults.keepsAnswers) cache.set(url, answer);
       }
       response.writeHead(answer.status, answer.headers as never).end(answer.body);
     };
@@ -67,8 +67,8 @@ describe('a proxy in front of a server', () => {
       if (faults.upgrade === 'cut') socket.destroy();
       if (faults.upgrade) return;
       const onward = connect(Number(port), '127.0.0.1', () => {
-        const lines = incoming.rawHeaders.flatMap((value, place, all) =>
-          place % 2 === 0 ? [`${value}: ${all[place + 1]}`] : [],
+        const lines = incoming.rawHeaders.flatMap((value, index, all) =>
+          index % 2 === 0 ? [`${value}: ${all[index + 1]}`] : [],
         );
         onward.write([`GET ${incoming.url} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
         onward.write(head);
@@ -86,7 +86,7 @@ describe('a proxy in front of a server', () => {
     return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   }
 
-  async function found(faults: Faults, check: (examined: ReturnType<typeof examine>) => Findings) {
+  async function runCheck(faults: Faults, check: (examined: ReturnType<typeof examine>) => Findings) {
     const url = await startProxy(faults);
     const { settings } = readSettings({ environment: { ESPALIER_DATABASE_URL: bed.database.url } });
     const texts: string[] = [];
@@ -96,12 +96,12 @@ describe('a proxy in front of a server', () => {
     return texts;
   }
 
-  test('that does all as it should is not complained about', async () => {
-    assert.deepEqual(await found({}, checkServer), []);
-    assert.deepEqual(await found({}, (examined) => checkCors(examined, origin)), []);
+  test('causes no finding if it works correctly', async () => {
+    assert.deepEqual(await runCheck({}, checkServer), []);
+    assert.deepEqual(await runCheck({}, (examined) => checkCors(examined, origin)), []);
   });
 
-  for (const [what, faults, expected] of [
+  for (const [fault, faults, expected] of [
     [
       'refuses upgrades',
       { upgrade: 'refuse' },
@@ -109,65 +109,65 @@ describe('a proxy in front of a server', () => {
     ],
     ['cuts upgrades', { upgrade: 'cut' }, /problem: No socket can be opened/],
     [
-      'takes the Authorization header away',
+      'removes the Authorization header',
       { changeRequest: (headers) => delete headers['authorization'] },
       /problem: The Authorization header does not get through/,
     ],
     [
-      'takes WWW-Authenticate away',
-      { changeAnswer: (headers) => delete headers['www-authenticate'] },
+      'removes WWW-Authenticate',
+      { changeResponse: (headers) => delete headers['www-authenticate'] },
       /problem: A request without a token is answered with 401 and no WWW-Authenticate/,
     ],
-    ['keeps answers', { keepsAnswers: true }, /problem: A proxy keeps answers/],
+    ['caches responses', { keepsAnswers: true }, /problem: A proxy keeps answers/],
     [
-      'leads elsewhere',
+      'redirects elsewhere',
       { answer: { status: 301, headers: { location: 'https://example.com/' } } },
       /problem: http.* leads elsewhere: https:\/\/example\.com\//,
     ],
     ['is another program', { answer: { status: 200, headers: {} } }, /problem: .* is not Espalier/],
     [
-      'shows itself',
-      { changeAnswer: (headers) => (headers['server'] = 'nginx') },
+      'adds its own Server header',
+      { changeResponse: (headers) => (headers['server'] = 'nginx') },
       /warning: A proxy \(nginx\) is in front of it, and ESPALIER_TRUST_PROXY/,
     ],
   ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
-    test(`that ${what} is told of, and nothing else`, async () => {
-      const texts = await found(faults, checkServer);
+    test(`causes exactly one finding if it ${fault}`, async () => {
+      const texts = await runCheck(faults, checkServer);
       assert.equal(texts.length, 1, texts.join('\n'));
       assert.match(texts[0]!, expected);
     });
   }
 
-  for (const [what, faults, expected] of [
+  for (const [fault, faults, expected] of [
     ['answers OPTIONS itself', { answer: { status: 204, headers: {} } }, /no Access-Control-Allow-Origin/],
     [
-      'says twice who may call',
-      { changeAnswer: (headers) => (headers['access-control-allow-origin'] = `${origin}, *`) },
+      'repeats Access-Control-Allow-Origin',
+      { changeResponse: (headers) => (headers['access-control-allow-origin'] = `${origin}, *`) },
       /two of Access-Control-Allow-Origin/,
     ],
     [
-      'does not let pages read the headers',
-      { changeAnswer: (headers) => delete headers['access-control-expose-headers'] },
+      'hides headers from pages',
+      { changeResponse: (headers) => delete headers['access-control-expose-headers'] },
       /problem: They cannot read token-expired, www-authenticate/,
     ],
   ] as const satisfies readonly (readonly [string, Faults, RegExp])[]) {
-    test(`that ${what} is told of to web pages`, async () => {
-      const texts = await found(faults, (examined) => checkCors(examined, origin));
+    test(`causes a finding for web pages if it ${fault}`, async () => {
+      const texts = await runCheck(faults, (examined) => checkCors(examined, origin));
       assert.equal(texts.length, 1, texts.join('\n'));
       assert.match(texts[0]!, expected);
     });
   }
 
-  test('of another origin may neither call nor open sockets', async () => {
+  test('causes a finding for another origin', async () => {
     const other = 'https://other.example.com';
-    const texts = await found({}, (examined) => checkCors(examined, other));
+    const texts = await runCheck({}, (examined) => checkCors(examined, other));
     assert.match(texts.join(), /^problem: A browser would not let pages of https:\/\/other/);
   });
 
-  test('with another clock is told of', async () => {
+  test('causes a finding if its clock differs', async () => {
     const late = (headers: Record<string, unknown>) =>
       (headers['date'] = new Date(Date.now() + 300_000).toUTCString());
-    const texts = await found({ changeAnswer: late }, checkClock);
+    const texts = await runCheck({ changeResponse: late }, checkClock);
     assert.match(
       texts.join(),
       /^problem: The clock of the server at .* is (299|30[01]) seconds ahead of this one/,

@@ -1,4 +1,4 @@
-/** `espalier doctor`: what is right is said to be, what is wrong is found, and the exit code tells. */
+/** `espalier doctor` reports what works and what does not, also by its exit code. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { insertFolders } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 import { withStored } from '../copy/stored-tables.ts';
 
-interface Found {
+interface ReportedFinding {
   readonly subject: string;
   readonly state: 'ok' | 'skipped' | 'warning' | 'problem';
   readonly text: string;
@@ -27,15 +27,15 @@ after(() => rmSync(folder, { recursive: true }));
 async function examine(args: readonly string[], environment: Record<string, string>) {
   const { code, output, errors } = await runInHost(['doctor', '--json', ...args], environment);
   assert.equal(errors, '');
-  const { problems, findings } = JSON.parse(output) as { problems: number; findings: Found[] };
+  const { problems, findings } = JSON.parse(output) as { problems: number; findings: ReportedFinding[] };
   assert.equal(code, problems > 0 ? 1 : 0);
-  // The PostgreSQL of the tests does not sync, and knows ASCII letters only.
+  // The PostgreSQL server of the tests does not sync and supports only ASCII letters.
   const bad = findings.filter(
     ({ state, text }) =>
       !/^(ok|skipped)$/.test(state) && !/ off: a crash of its machine|lc_ctype 'C'/.test(text),
   );
-  const told = (one: Found) => `${one.state}: ${one.text}`;
-  return { bad: bad.map(told), good: findings.filter(({ state }) => state === 'ok').map(told), findings };
+  const format = (one: ReportedFinding) => `${one.state}: ${one.text}`;
+  return { bad: bad.map(format), good: findings.filter(({ state }) => state === 'ok').map(format), findings };
 }
 
 for (const kind of databaseKinds) {
@@ -58,7 +58,7 @@ for (const kind of databaseKinds) {
       const environment = { ...stored(), ESPALIER_ADMIN_PASSWORD: randomBytes(12).toString('base64') };
       const { bad, good } = await examine(args, environment);
       await bed.stop();
-      // The clock and the version of the tests are their own.
+      // The tests use their own clock and version.
       assert.deepEqual(
         bad.filter((text) => !/0\.0\.0-test/.test(text)),
         [],
@@ -81,7 +81,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('tells of a server that has another database', async () => {
+    test('reports a server with another database', async () => {
       await startOnce();
       const other = await kind.create();
       const bed = await Testbed.start(kind, { database: other });
@@ -91,7 +91,7 @@ for (const kind of databaseKinds) {
       assert.match(bad.join(), /warning: It has another database than these settings name/);
     });
 
-    test('tells of a database that is empty, older, unfinished, newer, or sealed with another key', async () => {
+    test('reports a database that is empty, older, unfinished, newer, or sealed with another key', async () => {
       const nothingYet = await examine([], stored());
       assert.match(nothingYet.bad.join(), /^warning: (There is no database file|It is empty)/);
       await startOnce();
@@ -121,10 +121,10 @@ describe('espalier doctor', () => {
   });
   afterEach(() => database.remove());
 
-  const look = (environment: Record<string, string> = {}, args: readonly string[] = []) =>
+  const runDoctor = (environment: Record<string, string> = {}, args: readonly string[] = []) =>
     examine(['--port', '0', ...args], { ESPALIER_DATABASE_URL: database.url, ...environment });
 
-  test('prints a line for each, with what to do, in colour only where it is wanted', async () => {
+  test('prints a line for each finding with a fix, in colour only if requested', async () => {
     chmodSync(file, 0o644);
     const environment = { ESPALIER_DATABASE_URL: database.url, ESPALIER_PROT: '1' };
     const plain = await runEspalier(['doctor', '--port', '0'], { environment });
@@ -143,30 +143,30 @@ describe('espalier doctor', () => {
     assert.ok(coloured.output.includes('\x1b[33mwarning'));
   });
 
-  test('finds damage in a file, wherever it is', async () => {
+  test('finds damage anywhere in a file', async () => {
     await insertFolders(
       database.url,
-      Array.from({ length: 2_000 }, (_, place) => `Folder ${place}`),
+      Array.from({ length: 2_000 }, (_, index) => `Folder ${index}`),
     );
     const descriptor = openSync(file, 'r+');
     writeSync(descriptor, Buffer.alloc(2_000, 0xaa), 0, 2_000, 60 * 4096 + 1_000);
     closeSync(descriptor);
-    assert.match((await look()).bad.join(), /^problem: .* is damaged: /);
+    assert.match((await runDoctor()).bad.join(), /^problem: .* is damaged: /);
     writeFileSync(file, Buffer.alloc(50_000, 1));
-    assert.match((await look()).bad.join(), /^problem: .* is damaged: file is not a database/);
+    assert.match((await runDoctor()).bad.join(), /^problem: .* is damaged: file is not a database/);
   });
 
-  test('tells of settings that cannot be used, or are hardly meant', async () => {
-    const one = await look({ ESPALIER_TLS_CERT_FILE: join(folder, 'cert') });
+  test('reports invalid and questionable settings', async () => {
+    const one = await runDoctor({ ESPALIER_TLS_CERT_FILE: join(folder, 'cert') });
     assert.match(one.bad.join(), /^problem: ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/);
-    const several = await look({ ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe', ESPALIER_PROT: '1' });
+    const several = await runDoctor({ ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe', ESPALIER_PROT: '1' });
     assert.deepEqual(
       several.bad.map((text) => text.split(' is ')[0]),
       ['problem: ESPALIER_TRASH_DAYS', 'problem: ESPALIER_DEMO', 'warning: ESPALIER_PROT'],
     );
     const secret = join(folder, 'secret');
     writeFileSync(secret, randomBytes(32).toString('base64'), { mode: 0o644 });
-    const { bad } = await look({
+    const { bad } = await runDoctor({
       ESPALIER_HOST: '0.0.0.0',
       ESPALIER_TRUST_PROXY: 'true',
       ESPALIER_REFRESH_TOKEN_SECONDS: '60',
@@ -186,14 +186,14 @@ describe('espalier doctor', () => {
     assert.equal(wrong.code, 2);
   });
 
-  test('looks at the certificate and its key', async () => {
+  test('checks the certificate and its key', async () => {
     const day = 86_400_000;
-    const made = async (from: number, to: number) =>
+    const createCertificate = async (from: number, to: number) =>
       generate([{ name: 'commonName', value: 'localhost' }], {
         notBeforeDate: new Date(Date.now() + from * day),
         notAfterDate: new Date(Date.now() + to * day),
       });
-    const [good, old, soon] = [await made(-1, 365), await made(-10, -1), await made(-1, 3)];
+    const [good, old, soon] = [await createCertificate(-1, 365), await createCertificate(-10, -1), await createCertificate(-1, 3)];
     writeFileSync(join(folder, 'rubbish'), 'rubbish');
     for (const [cert, key, expected] of [
       [good.cert, good.private, /^warning: The certificate is issued by itself[^,]+$/],
@@ -205,7 +205,7 @@ describe('espalier doctor', () => {
     ] as const) {
       writeFileSync(join(folder, 'cert'), cert);
       writeFileSync(join(folder, 'key'), key, { mode: 0o600 });
-      const { bad } = await look({
+      const { bad } = await runDoctor({
         ESPALIER_TLS_CERT_FILE: join(folder, 'cert'),
         ESPALIER_TLS_KEY_FILE: join(folder, 'key'),
       });
@@ -213,8 +213,8 @@ describe('espalier doctor', () => {
     }
   });
 
-  test('tells why a server cannot be reached', async () => {
-    const { bad } = await look({}, ['--url', 'http://127.0.0.1:1']);
+  test('explains why a server cannot be reached', async () => {
+    const { bad } = await runDoctor({}, ['--url', 'http://127.0.0.1:1']);
     assert.deepEqual(bad, ['problem: No server answers at http://127.0.0.1:1: nothing listens there.']);
   });
 });

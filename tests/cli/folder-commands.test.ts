@@ -1,11 +1,11 @@
-/** The commands about folders: what they print for people and for programs, and what they do to the tree. */
+/** The folder commands: their output for people and programs, and their effects on the tree. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
-import { CliBed } from './cli-bed.ts';
+import { CliTestbed } from './cli-bed.ts';
 
-interface Shown {
+interface FolderJson {
   readonly id: string;
   readonly path: string;
   readonly title: string;
@@ -16,22 +16,22 @@ interface Shown {
 const escape = '\x1b]0;owned\x07';
 
 describe('the folder commands', () => {
-  let bed: CliBed;
-  before(async () => (bed = await CliBed.start(sqlite)));
+  let bed: CliTestbed;
+  before(async () => (bed = await CliTestbed.start(sqlite)));
   after(() => bed.stop());
 
   const paths = async (under: string) => bed.tree.paths(await bed.tree.idOf(under));
-  /** Ends with this code, prints nothing, and says one line. */
+  /** Expects this exit code, no output, one error line and no change of the tree. */
   const refused = async (code: number, message: RegExp, ...args: string[]) => {
     const before = await bed.tree.snapshot();
-    const ended = await bed.run(['folder', ...args]);
-    assert.deepEqual([ended.code, ended.output], [code, ''], ended.errors);
-    assert.match(ended.errors, /^espalier: [^\n]*\n$/);
-    assert.match(ended.errors, message);
+    const result = await bed.run(['folder', ...args]);
+    assert.deepEqual([result.code, result.output], [code, ''], result.errors);
+    assert.match(result.errors, /^espalier: [^\n]*\n$/);
+    assert.match(result.errors, message);
     assert.deepEqual(await bed.tree.snapshot(), before);
   };
 
-  test('ls lists in natural order, long and for programs', async () => {
+  test('ls lists in natural order, in long form and as JSON', async () => {
     await bed.tree.import([
       { path: 'ls/Floor 10' },
       { path: 'ls/Floor 2', title: 'The second', properties: { n: 2 } },
@@ -40,7 +40,7 @@ describe('the folder commands', () => {
     const [plain, long, json, root] = await Promise.all([
       bed.output('folder', 'ls', '/ls'),
       bed.output('folder', 'ls', '-l', 'ls/'),
-      bed.json<Shown[]>('folder', 'ls', '/ls'),
+      bed.json<FolderJson[]>('folder', 'ls', '/ls'),
       bed.output('folder', 'ls'),
     ]);
     assert.equal(plain, 'Floor 2\nFloor 10\n');
@@ -78,13 +78,13 @@ describe('the folder commands', () => {
     readonly folders: readonly Nested[];
   }
 
-  test('mkdir makes a folder with its texts, and with -p the way to it, all or nothing', async () => {
+  test('mkdir creates a folder with its texts, and with -p its missing ancestors, all or nothing', async () => {
     await bed.tree.create('mkdir');
     const made = await bed.output(
       ...['folder', 'mkdir', '/mkdir/a', '--title', 'The a', '--property', 'n=2', '--property', 'who=me'],
     );
     assert.equal(made, 'Made /mkdir/a.\n');
-    const { title, properties } = await bed.json<Shown>('folder', 'show', '/mkdir/a');
+    const { title, properties } = await bed.json<FolderJson>('folder', 'show', '/mkdir/a');
     assert.deepEqual({ title, properties }, { title: 'The a', properties: { n: 2, who: 'me' } });
     assert.equal(
       await bed.output('folder', 'mkdir', '-p', '/mkdir/a', 'mkdir/b/c/d', '/mkdir/a/e'),
@@ -96,7 +96,7 @@ describe('the folder commands', () => {
     await refused(2, /^espalier: The root is there already/, 'mkdir', '/mkdir/z', '/');
   });
 
-  test('mv moves into what is there, renames, and does both', async () => {
+  test('mv moves into an existing folder, renames, and does both', async () => {
     await bed.tree.import(['mv/from/x/inside', 'mv/to']);
     const moves: [args: string[], printed: string][] = [
       [['/mv/from/x', '/mv/to'], 'Moved /mv/from/x to /mv/to/x.\n'],
@@ -115,14 +115,14 @@ describe('the folder commands', () => {
     await refused(1, /root cannot be moved/, 'mv', '/', '/mv/to');
   });
 
-  test('mv to another place and name goes the way that is free, and takes back what was half done', async () => {
+  test('mv to another folder and name avoids taken names, and undoes a half-done move', async () => {
     await bed.tree.import(['both/a/x', 'both/a/y', 'both/b', 'both/c/x']);
     await bed.output('folder', 'mv', '/both/a/x', '/both/b/y');
     assert.deepEqual(await paths('/both'), ['a', 'a/y', 'b', 'b/y', 'c', 'c/x']);
     await bed.tree.create('x', await bed.tree.idOf('/both/a'));
     await bed.tree.create('z', await bed.tree.idOf('/both/a'));
     await refused(1, /third name first/, 'mv', '/both/a/x', '/both/c/z');
-    // The rename is done, the move refused: it would be inside itself.
+    // The rename succeeds and the move is refused, because the folder would be inside itself.
     const before = await paths('/both');
     await bed.tree.create('inner', await bed.tree.idOf('/both/a/x'));
     const { code, errors } = await bed.run(['folder', 'mv', '/both/a/x', '/both/a/x/inner/new']);
@@ -131,7 +131,7 @@ describe('the folder commands', () => {
     assert.deepEqual(await paths('/both'), before.toSpliced(before.indexOf('a/x') + 1, 0, 'a/x/inner'));
   });
 
-  test('rm says how many went and how to bring them back; trash lists and restore restores them', async () => {
+  test('rm prints the count and how to restore; trash lists and restore restores', async () => {
     await bed.tree.import(['rm/a/b/c', 'rm/d']);
     await refused(1, /-r deletes them, too/, 'rm', '/rm/a');
     await refused(1, /no folder \/rm\/none/, 'rm', '-r', '/rm/a', '/rm/none');
@@ -150,7 +150,7 @@ describe('the folder commands', () => {
     assert.deepEqual(await paths('/rm'), ['new', 'new/b', 'new/b/c']);
   });
 
-  test('set changes what is given, and of the properties only those', async () => {
+  test('set changes only the given fields and properties', async () => {
     const id = await bed.tree.create('set', undefined, { title: 'old', properties: { a: 1, b: 2 } });
     const set = (...args: string[]) => bed.output('folder', 'set', '/set', ...args);
     assert.equal(
@@ -168,12 +168,12 @@ describe('the folder commands', () => {
     await refused(2, /Nothing is given/, 'set', '/set');
   });
 
-  test('search finds, inside a folder and so many', async () => {
+  test('search finds inside a folder and up to a limit', async () => {
     await bed.tree.import([{ path: 'search/Needle 1' }, { path: 'search/in/Needle 2', title: 'Point' }]);
     const [all, under, one] = await Promise.all([
       bed.output('folder', 'search', 'needle'),
       bed.output('folder', 'search', 'needle', '--under', '/search/in'),
-      bed.json<Shown[]>('folder', 'search', 'needle', '--limit', '1'),
+      bed.json<FolderJson[]>('folder', 'search', 'needle', '--limit', '1'),
     ]);
     assert.equal(all, '/search/Needle 1\n/search/in/Needle 2  (Point)\n');
     assert.equal(under, '/search/in/Needle 2  (Point)\n');
@@ -183,7 +183,7 @@ describe('the folder commands', () => {
     );
   });
 
-  test('show tells all there is, with grants and the way to it', async () => {
+  test('show prints all fields, grants and the path', async () => {
     await bed.tree.import([{ path: 'show/inner', title: 'Inner', properties: { a: { b: 1 } } }]);
     const id = await bed.tree.idOf('/show');
     const person = await bed.tree.person({ [id]: 'WRITE' });
@@ -199,8 +199,8 @@ describe('the folder commands', () => {
     }
   });
 
-  test('nothing that others wrote moves the cursor of a terminal', async () => {
-    // What a server may have stored before it refused such texts, or what it may be made to say.
+  test('all escape control characters in texts of other users', async () => {
+    // A server may have stored such texts before it refused them, or may be made to send them.
     const title = 'A \u202etitle';
     await bed.tree.mutate('createFolder', { name: 'hostile', title, description: 'x\ny' });
     for (const args of [
@@ -217,11 +217,11 @@ describe('the folder commands', () => {
     await refused(1, /There is no folder \/\\u\{1b\}]0;owned\\u\{7\}/, 'ls', `/${escape}`);
   });
 
-  test('a tree of which nobody reads the end stops quietly, as a pipe does it', async () => {
+  test('tree exits quietly if the reader of its output leaves, like other programs in a pipe', async () => {
     await bed.tree.import(Array.from({ length: 4_000 }, (_, number) => `pipe/A rather long name ${number}`));
     const command = bed.start('folder', 'tree', '/pipe');
-    await command.prints(/\n/);
-    command.hangUp();
+    await command.waitForOutput(/\n/);
+    command.closeOutput();
     const { code, errors } = await command.ended();
     assert.deepEqual([code, errors], [141, '']);
   });

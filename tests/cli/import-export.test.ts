@@ -1,4 +1,4 @@
-/** `espalier folder import` and `export`: what goes in comes out, and what cannot go in changes nothing. */
+/** `espalier folder import` and `export`: an export can be imported unchanged, and a refused import changes nothing. */
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { ListedFolder } from '../tree/tree-testbed.ts';
-import { CliBed } from './cli-bed.ts';
+import { CliTestbed } from './cli-bed.ts';
 
 const sample: ListedFolder[] = [
   {
@@ -21,9 +21,9 @@ const sample: ListedFolder[] = [
 ];
 
 describe('import and export', () => {
-  let bed: CliBed;
+  let bed: CliTestbed;
   before(async () => {
-    bed = await CliBed.start(sqlite);
+    bed = await CliTestbed.start(sqlite);
     await bed.tree.import(sample.map((each) => ({ ...each, path: `sample/${each.path}` })));
     await bed.tree.mutate('updateFolder', {
       id: await bed.tree.idOf('/sample/a'),
@@ -42,23 +42,23 @@ describe('import and export', () => {
     writeFileSync(join(bed.folder, name), text);
     return join(bed.folder, name);
   };
-  /** One line, or a line and what it lists; the tree is as before. */
+  /** Expects a refusal that leaves the tree unchanged. */
   const refused = async (code: number, message: RegExp, args: string[], input = '') => {
     const before = await bed.tree.snapshot();
-    const ended = await bed.run(['folder', 'import', ...args], { input });
-    assert.deepEqual([ended.code, ended.output], [code, ''], ended.errors);
-    assert.match(ended.errors, message);
+    const result = await bed.run(['folder', 'import', ...args], { input });
+    assert.deepEqual([result.code, result.output], [code, ''], result.errors);
+    assert.match(result.errors, message);
     assert.deepEqual(await bed.tree.snapshot(), before);
   };
 
   for (const format of ['json', 'ndjson', 'csv']) {
-    test(`what is exported as ${format} is imported as it was, by a file and by a pipe`, async () => {
+    test(`restore exactly what was exported as ${format}, from a file and from a pipe`, async () => {
       const path = join(bed.folder, `sample.${format}`);
-      const [text, told] = await Promise.all([
+      const [text, message] = await Promise.all([
         bed.output('folder', 'export', '/sample', '--format', format),
         bed.output('folder', 'export', '/sample', '--format', format, '--output', path),
       ]);
-      assert.equal(told, `Exported 5 folders of /sample into ${path}.\n`);
+      assert.equal(message, `Exported 5 folders of /sample into ${path}.\n`);
       assert.equal(readFileSync(path, 'utf8'), text);
       const [byFile, byPipe] = await Promise.all([
         bed.output('folder', 'import', path, `/${format}`, '--parents'),
@@ -72,7 +72,7 @@ describe('import and export', () => {
     });
   }
 
-  test('a file is replaced only if that is said, and is as others are', async () => {
+  test('replace a file only with --force, and create it with the default mode', async () => {
     const path = file('there.json', 'precious');
     const { code, errors } = await bed.run(['folder', 'export', '/sample', '-o', path]);
     assert.deepEqual([code, errors], [1, `espalier: ${path} is there already. --force replaces it.\n`]);
@@ -90,7 +90,7 @@ describe('import and export', () => {
     );
   });
 
-  test('a directory: folders alone, with files, with hidden ones; links are not followed', async () => {
+  test('import a directory: folders only, with files, with hidden ones; never follow links', async () => {
     const top = join(bed.folder, 'directory');
     mkdirSync(join(top, 'a/b'), { recursive: true });
     mkdirSync(join(top, '.hidden/c'), { recursive: true });
@@ -102,13 +102,13 @@ describe('import and export', () => {
       [['--all'], ['.hidden', '.hidden/c', 'a', 'a/b']],
     ];
     await Promise.all(
-      cases.map(async ([flags, paths], place) => {
-        const told = await bed.output('folder', 'import', top, `/directory ${place}`, '-p', ...flags);
+      cases.map(async ([flags, paths], index) => {
+        const message = await bed.output('folder', 'import', top, `/directory ${index}`, '-p', ...flags);
         assert.match(
-          told,
+          message,
           new RegExp(`^Imported ${paths.length + 1} folders .* Left out: 1 symbolic link\\.\\n$`),
         );
-        assert.deepEqual(await bed.tree.paths(await bed.tree.idOf(`/directory ${place}`)), paths);
+        assert.deepEqual(await bed.tree.paths(await bed.tree.idOf(`/directory ${index}`)), paths);
       }),
     );
     await refused(1, /"a" is not free.* Nothing was imported\. To add/, [top, '/directory 0']);
@@ -119,7 +119,7 @@ describe('import and export', () => {
     );
   });
 
-  test('names that the server would refuse are listed before anything is sent, ten of them', async () => {
+  test('list up to ten names that the server would refuse before sending anything', async () => {
     const list = Array.from({ length: 12 }, (_, number) => ({ path: `bad\n${number}` }));
     await refused(
       1,
@@ -135,11 +135,11 @@ describe('import and export', () => {
   });
 
   const sources: [what: string, message: RegExp, args: (() => string)[], input?: string][] = [
-    ['a source that is not there', /none cannot be read: ENOENT/, [() => 'none']],
-    ['a file of no known format', /Give --format csv, json, ndjson/, [() => file('x.txt', 'a')]],
-    ['JSON that is none', /x\.json: It is not JSON/, [() => file('x.json', '[{"path":')]],
+    ['a missing source', /none cannot be read: ENOENT/, [() => 'none']],
+    ['a file of an unknown format', /Give --format csv, json, ndjson/, [() => file('x.txt', 'a')]],
+    ['invalid JSON', /x\.json: It is not JSON/, [() => file('x.json', '[{"path":')]],
     [
-      'an entry with a field that folders do not have',
+      'an entry with an unknown field',
       /no field "titel"/,
       [() => file('y.json', '[{"name":"a","titel":"b"}]')],
     ],
@@ -149,20 +149,20 @@ describe('import and export', () => {
       [() => file('z.json', '[{"name":"a","folders":[{}]}]')],
     ],
     [
-      'a line that is no JSON',
+      'a line of invalid JSON',
       /z\.ndjson: Line 2 is not JSON/,
       [() => file('z.ndjson', '{"path":"a"}\n{\n')],
     ],
     ['CSV without a path', /one of them must be path/, [() => file('x.csv', 'name\na\n')]],
     ['CSV with a stray quote', /Line 2: a quote/, [() => file('y.csv', 'path\na"b\n')]],
-    ['what is not UTF-8', /not written in UTF-8/, [() => latin1(bed.folder)]],
+    ['a file that is not UTF-8', /not written in UTF-8/, [() => latin1(bed.folder)]],
     [
-      'a folder that is not there',
+      'a missing folder',
       /no folder \/none that you may see. --parents makes it/,
       [() => file('a.json', '[]'), () => '/none'],
     ],
   ];
-  test('a bad source is told in one line, and nothing is imported', async () => {
+  test('report a bad source in one line and import nothing', async () => {
     const before = await bed.tree.snapshot();
     await Promise.all(
       sources.map(async ([what, message, args]) => {
@@ -176,7 +176,7 @@ describe('import and export', () => {
     assert.deepEqual(await bed.tree.snapshot(), before);
   });
 
-  test('what the commands print as JSON is imported, too', async () => {
+  test('accept the JSON output of other commands', async () => {
     const nested = await bed.output('folder', 'tree', '/sample', '--json');
     const listed = await bed.output('folder', 'ls', '/sample', '--json');
     for (const [to, input] of [

@@ -1,4 +1,4 @@
-/** An import that is interrupted: the tree is as before, or all of it is there, and what is said is the truth. */
+/** An interrupted import leaves the tree unchanged or complete, and reports correctly which. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { databaseKinds, sqlite, type DatabaseKind } from '../support/databases.ts';
-import { CliBed } from './cli-bed.ts';
+import { CliTestbed } from './cli-bed.ts';
 import { LargeImport } from './large-import.ts';
 import { hasPseudoTerminal } from './pseudo-terminal.ts';
 
@@ -16,15 +16,15 @@ const areas = 40;
 const finished =
   'espalier: The import was finished before it could be stopped. espalier folder rm -r takes it back.\n';
 
-/** Stopped while the server writes, when it has written some. */
+/** Stops the import after the server has written some folders. */
 async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
   const begun = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   let inserts = -Infinity;
-  const bed = await CliBed.start(kind, {
+  const bed = await CliTestbed.start(kind, {
     onStatement: (text) => {
       if (/insert into folders/.test(text) && ++inserts === 3) begun.resolve();
-      // Put on the tree or not, what it was staged under goes at the end.
+      // The server deletes the staging folder at the end, whether the import succeeded or not.
       if (inserts > 0 && /delete from folders/.test(text)) over.resolve();
     },
   });
@@ -41,7 +41,7 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
     command.signal(signal);
     const ended = await command.ended();
     await over.promise;
-    // In line behind it.
+    // This change waits for the import in the writer queue.
     await bed.tree.outcome('deleteFolder', { id: randomUUID() });
     const isAsBefore = isDeepStrictEqual(await bed.tree.snapshot(), before);
     return { ended, isAsBefore, count: (await bed.tree.paths()).length };
@@ -51,11 +51,11 @@ async function interrupt(kind: DatabaseKind, signal: NodeJS.Signals) {
 }
 
 for (const kind of databaseKinds) {
-  describe(`an import that is interrupted on ${kind.name}`, () => {
-    test('by Ctrl-C while the server works: nothing of it stays, and nothing comes later', async () => {
+  describe(`an interrupted import on ${kind.name}`, () => {
+    test('changes nothing after Ctrl-C, neither at once nor later', async () => {
       const { ended, isAsBefore, count } = await interrupt(kind, 'SIGINT');
       assert.deepEqual([ended.code, ended.output], [130, '']);
-      // A machine may be so slow that the import is faster than Ctrl-C; then that is said.
+      // On a slow machine the import may finish before Ctrl-C. The command then says so.
       if (ended.errors === finished) assert.equal(count, folders + areas);
       else {
         assert.equal(ended.errors, 'espalier: Nothing was imported.\n');
@@ -63,7 +63,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('by a kill: all of it or nothing', async () => {
+    test('is complete or absent after a kill', async () => {
       const { ended, count } = await interrupt(kind, 'SIGKILL');
       assert.equal(ended.errors, '');
       assert.ok(count === 0 || count === folders + areas, String(count));
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
 
 const isSkipped = hasPseudoTerminal ? false : 'there is no `script` of util-linux, which makes a terminal';
 test(
-  'an import on a terminal shows how far it is, and ends with the right counts',
+  'shows the progress of an import on a terminal and ends with the right counts',
   { skip: isSkipped },
   async () => {
     const large = await LargeImport.prepare(sqlite, 1_500);

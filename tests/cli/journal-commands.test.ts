@@ -1,4 +1,4 @@
-/** `espalier journal`: what was done, filtered, in every form, and followed. */
+/** `espalier journal`: listing, filtering, output formats and following. */
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
 import { keepLog } from '../secrets/secret-record.ts';
-import { CommandBed } from './command-bed.ts';
+import { CommandTestbed } from './command-bed.ts';
 
 interface Entry {
   readonly number: number;
@@ -18,11 +18,11 @@ interface Entry {
 
 const program = new URL('../../server/bin/espalier.js', import.meta.url).pathname;
 
-describe(`commands about the journal on ${sqlite.name}`, () => {
-  let bed: CommandBed;
+describe(`journal commands on ${sqlite.name}`, () => {
+  let bed: CommandTestbed;
   let anna: Person;
   before(async () => {
-    bed = await CommandBed.start(sqlite);
+    bed = await CommandTestbed.start(sqlite);
     anna = await bed.people.createUser({ username: 'Anna' });
     bed.people.testbed.clock.advanceSeconds(120);
     for (const name of ['a', 'b', 'c']) await bed.people.mutate('createFolder', { name });
@@ -33,8 +33,8 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
   const kinds = async (...args: string[]) =>
     (await bed.json<Entry[]>('journal', 'ls', ...args)).map(({ kind }) => kind);
 
-  test('is listed with the latest first, as many as are asked for', async () => {
-    const lines = (await bed.done('journal')).trimEnd().split('\n');
+  test('list the latest entries first, up to a limit', async () => {
+    const lines = (await bed.runOk('journal')).trimEnd().split('\n');
     assert.match(lines[0]!, /^ +Number +At \(UTC\) +By +What$/);
     assert.match(lines[1]!, /^ +\d+ {2}2026-03-01 12:02:00 {2}admin +CREATE_GROUP {2}group Gardeners$/);
     assert.match(lines[2]!, /admin +CREATE_FOLDER {2}\/c$/);
@@ -43,11 +43,11 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
     const all = await bed.json<Entry[]>('journal', 'ls', '--all');
     assert.deepEqual(
       all.map(({ number }) => number),
-      all.map((_, place) => all.length - place),
+      all.map((_, index) => all.length - index),
     );
   });
 
-  test('all of a filter must fit', async () => {
+  test('combine filters', async () => {
     assert.deepEqual(await kinds('--kind', 'create_user', '--kind', 'Create-Group'), [
       'CREATE_GROUP',
       'CREATE_USER',
@@ -61,15 +61,15 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
     assert.deepEqual(await kinds('--until', '2026-03-01T12:01:00Z', '--by', 'admin'), ['CREATE_USER']);
   });
 
-  test('what is gone is found by its id', async () => {
+  test('find entries of deleted users by id', async () => {
     const ben = await bed.people.createUser({ username: 'Ben' });
     await bed.people.mutate('deleteUser', { id: ben.id });
     assert.deepEqual(await kinds('--user', `id:${ben.id}`), ['DELETE_USER', 'CREATE_USER']);
-    assert.equal(await bed.refused('journal', 'ls', '--user', 'ben'), '1: There is no user ben.');
+    assert.equal(await bed.runRefused('journal', 'ls', '--user', 'ben'), '1: There is no user ben.');
   });
 
-  test('goes into a spreadsheet', async () => {
-    const [heading, row] = (await bed.done('journal', 'ls', '--csv', '--group', 'gardeners')).split('\n');
+  test('print CSV for a spreadsheet', async () => {
+    const [heading, row] = (await bed.runOk('journal', 'ls', '--csv', '--group', 'gardeners')).split('\n');
     assert.equal(
       heading,
       'number,at,kind,byId,by,folderId,folder,userId,user,groupId,group,sessionId,before,after',
@@ -80,8 +80,8 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
     );
   });
 
-  test('what is not written as it should be is one line', async () => {
-    const refused = (...args: string[]) => bed.refused('journal', 'ls', ...args);
+  test('refuse invalid arguments with one line', async () => {
+    const refused = (...args: string[]) => bed.runRefused('journal', 'ls', ...args);
     assert.match(await refused('--kind', 'create-usr'), /^2: .*Did you mean create-user\?$/);
     assert.match(await refused('--from', 'noon'), /^2: --from takes a time/);
     assert.match(await refused('--first', 'many'), /^2: --first takes a whole number/);
@@ -92,7 +92,7 @@ describe(`commands about the journal on ${sqlite.name}`, () => {
     assert.equal(await refused('--profile', 'anna'), '1: Only administrators may do this.');
   });
 
-  test('is followed without a gap or a repetition, until Ctrl-C', async () => {
+  test('follow without gaps or duplicates until Ctrl-C', async () => {
     const args = ['journal', '--follow', '--json', '--first', '1', '--kind', 'create-folder'];
     const child = spawn(process.execPath, ['--conditions=espalier-source', program, ...args], {
       env: { ...bed.environment, NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },

@@ -1,4 +1,4 @@
-/** What `espalier keys …` tells programs. */
+/** The JSON output of `espalier keys …`. */
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -8,7 +8,7 @@ import { runEspalier } from '../support/espalier-command.ts';
 import { Testbed } from '../support/testbed.ts';
 
 for (const kind of databaseKinds) {
-  describe(`espalier keys for programs on ${kind.name}`, () => {
+  describe(`espalier keys --json on ${kind.name}`, () => {
     let bed: Testbed;
     before(async () => (bed = await Testbed.start(kind)));
     after(() => bed.stop());
@@ -21,7 +21,7 @@ for (const kind of databaseKinds) {
       return JSON.parse(output) as T;
     };
 
-    test('each of them prints one value', async () => {
+    test('prints one value per command', async () => {
       const [first] = await run<{ id: string; state: string; sealedWith: null }[]>();
       assert.deepEqual([first!.state, first!.sealedWith], ['signs', null]);
       const sealed = await run<{ changed: number; sealedWith: string }>('seal');

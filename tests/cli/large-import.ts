@@ -1,4 +1,4 @@
-/** A large directory that is imported on a terminal, to its end and interrupted halfway. */
+/** Imports a large directory on a terminal, completely and interrupted. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -6,12 +6,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../support/databases.ts';
-import { CliBed } from './cli-bed.ts';
+import { CliTestbed } from './cli-bed.ts';
 import { runOnTerminal, type Seen } from './pseudo-terminal.ts';
 
 const perDirectory = 100;
 
-/** Directories and files, so many in all. */
+/** Creates this number of directories and files. */
 export function makeDirectory(top: string, entries: number): void {
   let directory = top;
   for (let count = 0; count < entries; count++) {
@@ -23,18 +23,18 @@ export function makeDirectory(top: string, entries: number): void {
 }
 
 export class LargeImport {
-  readonly #bed: CliBed;
+  readonly #bed: CliTestbed;
   readonly #directory: string;
   readonly #entries: number;
 
   static async prepare(kind: DatabaseKind, entries: number): Promise<LargeImport> {
-    // Before the server, which would not hear anything meanwhile.
+    // Created before the server starts, because this blocks the process.
     const directory = mkdtempSync(join(tmpdir(), 'espalier-large-'));
     makeDirectory(directory, entries);
-    return new LargeImport(await CliBed.start(kind), directory, entries);
+    return new LargeImport(await CliTestbed.start(kind), directory, entries);
   }
 
-  private constructor(bed: CliBed, directory: string, entries: number) {
+  private constructor(bed: CliTestbed, directory: string, entries: number) {
     this.#bed = bed;
     this.#directory = directory;
     this.#entries = entries;
@@ -45,25 +45,25 @@ export class LargeImport {
     await this.#bed.stop();
   }
 
-  /** Ends with the right counts. Answers with what was seen of its progress. */
+  /** Imports the whole directory and checks the counts. Returns the progress lines. */
   async whole(): Promise<readonly string[]> {
     const parentId = await this.#bed.tree.create('whole');
     const { code, text } = await this.#run('/whole');
     assert.equal(code, 0, text);
-    const shown = this.#entries.toLocaleString('en');
-    assert.match(text, new RegExp(`Imported ${shown} folders into /whole in [\\d.]+ s\\.\\r?\\n$`));
+    const formattedCount = this.#entries.toLocaleString('en');
+    assert.match(text, new RegExp(`Imported ${formattedCount} folders into /whole in [\\d.]+ s\\.\\r?\\n$`));
     assert.equal(await this.#count(parentId), this.#entries);
     return stepsOf(text);
   }
 
-  /** By Ctrl-C, as soon as this is seen. The tree is as before. */
+  /** Presses Ctrl-C as soon as the output matches. The tree must stay unchanged. */
   async interrupted(stopAt: RegExp): Promise<readonly string[]> {
     const parentId = await this.#bed.tree.create('interrupted');
     const before = await this.#count();
     const { code, text } = await this.#run('/interrupted', stopAt);
     assert.equal(code, 130, text);
     assert.match(text, /espalier: Nothing was imported\.\r?\n$/);
-    // In line behind what the server may still do.
+    // This change waits for pending work of the server in the writer queue.
     await this.#bed.tree.outcome('deleteFolder', { id: randomUUID() });
     assert.equal(await this.#count(), before);
     assert.equal(await this.#count(parentId), 0);
@@ -75,7 +75,7 @@ export class LargeImport {
     return runOnTerminal(args, this.#bed.environment, stopAt);
   }
 
-  /** How many folders are inside one, or inside the root. */
+  /** Counts the descendants of a folder, by default of the root. */
   async #count(id?: string): Promise<number> {
     const query = 'query($id: ID){folder(id: $id){descendants(first: 1){totalCount}}}';
     type Answer = { folder: { descendants: { totalCount: number } } };
@@ -83,12 +83,12 @@ export class LargeImport {
   }
 }
 
-/** Each step as it was first and last drawn. */
+/** Returns the first and the last line of each step. */
 function stepsOf(text: string): string[] {
-  // eslint-disable-next-line no-control-regex -- what takes a line away
+  // eslint-disable-next-line no-control-regex -- the sequence that clears a line
   const lines = text.split(/\r\x1b\[K|\r?\n/).filter(Boolean);
   const step = (line: string | undefined) => line?.replace(/[\d[].*/, '');
   return lines.filter(
-    (line, place) => step(line) !== step(lines[place - 1]) || step(line) !== step(lines[place + 1]),
+    (line, index) => step(line) !== step(lines[index - 1]) || step(line) !== step(lines[index + 1]),
   );
 }

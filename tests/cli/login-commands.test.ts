@@ -1,4 +1,4 @@
-/** `espalier login`, `logout` and `whoami`: a session that is kept for the commands that follow, and for nobody else. */
+/** `espalier login`, `logout` and `whoami`: a stored session for later commands that only its owner can use. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -22,17 +22,17 @@ import { sqlite } from '../support/databases.ts';
 import { runEspalier } from '../support/espalier-command.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { administrator } from '../support/testbed.ts';
-import { CliBed } from './cli-bed.ts';
+import { CliTestbed } from './cli-bed.ts';
 
-/** Larger than any process has for a number. */
+/** Larger than any process id. */
 const noProcess = 2 ** 22 + 1;
 
-describe('a login that is kept', () => {
-  let bed: CliBed;
-  before(async () => (bed = await CliBed.start(sqlite)));
+describe('a stored login', () => {
+  let bed: CliTestbed;
+  before(async () => (bed = await CliTestbed.start(sqlite)));
   after(() => bed.stop());
 
-  /** As another user of the machine, or after a restart: nothing is shared but the server. */
+  /** An environment that shares only the server, as of another user of the machine. */
   const elsewhere = (name: string) => ({ XDG_CONFIG_HOME: join(bed.folder, name) });
   const logIn = (name: string, more: string[] = [], password = administrator.password) =>
     bed.run(['login', '--url', bed.tree.testbed.url, '-u', 'admin', '--password-stdin', ...more], {
@@ -41,7 +41,7 @@ describe('a login that is kept', () => {
     });
   const profileIn = (name: string) => join(bed.folder, name, 'espalier/profiles/default.json');
 
-  test('is for its owner alone, and tells nobody the tokens', async () => {
+  test('is readable by its owner only and never printed', async () => {
     assert.equal(statSync(bed.profile).mode & 0o777, 0o600);
     assert.equal(statSync(dirname(bed.profile)).mode & 0o777, 0o700);
     assert.deepEqual(readdirSync(dirname(bed.profile)), ['default.json']);
@@ -50,7 +50,7 @@ describe('a login that is kept', () => {
     assert.deepEqual([user.username, url], ['admin', bed.tree.testbed.url]);
   });
 
-  test('ends with logout, here and at the server', async () => {
+  test('is removed by logout, locally and on the server', async () => {
     await logIn('leaving');
     const { tokens } = JSON.parse(readFileSync(profileIn('leaving'), 'utf8')) as {
       tokens: { authToken: string; refreshToken: string };
@@ -65,7 +65,7 @@ describe('a login that is kept', () => {
     assert.deepEqual([who.code, who.errors], [3, 'espalier: Nobody is logged in. Run espalier login.\n']);
   });
 
-  test('is one of several, by profile', async () => {
+  test('is selected by its profile', async () => {
     const { code } = await logIn('several', ['--profile', 'work']);
     assert.equal(code, 0);
     const [named, usual] = await Promise.all([
@@ -75,7 +75,7 @@ describe('a login that is kept', () => {
     assert.deepEqual([named.code, usual.code], [0, 3]);
   });
 
-  test('is for one server: another URL needs a login of its own', async () => {
+  test('is valid for one server only', async () => {
     const { code, errors } = await bed.run(['whoami', '--url', 'http://127.0.0.1:9']);
     assert.equal(code, 3);
     assert.match(
@@ -84,7 +84,7 @@ describe('a login that is kept', () => {
     );
   });
 
-  test('with a wrong password is refused, and what was there stays', async () => {
+  test('stays unchanged when a login with a wrong password is refused', async () => {
     const { code, errors } = await bed.run(['login', '-u', 'admin', '--password-stdin'], {
       input: 'wrong one',
     });
@@ -92,7 +92,7 @@ describe('a login that is kept', () => {
     assert.match(await bed.output('whoami'), /^admin/);
   });
 
-  test('is made anew over a file that holds none any more', async () => {
+  test('is replaced if its file is damaged', async () => {
     const file = profileIn('damaged');
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"url": "http://127.0.0.1:9", "tokens"', { mode: 0o600 });
@@ -105,7 +105,7 @@ describe('a login that is kept', () => {
     assert.equal((await logIn('damaged')).code, 0);
   });
 
-  test('that others could read is closed to them, and told of', async () => {
+  test('gets its permissions corrected, with a warning, if others could read it', async () => {
     await logIn('open');
     chmodSync(profileIn('open'), 0o644);
     const whoami = () => bed.run(['whoami'], { environment: elsewhere('open') });
@@ -116,7 +116,7 @@ describe('a login that is kept', () => {
     assert.equal((await whoami()).errors, '');
   });
 
-  test('that does not fit on the disk is none: one line, no file, and the session has ended', async () => {
+  test('is not created on a full disk: one error line, no file, and the session is ended', async () => {
     const sessions = async () =>
       (await bed.tree.query<{ sessions: { totalCount: number } }>('{sessions{totalCount}}')).sessions
         .totalCount;
@@ -131,7 +131,7 @@ describe('a login that is kept', () => {
     assert.equal(await sessions(), before);
   });
 
-  test('commands at the same time exchange an expired token once, though a holder of the lock was killed', async () => {
+  test('is refreshed once by concurrent commands, even if a holder of the lock was killed', async () => {
     await logIn('shared');
     const refreshes = async () => {
       const { sessions } = await bed.tree.query<{
@@ -153,7 +153,7 @@ describe('a login that is kept', () => {
     assert.deepEqual(readdirSync(dirname(profileIn('shared'))), ['default.json']);
   });
 
-  test('that the server does not know any more is over: log in', async () => {
+  test('asks for a new login once the server has forgotten the session', async () => {
     await logIn('over');
     bed.tree.testbed.clock.advanceSeconds(61 * 86_400);
     const { code, errors } = await bed.run(['whoami'], { environment: elsewhere('over') });
@@ -162,7 +162,7 @@ describe('a login that is kept', () => {
   });
 });
 
-describe('a server that is none of ours', () => {
+describe('an unexpected server', () => {
   let folder: string;
   before(() => (folder = mkdtempSync(join(tmpdir(), 'espalier-cli-'))));
   after(() => rmSync(folder, { recursive: true }));
@@ -185,14 +185,14 @@ describe('a server that is none of ours', () => {
     }
   };
 
-  test('that is not there is told with its address', async () => {
+  test('is reported with its address if it is not reachable', async () => {
     const url = `http://127.0.0.1:${await findFreePort()}`;
     const { code, errors } = await logInAt(url);
     assert.equal(code, 4);
     assert.match(errors, new RegExp(`^espalier: ${url} cannot be reached: .*\\n$`));
   });
 
-  test('that answers with a page is told apart', async () => {
+  test('is recognised if it answers with a page', async () => {
     const page: RequestListener = (_, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>');
     await withServer(page, async (url) => {
@@ -205,7 +205,7 @@ describe('a server that is none of ours', () => {
     });
   });
 
-  test('that is too old for a command says so, in one line', async () => {
+  test('is reported in one line if it is too old for a command', async () => {
     const tokens = { authToken: 'a.b.c', refreshToken: randomUUID(), expires_in: 600 };
     const unknown = {
       errors: [

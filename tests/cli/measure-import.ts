@@ -1,6 +1,6 @@
 /**
- * How long `espalier folder import` takes for a large directory, what it shows meanwhile, and whether the tree is as before
- * when it is interrupted halfway. `npm run measure:import -- --entries 100000`
+ * Measures `espalier folder import` for a large directory and shows its progress. Checks that an interrupted import
+ * leaves the tree unchanged. `npm run measure:import -- --entries 100000`
  */
 
 import { databaseKinds } from '../support/databases.ts';

@@ -1,4 +1,4 @@
-/** What `espalier migrate` and `espalier copy` say of databases that are new, unfinished, or done already. */
+/** Output of `espalier migrate` and `espalier copy` for new, unfinished and finished databases. */
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { runEspalier, type CommandOptions } from '../support/espalier-command.ts
 import { insertFolders } from '../support/stored-rows.ts';
 import { Testbed } from '../support/testbed.ts';
 
-interface Migrated {
+interface MigrationReport {
   readonly database: string;
   readonly isDryRun?: boolean;
   readonly steps: readonly { readonly number: number; readonly statements?: readonly string[] }[];
@@ -26,9 +26,9 @@ for (const kind of databaseKinds) {
 
     const run = (...args: string[]) =>
       runEspalier(['migrate', ...args], { environment: { ESPALIER_DATABASE_URL: database.url } });
-    const asJson = async (...args: string[]) => JSON.parse((await run('--json', ...args)).output) as Migrated;
+    const asJson = async (...args: string[]) => JSON.parse((await run('--json', ...args)).output) as MigrationReport;
 
-    test('shows what a new database takes without making it, does it, and has nothing to do then', async () => {
+    test('previews the steps for a new database, applies them, and then has nothing to do', async () => {
       const dry = await run('--dry-run');
       assert.equal(dry.code, 0, dry.errors);
       assert.match(dry.output, /create table settings/);
@@ -43,18 +43,18 @@ for (const kind of databaseKinds) {
       assert.equal(planned.isDryRun, true);
       assert.equal(planned.steps.length, migrations.length);
       assert.ok(planned.steps[0]!.statements!.length > 0);
-      const { steps, database: shown } = await asJson();
+      const { steps, database: displayedUrl } = await asJson();
       assert.deepEqual(
         steps.map(({ number }) => number),
-        migrations.map((_, place) => place + 1),
+        migrations.map((_, index) => index + 1),
       );
-      assert.ok(!URL.canParse(shown) || !new URL(shown).password);
+      assert.ok(!URL.canParse(displayedUrl) || !new URL(displayedUrl).password);
       assert.match((await run()).output, /was up to date already\.\n$/);
       assert.equal((await run('--dry-run')).output, '-- Nothing to do: the database is up to date.\n');
       assert.deepEqual((await asJson()).steps, []);
     });
 
-    test('says of an unfinished copy that it is one', async () => {
+    test('reports an unfinished copy', async () => {
       await (await Testbed.start(kind, { database })).stop();
       await withStored(database.url, (opened) =>
         opened.transaction((transaction) =>
@@ -85,7 +85,7 @@ describe('espalier copy', () => {
     await (await Testbed.start(sqlite, { database })).stop();
     await insertFolders(
       from,
-      Array.from({ length: 4_000 }, (_, place) => `Folder ${place}`),
+      Array.from({ length: 4_000 }, (_, index) => `Folder ${index}`),
     );
   });
   after(() => rmSync(folder, { recursive: true }));
@@ -93,7 +93,7 @@ describe('espalier copy', () => {
   const run = (args: readonly string[], options?: CommandOptions) =>
     runEspalier(['copy', from, to, ...args], options);
 
-  test('that was interrupted says from where it goes on; a whole one is told as such, and left alone', async () => {
+  test('reports where an interrupted copy continues, and refuses a finished one', async () => {
     assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
     const { code, output, errors } = await run(['--json']);
     assert.equal(code, 0, errors);
@@ -113,9 +113,9 @@ describe('espalier copy', () => {
     );
     rmSync(join(folder, 'to.db'));
     assert.equal((await run([], { maxFileBytes: 1_500_000 })).code, 1);
-    const told = await run([]);
+    const resumed = await run([]);
     assert.match(
-      told.output,
+      resumed.output,
       /^Going on with a copy that was interrupted: [\d,]+ of 4,[\d,]+ rows are there\.\nTable /,
     );
   });

@@ -1,4 +1,4 @@
-/** The program on a terminal, as people see it: with `script` of util-linux, where that is at hand. */
+/** Runs the program on a terminal, using `script` of util-linux if it is installed. */
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { program } from '../support/espalier-command.ts';
 
 export interface Seen {
   readonly code: number;
-  /** All that was drawn, with what was drawn over. */
+  /** All output, including text that was overwritten later. */
   readonly text: string;
 }
 
@@ -17,10 +17,10 @@ const ctrlC = '\x03';
 export async function runOnTerminal(
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  /** Presses Ctrl-C as soon as it is seen. */
+  /** Presses Ctrl-C as soon as the output matches. */
   stopAt?: RegExp,
 ): Promise<Seen> {
-  const command = [process.execPath, '--conditions=espalier-source', program, ...args].map(quoted).join(' ');
+  const command = [process.execPath, '--conditions=espalier-source', program, ...args].map(quoteForShell).join(' ');
   const terminal = spawn('script', ['-qfec', `stty cols 100; ${command}`, '/dev/null'], {
     env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -37,6 +37,6 @@ export async function runOnTerminal(
   return { code, text };
 }
 
-function quoted(word: string): string {
+function quoteForShell(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,4 @@
-/** `espalier user reset-password`, run beside a server: for the password that nobody knows any more. */
+/** `espalier user reset-password`, run while a server uses the database: for a forgotten password. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -37,9 +37,9 @@ for (const kind of databaseKinds) {
         environment: { ESPALIER_DATABASE_URL: bed.database.url },
         ...options,
       });
-    const logIn = (given: string) => bed.post('/login', { username: 'admin', password: given });
+    const logIn = (sentPassword: string) => bed.post('/login', { username: 'admin', password: sentPassword });
 
-    test('the lost one of the administrator: by a pipe; sessions and sockets end, and the journal has it', async () => {
+    test('reads the password from a pipe, ends sessions and sockets, and writes to the journal', async () => {
       const pair = await bed.logIn();
       const socket = await SocketClient.connect(bed.url, pair.authToken);
       password = `a new one ${randomUUID()}`;
@@ -62,7 +62,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('from a file, or generated: then it is shown once, and is good', async () => {
+    test('reads the password from a file, or generates a valid one and prints it once', async () => {
       const inFile = `in a file ${randomUUID()}`;
       writeFileSync(join(folder, 'password'), `${inFile}\n`);
       assert.equal((await run(['admin', '--password-file', join(folder, 'password')])).code, 0);
@@ -73,7 +73,7 @@ for (const kind of databaseKinds) {
       assert.equal((await logIn(password)).status, 200);
     });
 
-    test('a disabled user stays disabled, and is told of; --enable lets them in', async () => {
+    test('keeps a disabled user disabled and says so; --enable enables the user', async () => {
       const { authToken } = (await logIn(password)).json<{ authToken: string }>();
       const anna = { username: 'anna', password: `walnut cabin ${randomUUID()}` };
       const created = await bed.query(
@@ -84,14 +84,14 @@ for (const kind of databaseKinds) {
       const { id } = created.json<{ data: { createUser: { user: { id: string } } } }>().data.createUser.user;
       const disable = `mutation{updateUser(input:{id:"${id}",isDisabled:true}){user{id}}}`;
       assert.equal((await bed.query(disable, authToken)).status, 200);
-      const given = { ...anna, password: `another cabin ${randomUUID()}` };
-      const input = given.password;
+      const credentials = { ...anna, password: `another cabin ${randomUUID()}` };
+      const input = credentials.password;
       const { output } = await run(['anna', '--password-stdin'], { input });
       assert.match(
         output,
         /^anna has a new password\. There was no session to end\.\nThe user is disabled.*--enable/,
       );
-      assert.equal((await bed.post('/login', given)).status, 401);
+      assert.equal((await bed.post('/login', credentials)).status, 401);
       const again = await run(['anna', '--password-stdin', '--enable', '--json'], { input });
       assert.deepEqual(JSON.parse(again.output), {
         id,
@@ -99,10 +99,10 @@ for (const kind of databaseKinds) {
         isDisabled: false,
         endedSessions: 0,
       });
-      assert.equal((await bed.post('/login', given)).status, 200);
+      assert.equal((await bed.post('/login', credentials)).status, 200);
     });
 
-    test('what cannot be is refused with one line, and changes nothing', async () => {
+    test('refuses invalid input with one line and changes nothing', async () => {
       for (const [args, input, code, expected] of [
         [[], '', 2, /needs a <username>/],
         [['nobody', '--generate'], '', 1, /There is no user "nobody"\. Administrators are "admin"\./],
@@ -114,11 +114,11 @@ for (const kind of databaseKinds) {
         [['admin', '--generate', '--password-stdin'], 'x', 2, /take one of them/],
         [['admin', '--password-file', join(folder, 'none')], '', 1, /cannot be read/],
       ] as const) {
-        const ended = await run(args, { input });
-        assert.match(ended.errors, expected);
-        assert.match(ended.errors, /^espalier: [^\n]+\n$/);
-        assert.equal(ended.output, '');
-        assert.equal(ended.code, code, ended.errors);
+        const result = await run(args, { input });
+        assert.match(result.errors, expected);
+        assert.match(result.errors, /^espalier: [^\n]+\n$/);
+        assert.equal(result.output, '');
+        assert.equal(result.code, code, result.errors);
       }
       assert.equal((await logIn(password)).status, 200);
     });

@@ -1,32 +1,35 @@
-/** `espalier schema`: the same from this program and from a server of its version. */
+/** `espalier schema` prints the same schema from the program and from a server of its version. */
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { buildClientSchema, lexicographicSortSchema, printSchema, type IntrospectionQuery } from 'graphql';
 import { sqlite } from '../support/databases.ts';
-import { CommandBed } from './command-bed.ts';
+import { CommandTestbed } from './command-bed.ts';
 
 const file = new URL('../../contract/schema.graphql', import.meta.url);
 
 describe(`espalier schema on ${sqlite.name}`, () => {
-  let bed: CommandBed;
-  before(async () => (bed = await CommandBed.start(sqlite)));
+  let bed: CommandTestbed;
+  before(async () => (bed = await CommandTestbed.start(sqlite)));
   after(() => bed.stop());
 
   const sorted = (text: string) =>
     printSchema(lexicographicSortSchema(buildClientSchema(JSON.parse(text) as IntrospectionQuery)));
 
   test('prints the schema of the contract, without a server', async () => {
-    assert.equal(await bed.done('schema', '--profile', 'nobody'), readFileSync(file, 'utf8'));
+    assert.equal(await bed.runOk('schema', '--profile', 'nobody'), readFileSync(file, 'utf8'));
   });
 
-  test('a server of this version has the same', async () => {
-    assert.equal(await bed.done('schema', '--remote'), await bed.done('schema'));
+  test('prints the same schema from a server of this version', async () => {
+    assert.equal(await bed.runOk('schema', '--remote'), await bed.runOk('schema'));
     assert.equal(
-      sorted(await bed.done('schema', '--remote', '--json')),
-      sorted(await bed.done('schema', '--json')),
+      sorted(await bed.runOk('schema', '--remote', '--json')),
+      sorted(await bed.runOk('schema', '--json')),
     );
-    assert.match(await bed.refused('schema', '--remote', '--profile', 'nobody'), /^3: Nobody is logged in/);
+    assert.match(
+      await bed.runRefused('schema', '--remote', '--profile', 'nobody'),
+      /^3: Nobody is logged in/,
+    );
   });
 });

@@ -1,10 +1,10 @@
-/** `espalier session`: who is logged in, and ending that. */
+/** `espalier session`: listing and ending sessions. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
 import type { Person } from '../people/people-testbed.ts';
-import { CommandBed } from './command-bed.ts';
+import { CommandTestbed } from './command-bed.ts';
 
 interface Session {
   readonly id: string;
@@ -14,11 +14,11 @@ interface Session {
   readonly refreshes: readonly { readonly replays: number }[];
 }
 
-describe(`commands about sessions on ${sqlite.name}`, () => {
-  let bed: CommandBed;
+describe(`session commands on ${sqlite.name}`, () => {
+  let bed: CommandTestbed;
   let anna: Person;
   before(async () => {
-    bed = await CommandBed.start(sqlite);
+    bed = await CommandTestbed.start(sqlite);
     anna = await bed.people.createUser({ username: 'Anna' });
     await bed.logIn(anna, 'anna');
   });
@@ -26,10 +26,10 @@ describe(`commands about sessions on ${sqlite.name}`, () => {
 
   const own = () => bed.json<Session[]>('session', 'ls', '--profile', 'anna');
 
-  test('your own are listed, the one that asks is marked, and the others are ended', async () => {
+  test('list own sessions, mark the current one, and end the others', async () => {
     await bed.people.logIn(anna);
     await bed.people.logIn(anna);
-    const table = await bed.done('session', 'ls', '--profile', 'anna');
+    const table = await bed.runOk('session', 'ls', '--profile', 'anna');
     assert.match(table, /^Id +User +Since \(UTC\) +Refreshed \(UTC\) +Address +Device\n/);
     assert.match(
       table,
@@ -37,7 +37,7 @@ describe(`commands about sessions on ${sqlite.name}`, () => {
     );
     assert.equal(table.split('\n').length, 5);
     assert.equal(
-      await bed.done('session', 'revoke', '--all-others', '--profile', 'anna'),
+      await bed.runOk('session', 'revoke', '--all-others', '--profile', 'anna'),
       'Sessions that were ended: 2.\n',
     );
     assert.deepEqual(
@@ -46,7 +46,7 @@ describe(`commands about sessions on ${sqlite.name}`, () => {
     );
   });
 
-  test('an administrator sees those of everybody, and ends some by id; what is not there does not keep the others alive', async () => {
+  test('let an administrator list all sessions and end some by id, even if one id is unknown', async () => {
     const pair = await bed.people.logIn(anna);
     const all = await bed.json<Session[]>('session', 'ls', '--all');
     const hers = await bed.json<Session[]>('session', 'ls', '--user', 'anna');
@@ -63,18 +63,18 @@ describe(`commands about sessions on ${sqlite.name}`, () => {
     assert.equal((await own()).length, 1);
   });
 
-  test('a session is shown with its refreshes, and with a spent token that came back', async () => {
+  test('show a session with its refreshes and with a replayed token', async () => {
     const { clock } = bed.people.testbed;
     const pair = await bed.people.logIn(anna);
     const hers = await bed.json<Session[]>('session', 'ls', '--user', 'Anna');
     const [{ id }] = hers.filter(({ agent }) => !agent.startsWith('espalier/')) as [Session];
-    assert.match(await bed.done('session', 'show', id), /\n\nNot refreshed within seven days\.\n$/);
+    assert.match(await bed.runOk('session', 'show', id), /\n\nNot refreshed within seven days\.\n$/);
     clock.advanceSeconds(30);
     assert.equal((await bed.people.testbed.refresh(pair)).status, 200);
     clock.advanceSeconds(20);
     assert.equal((await bed.people.testbed.refresh(pair)).status, 401);
     await bed.people.testbed.purge();
-    const text = await bed.done('session', 'show', id);
+    const text = await bed.runOk('session', 'show', id);
     assert.match(
       text,
       /^Refreshed \(UTC\) +Address +Device +The spent token came back\n2026-03-01 12:00:30 +127\.0\.0\.1 +node +once, at 2026-03-01 12:00:50, 127\.0\.0\.1, node$/m,
@@ -87,25 +87,25 @@ describe(`commands about sessions on ${sqlite.name}`, () => {
     );
   });
 
-  test('others are not seen by whoever is no administrator', async () => {
-    const refused = (...args: string[]) => bed.refused('session', ...args, '--profile', 'anna');
+  test('hide sessions of others from users who are not administrators', async () => {
+    const refused = (...args: string[]) => bed.runRefused('session', ...args, '--profile', 'anna');
     const [admins] = await bed.json<[Session]>('session', 'ls');
     assert.equal(await refused('ls', '--all'), '1: Only administrators may do this.');
     assert.match(await refused('ls', '--user', 'admin'), /^1: There is no user admin that you may see/);
     assert.match(await refused('show', admins.id), /^1: There is no session [\da-f-]+ that you may see/);
     assert.match(await refused('revoke', '--user', 'admin'), /^1: There is no user admin/);
     assert.equal((await bed.run('session', 'revoke', admins.id, '--profile', 'anna')).code, 1);
-    await bed.done('whoami');
+    await bed.runOk('whoami');
     assert.match(await refused('revoke'), /^2: Which sessions/);
     assert.match(await refused('revoke', admins.id, '--all-others'), /^2: Which sessions/);
     assert.match(await refused('ls', '--all', '--user', 'anna'), /^2: /);
   });
 
-  test('all of a user are ended, the one that asks too: then one has to log in', async () => {
+  test('end all sessions of a user including the current one, which then requires a login', async () => {
     assert.match(
-      await bed.done('session', 'revoke', '--user', 'anna', '--profile', 'anna'),
+      await bed.runOk('session', 'revoke', '--user', 'anna', '--profile', 'anna'),
       /^Sessions that were ended: \d\.\n$/,
     );
-    assert.match(await bed.refused('session', 'ls', '--profile', 'anna'), /^3: /);
+    assert.match(await bed.runRefused('session', 'ls', '--profile', 'anna'), /^3: /);
   });
 });

@@ -1,30 +1,33 @@
-/** `espalier folder watch` and `espalier query`: what goes on until somebody ends it, and whatever the graph answers. */
+/** `espalier folder watch` and `espalier query`: commands that run until they are stopped, and any GraphQL request. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { sqlite } from '../support/databases.ts';
-import { CliBed } from './cli-bed.ts';
+import { CliTestbed } from './cli-bed.ts';
 
 describe('espalier folder watch', () => {
-  let bed: CliBed;
-  before(async () => (bed = await CliBed.start(sqlite)));
+  let bed: CliTestbed;
+  before(async () => (bed = await CliTestbed.start(sqlite)));
   after(() => bed.stop());
 
-  test('prints a line for each change inside, says on the other channel that it watches, and ends with Ctrl-C', async () => {
+  test('prints a line for each change inside the folder, reports on standard error that it watches, and ends with Ctrl-C', async () => {
     const id = await bed.tree.create('watched');
     const watch = bed.start('folder', 'watch', '/watched');
-    assert.match(await watch.prints(/\n/, 'errors'), /^Watching \/watched at http:\S+; Ctrl-C ends it\.\n$/);
+    assert.match(
+      await watch.waitForOutput(/\n/, 'errors'),
+      /^Watching \/watched at http:\S+; Ctrl-C ends it\.\n$/,
+    );
     await bed.tree.create('elsewhere');
     const inner = await bed.tree.create('a', id, { title: 'A \u202etitle' });
-    await watch.prints(/CREATE .*\n/);
+    await watch.waitForOutput(/CREATE .*\n/);
     await bed.tree.mutate('updateFolder', { id: inner, name: 'b' });
-    await watch.prints(/UPDATE .*\n/);
+    await watch.waitForOutput(/UPDATE .*\n/);
     await bed.tree.import(['c', 'c/d'], inner);
-    await watch.prints(/IMPORT .*\n/);
+    await watch.waitForOutput(/IMPORT .*\n/);
     await bed.tree.delete(inner);
-    const output = await watch.prints(/DELETE .*\n/);
+    const output = await watch.waitForOutput(/DELETE .*\n/);
     assert.deepEqual(
       output.split('\n').map((line) => line.slice(26)),
       [
@@ -40,17 +43,17 @@ describe('espalier folder watch', () => {
     assert.deepEqual([code, errors.split('\n').length], [130, 2]);
   });
 
-  test('a line of JSON for each, and nothing is missed while the token ends', async () => {
+  test('prints a line of JSON for each change and misses none when the token expires', async () => {
     const id = await bed.tree.create('live');
     const watch = bed.start('folder', 'watch', '/live', '--json');
-    await watch.prints(/\n/, 'errors');
+    await watch.waitForOutput(/\n/, 'errors');
     await bed.tree.create('one', id);
-    await watch.prints(/\n/);
-    // The server closes the socket: its token is over.
+    await watch.waitForOutput(/\n/);
+    // The server closes the socket because its token has expired.
     bed.tree.testbed.clock.advanceSeconds(601);
     ({ authToken: bed.tree.authToken } = await bed.tree.testbed.logIn());
     await bed.tree.create('two', id);
-    const output = await watch.prints(/\n.*\n/);
+    const output = await watch.waitForOutput(/\n.*\n/);
     const changes = output
       .trim()
       .split('\n')
@@ -68,16 +71,16 @@ describe('espalier folder watch', () => {
 });
 
 describe('espalier query', () => {
-  let bed: CliBed;
+  let bed: CliTestbed;
   before(async () => {
-    bed = await CliBed.start(sqlite);
+    bed = await CliTestbed.start(sqlite);
     await bed.tree.create('a', undefined, { title: 'A \u202etitle' });
   });
   after(() => bed.stop());
 
   const query = 'query One($path: String) { folder(path: $path) { name } } query Two { folder { depth } }';
 
-  test('by a word, a file or standard input, with variables of each kind', async () => {
+  test('takes the query from an argument, a file or standard input, with variables of each kind', async () => {
     const text =
       'query($path: String, $first: Int) { folder(path: $path) { name folders(first: $first) { totalCount } } }';
     const file = join(bed.folder, 'query.graphql');
@@ -95,7 +98,7 @@ describe('espalier query', () => {
     assert.equal(await bed.output('query', query, '--operation', 'Two'), '{"folder":{"depth":0}}\n');
   });
 
-  test('errors go to standard error, a line each, beside what there is of data', async () => {
+  test('prints errors to standard error, one per line, and partial data to standard output', async () => {
     const cases: [text: string, output: string, errors: RegExp][] = [
       [
         '{ folder { nme } }',
@@ -110,13 +113,13 @@ describe('espalier query', () => {
       ],
     ];
     for (const [text, output, errors] of cases) {
-      const ended = await bed.run(['query', text]);
-      assert.deepEqual([ended.code, ended.output], [1, output]);
-      assert.match(ended.errors, errors);
+      const result = await bed.run(['query', text]);
+      assert.deepEqual([result.code, result.output], [1, output]);
+      assert.match(result.errors, errors);
     }
   });
 
-  test('what is not written as it should be is told without a request', async () => {
+  test('refuses invalid arguments without a request', async () => {
     const cases: [args: string[], message: RegExp][] = [
       [['{ folder { name } }', '--variables', '[1]'], /--variables takes a JSON object/],
       [['{ folder { name } }', '--variables', '{'], /--variables holds no JSON/],
@@ -130,14 +133,14 @@ describe('espalier query', () => {
     }
   });
 
-  test('a subscription is a line for each event, until Ctrl-C', async () => {
+  test('prints a line for each event of a subscription until Ctrl-C', async () => {
     const { cursor } = await bed.tree.query<{ cursor: string }>('{cursor}');
     const text =
       'subscription($after: String) { folderChanges(after: $after) { kind folder { name title } } }';
     const command = bed.start('query', text, '--variables', JSON.stringify({ after: cursor }));
     await bed.tree.create('b', undefined, { title: 'B \u202etitle' });
     assert.equal(
-      await command.prints(/\n/),
+      await command.waitForOutput(/\n/),
       '{"folderChanges":{"kind":"CREATE","folder":{"name":"b","title":"B \\u202etitle"}}}\n',
     );
     command.signal('SIGINT');

@@ -9,7 +9,7 @@ import * as folderActions from '../../console/src/actions/folder-actions.ts';
 import * as peopleActions from '../../console/src/actions/people-actions.ts';
 import { readGiven } from '../../server/src/cli/command.ts';
 import { findCommand } from '../../server/src/cli/commands.ts';
-import { CliBed } from '../cli/cli-bed.ts';
+import { CliTestbed } from '../cli/cli-bed.ts';
 import { sqlite } from '../support/databases.ts';
 
 const apiUrl = 'https://example.com/espalier';
@@ -155,8 +155,8 @@ describe('copy as', () => {
 });
 
 describe('copy as CLI, with names and texts that look like flags', () => {
-  let bed: CliBed;
-  before(async () => (bed = await CliBed.start(sqlite)));
+  let bed: CliTestbed;
+  before(async () => (bed = await CliTestbed.start(sqlite)));
   after(() => bed.stop());
 
   /** Pasted into a shell. */

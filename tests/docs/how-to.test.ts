@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { CliBed } from '../cli/cli-bed.ts';
+import { CliTestbed } from '../cli/cli-bed.ts';
 import { sqlite } from '../support/databases.ts';
 import { runInHost } from '../support/espalier-command.ts';
 import { Testbed } from '../support/testbed.ts';
@@ -20,10 +20,10 @@ interface Line {
 }
 
 describe('the how-to page for administrators', () => {
-  let bed: CliBed;
+  let bed: CliTestbed;
   let trashed: string;
   before(async () => {
-    bed = await CliBed.start(sqlite);
+    bed = await CliTestbed.start(sqlite);
     await bed.tree.import(['Places/Floor 2', 'Places/Safe', 'Archive/Old']);
     await bed.output('folder', 'rm', '/Archive/Old');
     [{ folderId: trashed }] = await bed.json<[{ folderId: string }]>('folder', 'trash');

@@ -1,6 +1,6 @@
 /**
- * Random runs of every subject in turn, or of those that are named, until one fails or the time is over:
- * `npm run fuzz -- tree tokens --seed N --steps N --minutes M`. With a seed, one run of each.
+ * Runs every fuzz subject in turn, or the named ones, until one fails or the time is over: `npm run fuzz --
+ * tree tokens --seed N --steps N --minutes M`. With a seed, it runs each subject once.
  */
 
 import { databaseKinds } from '../support/databases.ts';
@@ -13,34 +13,34 @@ import { parseScriptArguments } from '../support/script-options.ts';
 import { tokensSubject } from '../token-model/tokens-subject.ts';
 
 const subjects = [treeSubject, rightsSubject, mirrorSubject, tokensSubject, requestsSubject];
-const greatestSeed = 2 ** 31 - 1;
+const maxSeed = 2 ** 31 - 1;
 
-const { chosen, seed: given, steps, minutes } = readOptions();
-const began = performance.now();
+const { chosen, seed: chosenSeed, steps, minutes } = readOptions();
+const start = performance.now();
 let isInterrupted = false;
 let runs = 0;
-let taken = 0;
+let totalSteps = 0;
 process.once('SIGINT', () => (isInterrupted = true));
-const minutesTaken = () => (performance.now() - began) / 60_000;
+const minutesTaken = () => (performance.now() - start) / 60_000;
 const isOver = () => isInterrupted || minutesTaken() >= minutes;
 
 process.exitCode = (await withPostgres(runAll)) ? 0 : 1;
-console.log(`${runs} runs, ${taken} steps, ${minutesTaken().toFixed(1)} minutes.`);
+console.log(`${runs} runs, ${totalSteps} steps, ${minutesTaken().toFixed(1)} minutes.`);
 
-/** Answers whether all of them went well. */
+/** Returns whether all runs succeeded. */
 async function runAll(): Promise<boolean> {
-  for (let seed = given ?? Math.floor(Math.random() * greatestSeed); ; seed++) {
+  for (let seed = chosenSeed ?? Math.floor(Math.random() * maxSeed); ; seed++) {
     for (const subject of chosen) {
       for (const kind of databaseKinds) {
         if (isOver()) return true;
         const limits = { steps: steps ?? subject.steps, isOver, isInterrupted: () => isInterrupted };
         const result = await subject.runOne(kind, seed, limits);
         runs++;
-        taken += result.steps;
+        totalSteps += result.steps;
         if (!result.isGood) return false;
       }
     }
-    if (given !== undefined || isOver()) return true;
+    if (chosenSeed !== undefined || isOver()) return true;
   }
 }
 
@@ -67,7 +67,7 @@ function readOptions() {
   return { chosen: named.length > 0 ? named : subjects, ...numbers };
 }
 
-function end(complaint: string): never {
-  console.error(complaint);
+function end(message: string): never {
+  console.error(message);
   process.exit(2);
 }

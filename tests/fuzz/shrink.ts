@@ -1,32 +1,32 @@
-/** Making a failing run small: operations are left out for as long as what remains still fails. */
+/** Shrinks a failing run: removes operations as long as the rest still fails. */
 
 export interface Failure<Operation> {
-  /** What was tried, up to where it failed. */
+  /** The operations executed, up to the failure. */
   readonly operations: readonly Operation[];
   readonly error: Error;
 }
 
-/** How long to look for fewer operations, and whom to tell of each success. */
-export interface Shrinking<Operation> {
+/** Limits the search for fewer operations, and reports each success. */
+export interface ShrinkOptions<Operation> {
   readonly isTimeUp: () => boolean;
   readonly onProgress: (failure: Failure<Operation>) => void;
 }
 
-export interface Tries<Operation> {
-  /** Tried before any other; what fails may need no more. */
+export interface ShrinkPlan<Operation> {
+  /** Tried first, because the failure may need no more than these. */
   readonly first: readonly Operation[];
-  /** The failure of these operations; undefined if they do not fail, or not as they should. */
+  /** Runs the operations. Returns undefined if they do not fail, or fail differently. */
   readonly run: (operations: readonly Operation[]) => Promise<Failure<Operation> | undefined>;
-  /** The last operation is the one that fails: it is never left out. */
+  /** The last operation is the one that fails, so it is never removed. */
   readonly keepsLast: boolean;
 }
 
 export async function shrinkFailure<Operation>(
-  given: Failure<Operation>,
-  { first, run, keepsLast }: Tries<Operation>,
-  { isTimeUp, onProgress }: Shrinking<Operation>,
+  original: Failure<Operation>,
+  { first, run, keepsLast }: ShrinkPlan<Operation>,
+  { isTimeUp, onProgress }: ShrinkOptions<Operation>,
 ): Promise<Failure<Operation>> {
-  let smallest = given;
+  let smallest = original;
   const attempt = async (operations: readonly Operation[]) => {
     const failure = await run(operations);
     if (!failure) return;

@@ -1,14 +1,14 @@
-/** Something that is tried at random: a seed makes a run on a database, and a run that fails is made as small as possible. */
+/** A fuzz subject: a seed defines a run on a database, and a failing run is shrunk. */
 
 import type { DatabaseKind } from '../support/databases.ts';
-import type { Failure, Shrinking } from './shrink.ts';
+import type { Failure, ShrinkOptions } from './shrink.ts';
 
-export interface Fuzzed<Operation> {
-  /** As it is named on the command line. */
+export interface FuzzTarget<Operation> {
+  /** The name on the command line. */
   readonly name: string;
-  /** What it means that a run fails. */
+  /** The headline of a failure. */
   readonly failing: string;
-  /** Of a run, unless told. */
+  /** The default number of steps of a run. */
   readonly steps: number;
   readonly run: (
     kind: DatabaseKind,
@@ -18,7 +18,7 @@ export interface Fuzzed<Operation> {
   readonly shrink: (
     kind: DatabaseKind,
     failure: Failure<Operation>,
-    shrinking: Shrinking<Operation>,
+    shrinking: ShrinkOptions<Operation>,
   ) => Promise<Failure<Operation>>;
   readonly describe: (failure: Failure<Operation>) => string;
 }
@@ -28,11 +28,11 @@ export interface Limits {
   readonly isOver: () => boolean;
 }
 
-/** Whatever its operations are. */
+/** A subject with operations of any type. */
 export interface Subject {
   readonly name: string;
   readonly steps: number;
-  /** One run; what fails is told on the standard output. */
+  /** Runs once, and prints a failure to the standard output. */
   readonly runOne: (
     kind: DatabaseKind,
     seed: number,
@@ -42,33 +42,33 @@ export interface Subject {
 
 const shrinkMinutes = 5;
 
-export function subjectOf<Operation>(fuzzed: Fuzzed<Operation>): Subject {
-  const { name, steps } = fuzzed;
+export function createSubject<Operation>(target: FuzzTarget<Operation>): Subject {
+  const { name, steps } = target;
   return {
     name,
     steps,
     async runOne(kind, seed, limits) {
       const start = performance.now();
-      const result = await fuzzed.run(kind, seed, limits);
+      const result = await target.run(kind, seed, limits);
       const seconds = ((performance.now() - start) / 1000).toFixed(1);
       const counted = `${result.steps} steps, ${result.summary}, ${seconds} s`;
       console.log(`${name}, seed ${seed} on ${kind.name}: ${counted}`);
       const { failure } = result;
       if (!failure) return { steps: result.steps, isGood: true };
-      console.log(`\n${fuzzed.failing} at ${fuzzed.describe(failure)}`);
-      console.log(`\nTo try it again: ${againBy(name, seed, limits.steps)}`);
-      await showSmallest(fuzzed, kind, failure, limits.isInterrupted);
+      console.log(`\n${target.failing} at ${target.describe(failure)}`);
+      console.log(`\nTo try it again: ${formatCommand(name, seed, limits.steps)}`);
+      await printSmallest(target, kind, failure, limits.isInterrupted);
       return { steps: result.steps, isGood: false };
     },
   };
 }
 
-export function againBy(name: string, seed: number, steps: number): string {
+export function formatCommand(name: string, seed: number, steps: number): string {
   return `npm run fuzz -- ${name} --seed ${seed} --steps ${steps}`;
 }
 
-async function showSmallest<Operation>(
-  { shrink, describe }: Fuzzed<Operation>,
+async function printSmallest<Operation>(
+  { shrink, describe }: FuzzTarget<Operation>,
   kind: DatabaseKind,
   failure: Failure<Operation>,
   isInterrupted: () => boolean,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
-import { againBy } from '../fuzz/subject.ts';
+import { formatCommand } from '../fuzz/subject.ts';
 import { selectLength } from '../support/run-length.ts';
 import { findings } from './findings.ts';
 import type { HostileRequest } from './hostile-request.ts';
@@ -23,7 +23,7 @@ for (const kind of databaseKinds) {
 
     for (const seed of [1]) {
       test(`in ${count} random requests of seed ${seed} is refused or served, and all works on`, () =>
-        isHarmless(requestsOf(seed, count), `To try it again: ${againBy('requests', seed, count)}`));
+        isHarmless(requestsOf(seed, count), `To try it again: ${formatCommand('requests', seed, count)}`));
     }
   });
 }

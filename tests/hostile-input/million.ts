@@ -49,7 +49,7 @@ try {
 
 async function run(): Promise<boolean> {
   const warden = { username: 'warden', password: `correct horse ${randomUUID()}` };
-  const url = await child.ask<string>('start', { folder, warden } satisfies TargetInput);
+  const url = await child.call<string>('start', { folder, warden } satisfies TargetInput);
   const target = new Target(url, warden);
   const connections = new HostileConnections(url);
   const requests = hostileRequests(seed);
@@ -73,7 +73,7 @@ async function run(): Promise<boolean> {
 /** Without connections of ours: they are in use, and not what has grown. */
 async function conditionOf(connections: HostileConnections): Promise<Condition> {
   connections.close();
-  return child.ask<Condition>('condition');
+  return child.call<Condition>('condition');
 }
 
 async function sendMany(

@@ -1,7 +1,7 @@
 /** A run: a new server, and hostile requests, many at a time; from time to time everything must work as it should. */
 
 import type { DatabaseKind } from '../support/databases.ts';
-import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
+import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
 import { administrator, Testbed } from '../support/testbed.ts';
 import { HostileConnections } from './hostile-connection.ts';
 import type { HostileRequest, Materials } from './hostile-request.ts';
@@ -128,7 +128,7 @@ class RequestsRun {
 export function shrink(
   kind: DatabaseKind,
   given: Failure,
-  shrinking: Shrinking<HostileRequest>,
+  shrinking: ShrinkOptions<HostileRequest>,
 ): Promise<Failure> {
   const run = async (requests: readonly HostileRequest[]) => (await runRequests(kind, requests)).failure;
   return shrinkFailure(given, { first: given.operations.slice(-1), run, keepsLast: true }, shrinking);

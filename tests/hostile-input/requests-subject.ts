@@ -1,9 +1,9 @@
 /** Mutated HTTP, JSON, GraphQL and WebSocket input, until an answer is one that must not be: `npm run fuzz -- requests`. */
 
-import { subjectOf } from '../fuzz/subject.ts';
+import { createSubject } from '../fuzz/subject.ts';
 import { describeFailure, requestsOf, runRequests, shrink } from './requests-run.ts';
 
-export const requestsSubject = subjectOf({
+export const requestsSubject = createSubject({
   name: 'requests',
   failing: 'Something happened that must not',
   steps: 5_000,

@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { answerParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/parent.ts';
 import { readSettings, startServer, type RunningServer } from 'espalier';
 import { systemClock } from '../../server/src/clock.ts';
 import type { Credentials } from '../support/api-client.ts';
@@ -34,7 +34,7 @@ const faults: string[] = [];
 
 process.on('unhandledRejection', onUnhandled).on('uncaughtException', onUnhandled);
 
-answerParent(
+serveParent(
   {
     async start(input: TargetInput): Promise<string> {
       folder = input.folder;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
 import type { Variables } from '../support/graph-testbed.ts';
-import { fromJournalCursor, toJournalCursor } from '../../server/src/journal/journal-cursor.ts';
+import { fromJournalCursor, toJournalCursor } from '../../server/src/journal/journal-entry.ts';
 import { Testbed } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
 

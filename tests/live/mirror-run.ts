@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../support/databases.ts';
-import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
+import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
 import { operations, runOperation, type Operation } from './mirror-operations.ts';
 import { MirrorWorld } from './mirror-world.ts';
 
@@ -65,7 +65,7 @@ export async function runOperations(
 export function shrink(
   kind: DatabaseKind,
   operations: Failure,
-  shrinking: Shrinking<Operation>,
+  shrinking: ShrinkOptions<Operation>,
 ): Promise<Failure> {
   const run = async (left: readonly Operation[]) => {
     const { failure } = await runOperations(kind, left, { isCheckedOften: true });

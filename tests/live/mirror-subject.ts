@@ -1,9 +1,9 @@
 /** Random changes and watchers, until a mirror differs from a fresh read: `npm run fuzz -- live`. */
 
-import { subjectOf } from '../fuzz/subject.ts';
+import { createSubject } from '../fuzz/subject.ts';
 import { describeFailure, generateOperations, runOperations, shrink } from './mirror-run.ts';
 
-export const mirrorSubject = subjectOf({
+export const mirrorSubject = createSubject({
   name: 'live',
   failing: 'A mirror differs',
   steps: 1_000,

@@ -15,7 +15,7 @@ import { purgeTrash } from '../../server/src/folders/trash.ts';
 import type { GraphOptions, GraphResult, GraphStream } from '../../server/src/graph/graph.ts';
 import { createGraph, type Graph } from '../../server/src/graph/graph.ts';
 import type { Limits } from '../../server/src/graph/cost/limits.ts';
-import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
+import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
 import { readEntries, type JournalEntry, type JournalPlace } from '../../server/src/journal/journal-entry.ts';
 import { openJournalFeed, type JournalFeed } from '../../server/src/journal/journal-feed.ts';
 import { readHead } from '../../server/src/journal/journal.ts';

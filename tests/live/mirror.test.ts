@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds, scaleRounds } from '../support/databases.ts';
-import { againBy } from '../fuzz/subject.ts';
+import { formatCommand } from '../fuzz/subject.ts';
 import { selectLength } from '../support/run-length.ts';
 import { describeFailure, generateOperations, runOperations } from './mirror-run.ts';
 
@@ -13,7 +13,7 @@ for (const kind of databaseKinds) {
     for (const seed of [1, 2, 3]) {
       test(`equal a fresh read after ${steps} random operations of seed ${seed}, and receive nothing else`, async () => {
         const { failure } = await runOperations(kind, generateOperations(seed, steps));
-        const again = `To try it again: ${againBy('live', seed, steps)}`;
+        const again = `To try it again: ${formatCommand('live', seed, steps)}`;
         assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
       });
     }

@@ -13,7 +13,7 @@ import { prepareInstallation } from '../../server/src/startup/installation.ts';
 import { changeInTurn } from '../../server/src/journal/journal.ts';
 import type { Semaphore } from '../../server/src/concurrency/semaphore.ts';
 import type { Refusal } from '../../server/src/refusal.ts';
-import type { AccessTokens } from '../../server/src/sessions/access-token.ts';
+import type { AuthTokens } from '../../server/src/sessions/auth-token.ts';
 import type { EndedSessions } from '../../server/src/sessions/ended-sessions.ts';
 import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { createLoginThrottle, type LoginThrottle } from '../../server/src/sessions/login-throttle.ts';
@@ -108,7 +108,7 @@ class Fixture {
       passwords: this.#passwords,
       throttle: this.#throttle,
       // A login only issues an auth token.
-      accessTokens: { issue: () => 'auth token' } as unknown as AccessTokens,
+      accessTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
       ended: {} as EndedSessions,
       onTheft: () => undefined,
       settings: {

@@ -63,7 +63,7 @@ export class NodeProcess {
     const late = setTimeout(kill, startTimeoutMs);
     options.signal?.addEventListener('abort', kill);
     try {
-      await node.#untilServing();
+      await node.#waitUntilServing();
       return node;
     } finally {
       clearTimeout(late);
@@ -174,7 +174,7 @@ export class NodeProcess {
     return this.#process.exitCode === 0;
   }
 
-  async #untilServing(): Promise<void> {
+  async #waitUntilServing(): Promise<void> {
     while (!this.output.includes('Stop with Ctrl-C.')) {
       await Promise.race([once(this.#process.stdout!, 'data'), this.#ended]);
       if (this.hasEnded) throw new Error(`The node did not start: ${this.log || 'it was too slow.'}`);

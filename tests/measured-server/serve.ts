@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { readSettings, startServer, type RunningServer } from 'espalier';
 import { consoleFolder } from '../../server/src/cli/console-folder.ts';
 import { systemClock } from '../../server/src/clock.ts';
-import { answerParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/parent.ts';
 
 export interface ServeInput {
   /** For the database; removed at the end. */
@@ -41,7 +41,7 @@ let logLines = 0;
 const pauses = monitorEventLoopDelay({ resolution: 1 });
 pauses.enable();
 
-answerParent(
+serveParent(
   {
     async start(input: ServeInput): Promise<string> {
       folder = input.folder;

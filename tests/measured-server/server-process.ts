@@ -43,11 +43,11 @@ export class ServerProcess {
   }
 
   usage(): Promise<Usage> {
-    return this.#child.ask('usage');
+    return this.#child.call('usage');
   }
 
   memory(): Promise<Memory> {
-    return this.#child.ask('memory');
+    return this.#child.call('memory');
   }
 
   async stop(): Promise<void> {
@@ -68,7 +68,7 @@ export class ServerProcess {
   async #begin(settings: ServeInput['settings']): Promise<void> {
     const administrator = { username: 'admin', password: `correct horse ${randomUUID()}` };
     const input: ServeInput = { folder: this.#folder, ...administrator, settings };
-    this.#client = new ApiClient(await this.#child.ask<string>('start', input), this.#signal);
+    this.#client = new ApiClient(await this.#child.call<string>('start', input), this.#signal);
     this.#authToken = await this.logIn(administrator);
   }
 }

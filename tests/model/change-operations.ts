@@ -1,7 +1,7 @@
-/** Changing the tree at random: create, update, move, delete, restore, import. */
+/** Random changes of the tree: create, update, move, delete, restore, import. */
 
 import fc from 'fast-check';
-import { folderSelection, shownFolder } from './model-answers.ts';
+import { folderSelection, expectedFolder } from './model-answers.ts';
 import {
   createFolder,
   deleteFolder,
@@ -9,17 +9,17 @@ import {
   moveFolder,
   restoreFolder,
   updateFolder,
-  type GivenPath,
-  type GivenTree,
+  type PathInput,
+  type TreeInput,
 } from './model-changes.ts';
 import { operationKind, type OperationTable } from './operation.ts';
 import {
-  actorOf,
+  findActor,
   actors,
   expectedVersion,
-  folderIdOf,
-  givenTexts,
-  givenTitles,
+  resolveFolderId,
+  textInputs,
+  titleInputs,
   names,
   trashedFolders,
   validNames,
@@ -37,21 +37,21 @@ interface FolderPayload {
 
 const payload = `folder{${folderSelection}}`;
 const maybe = <Value>(arbitrary: fc.Arbitrary<Value>) => fc.option(arbitrary, { nil: undefined });
-const texts = weighted([2, fc.constant({})], [1, givenTexts]);
+const texts = weighted([2, fc.constant({})], [1, textInputs]);
 const fineTexts = weighted([3, fc.constant({})], [1, validTexts]);
 
 const create = operationKind(
   20,
   fc.record({ actor: actors, parent: maybe(writableFolders), name: names, texts, version: versions }),
   async (world, { actor, parent, name, texts: given, version }) => {
-    const user = actorOf(world, actor);
-    const parentId = parent && folderIdOf(world, user, parent);
+    const user = findActor(world, actor);
+    const parentId = parent && resolveFolderId(world, user, parent);
     const versioned = expectedVersion(world, parentId ?? world.model.root.id, version);
     const input = { parentId, name, ...given, ...versioned };
     await world.mutate<FolderPayload>(user, 'createFolder', input, payload, (answer) => {
       const folder = createFolder(world.model, user, input);
       folder.id = answer?.folder.id ?? '';
-      return { folder: shown(world, user, folder) };
+      return { folder: expected(world, user, folder) };
     });
   },
 );
@@ -60,8 +60,8 @@ const update = operationKind(
   10,
   fc.record({ actor: actors, folder: writableFolders, name: maybe(names), texts, version: versions }),
   async (world, { actor, folder: reference, name, texts: given, version }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, reference);
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, reference);
     const input = {
       id,
       ...(name !== undefined && { name }),
@@ -69,7 +69,7 @@ const update = operationKind(
       ...expectedVersion(world, id, version),
     };
     await world.mutate(user, 'updateFolder', input, payload, () => ({
-      folder: shown(world, user, updateFolder(world.model, user, input)),
+      folder: expected(world, user, updateFolder(world.model, user, input)),
     }));
   },
 );
@@ -84,15 +84,15 @@ const move = operationKind(
     version: versions,
   }),
   async (world, { actor, folder: reference, to, dryRun, version }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, reference);
-    const parentId = folderIdOf(world, user, to);
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, reference);
+    const parentId = resolveFolderId(world, user, to);
     const input = { id, parentId, dryRun, ...expectedVersion(world, id, version) };
     const selection = `${payload} isDryRun folderCount accessChanges{items{user{id} before after}}`;
     await world.mutate(user, 'moveFolder', input, selection, () => {
       const { folder, folderCount, accessChanges } = moveFolder(world.model, user, input);
       return {
-        folder: shown(world, user, folder),
+        folder: expected(world, user, folder),
         isDryRun: dryRun,
         folderCount,
         accessChanges: accessChanges && {
@@ -111,8 +111,8 @@ const remove = operationKind(
   13,
   fc.record({ actor: actors, folder: writableFolders, recursive: fc.boolean(), version: versions }),
   async (world, { actor, folder: reference, recursive, version }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, reference);
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, reference);
     const input = { id, recursive, ...expectedVersion(world, id, version) };
     await world.mutate(user, 'deleteFolder', input, 'folderId folderCount', () => {
       const { folder, folderCount } = deleteFolder(world.model, user, input);
@@ -131,24 +131,24 @@ const restore = operationKind(
     version: versions,
   }),
   async (world, { actor, folder: reference, to, name, version }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, reference);
-    const parentId = to && folderIdOf(world, user, to);
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, reference);
+    const parentId = to && resolveFolderId(world, user, to);
     const input = { id, parentId, name, ...expectedVersion(world, id, version) };
     await world.mutate(user, 'restoreFolder', input, payload, () => ({
-      folder: shown(world, user, restoreFolder(world.model, user, input)),
+      folder: expected(world, user, restoreFolder(world.model, user, input)),
     }));
   },
 );
 
-const leaves: fc.Arbitrary<GivenTree> = fc
+const leaves: fc.Arbitrary<TreeInput> = fc
   .tuple(validNames, fineTexts)
   .map(([name, given]) => ({ name, ...given }));
-const withInside = (inside: fc.Arbitrary<GivenTree>): fc.Arbitrary<GivenTree> =>
+const withSubfolders = (inside: fc.Arbitrary<TreeInput>): fc.Arbitrary<TreeInput> =>
   fc.tuple(leaves, fc.array(inside, { maxLength: 3 })).map(([leaf, folders]) => ({ ...leaf, folders }));
-const trees = withInside(withInside(leaves));
+const trees = withSubfolders(withSubfolders(leaves));
 
-const paths: fc.Arbitrary<GivenPath> = fc
+const paths: fc.Arbitrary<PathInput> = fc
   .tuple(fc.array(validNames, { minLength: 1, maxLength: 3 }), fineTexts)
   .map(([steps, given]) => ({ path: steps.join('/'), ...given }));
 
@@ -160,13 +160,13 @@ const importMany = operationKind(
     what: fc.oneof(
       fc.record({ tree: fc.array(trees, { maxLength: 3 }) }),
       fc.record({ list: fc.array(paths, { maxLength: 6 }) }),
-      fc.record({ tree: fc.tuple(fc.record({ name: names, title: givenTitles })) }),
+      fc.record({ tree: fc.tuple(fc.record({ name: names, title: titleInputs })) }),
     ),
     version: versions,
   }),
   async (world, { actor, parent, what, version }) => {
-    const user = actorOf(world, actor);
-    const parentId = parent && folderIdOf(world, user, parent);
+    const user = findActor(world, actor);
+    const parentId = parent && resolveFolderId(world, user, parent);
     const input = {
       parentId,
       ...what,
@@ -175,10 +175,10 @@ const importMany = operationKind(
     let imported: ReturnType<typeof importFolders> | undefined;
     await world.mutate(user, 'importFolders', input, 'parent{id version} folderCount', () => {
       imported = importFolders(world.model, user, input);
-      const { parent: into, planted } = imported;
-      return { parent: { id: into.id, version: into.version }, folderCount: planted.length };
+      const { parent: into, added } = imported;
+      return { parent: { id: into.id, version: into.version }, folderCount: added.length };
     });
-    if (imported) await learnIds(world, imported.parent, imported.planted);
+    if (imported) await readIds(world, imported.parent, imported.added);
   },
 );
 
@@ -191,17 +191,17 @@ export const changeOperations: OperationTable = {
   import: importMany,
 };
 
-function shown({ model }: World, user: ModelUser, folder: ModelFolder) {
-  return shownFolder(model, user, folder, model.seenBy(user));
+function expected({ model }: World, user: ModelUser, folder: ModelFolder) {
+  return expectedFolder(model, user, folder, model.seenBy(user));
 }
 
-/** An import does not tell them. */
-async function learnIds(world: World, parent: ModelFolder, planted: readonly ModelFolder[]): Promise<void> {
+/** Reads the ids of imported folders, because the response of an import does not contain them. */
+async function readIds(world: World, parent: ModelFolder, added: readonly ModelFolder[]): Promise<void> {
   const query = 'query($id: ID!){folder(id: $id){descendants{items{id path}}}}';
-  const { data } = await world.ask(world.administrator, query, { id: parent.id });
+  const { data } = await world.execute(world.administrator, query, { id: parent.id });
   const { descendants } = data!['folder'] as { descendants: { items: { id: string; path: string }[] } };
   const ids = new Map(descendants.items.map(({ id, path }) => [path, id]));
-  for (const folder of planted) {
+  for (const folder of added) {
     const path = world.model.pathOf(folder);
     folder.id = ids.get(path) ?? disagree('an import', [...ids.keys()], path);
   }

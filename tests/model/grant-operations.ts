@@ -1,13 +1,13 @@
-/** Changing at random who may do what, and letting time pass. */
+/** Random changes of grants and memberships, and the passing of time. */
 
 import fc from 'fast-check';
 import { changeMembers, grantAccess, revokeAccess } from './model-changes.ts';
 import { operationKind, type OperationTable } from './operation.ts';
 import {
-  actorOf,
+  findActor,
   actors,
   branches,
-  folderIdOf,
+  resolveFolderId,
   seenFolders,
   weighted,
   writableFolders,
@@ -15,7 +15,7 @@ import {
 import { levelNames, NONE, type Level, type ModelFolder, type ModelUser } from './tree-model.ts';
 import type { World } from './world.ts';
 
-/** Users and groups; 0 is the administrator, to whom grants mean nothing, and 6 is nobody. */
+/** Users and groups: 0 is the administrator, who ignores grants, and 6 does not exist. */
 const subjects = weighted([12, fc.integer({ min: 1, max: 5 })], [1, fc.constantFrom(0, 6)]);
 
 const grant = operationKind(
@@ -27,9 +27,9 @@ const grant = operationKind(
     level: fc.constantFrom<Level>(0, 0, 1, 2, 2, 3, 3),
   }),
   async (world, { actor, folder: reference, subject, level }) => {
-    const user = actorOf(world, actor);
-    const folderId = folderIdOf(world, user, reference);
-    const given = { folderId, ...subjectOf(world, subject) };
+    const user = findActor(world, actor);
+    const folderId = resolveFolderId(world, user, reference);
+    const given = { folderId, ...toSubject(world, subject) };
     const input = { ...given, level: levelNames[level] };
     await world.mutate(user, 'grantAccess', input, 'folder{id accessLevel}', () =>
       left(world, user, grantAccess(world.model, user, { ...given, level })),
@@ -37,13 +37,13 @@ const grant = operationKind(
   },
 );
 
-/** Something that a user could write is closed to them: hidden folders amid those that are seen. */
+/** Closes a folder that a user could write, so that hidden folders lie among visible ones. */
 const close = operationKind(
   5,
   fc.record({ subject: fc.integer({ min: 1, max: 3 }), at: fc.nat(9_999) }),
   async (world, { subject, at }) => {
-    const user = actorOf(world, subject);
-    const given = { folderId: folderIdOf(world, user, { among: 'writable', at }), userId: user.id };
+    const user = findActor(world, subject);
+    const given = { folderId: resolveFolderId(world, user, { among: 'requireWritable', at }), userId: user.id };
     const input = { ...given, level: levelNames[NONE] };
     await world.mutate(world.administrator, 'grantAccess', input, 'folder{id accessLevel}', () =>
       left(
@@ -64,16 +64,16 @@ const revoke = operationKind(
     at: fc.nat(9_999),
   }),
   async (world, { actor, folder: reference, subject, at }) => {
-    const user = actorOf(world, actor);
+    const user = findActor(world, actor);
     const granted = world.model.onTree().filter(({ grants }) => grants.size > 0);
-    // Mostly one of those that there are.
+    // Mostly an existing grant.
     const isThere = at % 4 > 0 && granted.length > 0;
     const folder = isThere ? granted[at % granted.length]! : undefined;
-    const folderId = folder?.id ?? folderIdOf(world, user, reference);
+    const folderId = folder?.id ?? resolveFolderId(world, user, reference);
     const subjectIds = folder ? [...folder.grants.keys()] : [];
     const subjectId = subjectIds[subject % subjectIds.length];
     const isUser = world.model.users.some(({ id }) => id === subjectId);
-    const given = subjectId ? { [isUser ? 'userId' : 'groupId']: subjectId } : subjectOf(world, subject);
+    const given = subjectId ? { [isUser ? 'userId' : 'groupId']: subjectId } : toSubject(world, subject);
     const input = { folderId, ...given };
     await world.mutate(user, 'revokeAccess', input, 'folder{id accessLevel}', () =>
       left(world, user, revokeAccess(world.model, user, input)),
@@ -91,7 +91,7 @@ function changeMembership(action: 'add' | 'delete') {
   const [name, count] =
     action === 'add' ? (['addToGroup', 'added'] as const) : (['removeFromGroup', 'removed'] as const);
   return operationKind(3, membership, async (world, { actor, group: place, members }) => {
-    const user = actorOf(world, actor);
+    const user = findActor(world, actor);
     const group = world.model.groups[place]!;
     const users = members.map((member) => world.model.users[member]!);
     const input = { groupId: group.id, userIds: users.map(({ id }) => id) };
@@ -126,14 +126,14 @@ export const grantOperations: OperationTable = {
   wait,
 };
 
-function subjectOf({ model }: World, subject: number): { userId: string } | { groupId: string } {
+function toSubject({ model }: World, subject: number): { userId: string } | { groupId: string } {
   const { users, groups } = model;
   if (subject < users.length) return { userId: users[subject]!.id };
   const group = groups[subject - users.length];
   return group ? { groupId: group.id } : { groupId: model.root.id };
 }
 
-/** Whoever takes their own access away does not see the folder any more. */
+/** A user who removes their own access no longer sees the folder. */
 function left({ model }: World, user: ModelUser, folder: ModelFolder) {
   const accessLevel = levelNames[model.levelOf(user, folder)];
   return { folder: model.isSeen(user, folder) ? { id: folder.id, accessLevel } : null };

@@ -1,10 +1,10 @@
-/** The lists of folders that can be paged through: how to ask for a page, and what the whole list must be. */
+/** The pageable lists of folders: how to query a page, and the expected content of the whole list. */
 
 import {
-  isChosen,
+  matchesFilter,
   orderedChildren,
   search,
-  shownFolder,
+  expectedFolder,
   type ChildFilter,
   type ChildOrder,
 } from './model-answers.ts';
@@ -16,10 +16,12 @@ export interface List {
   readonly actor: ModelUser;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Null if the actor does not see of what it is a list. */
+  /** Null if the actor does not see the folder of the list. */
   entries(): readonly Entry[] | null;
-  /** What tells where in the list a folder is: as long as it is the same, paging must meet the folder once. */
-  placeOf(folder: ModelFolder): unknown;
+  /**
+   * The sort position of a folder. As long as it does not change, paging must return the folder exactly once.
+   */
+  positionOf(folder: ModelFolder): unknown;
 }
 
 export interface Entry {
@@ -66,10 +68,10 @@ export function childList(
       const folder = model.find(id);
       if (!folder || !model.isSeen(actor, folder)) return null;
       return orderedChildren(model, actor, folder, order)
-        .filter((each) => isChosen(model, actor, each, filter))
+        .filter((each) => matchesFilter(model, actor, each, filter))
         .map((each) => ({ folder: each, depth: 1 }));
     },
-    placeOf: (folder) => folder.name,
+    positionOf: (folder) => folder.name,
   };
 }
 
@@ -84,7 +86,7 @@ export function descendantList({ model }: World, actor: ModelUser, id: string, d
       const seen = model.seenBy(actor);
       return folder && seen.has(folder) ? model.descendants(folder, seen, depth) : null;
     },
-    placeOf: (folder) => model.wayTo(folder)?.map((each) => [each.id, each.name]),
+    positionOf: (folder) => model.pathTo(folder)?.map((each) => [each.id, each.name]),
   };
 }
 
@@ -98,24 +100,24 @@ export function searchList({ model }: World, actor: ModelUser, text: string, und
       const top = under === undefined ? undefined : requireSeen(model, actor, under);
       return search(model, actor, text, top).map((folder) => ({ folder, depth: null }));
     },
-    placeOf(folder) {
-      const { name, title } = shownFolder(model, actor, folder, new Set());
+    positionOf(folder) {
+      const { name, title } = expectedFolder(model, actor, folder, new Set());
       return [name, title];
     },
   };
 }
 
-/** One page as it comes; undefined if there is none. */
+/** Reads one page. Returns undefined if there is none. */
 export async function readPage(
   world: World,
   { actor, query, variables }: List,
   page: PageArguments,
 ): Promise<Connection | undefined> {
-  const { data } = await world.ask(actor, query, { ...variables, ...page });
-  return connectionOf(data);
+  const { data } = await world.execute(actor, query, { ...variables, ...page });
+  return readConnection(data);
 }
 
-/** One page, compared with what the model says it must be. */
+/** Reads one page and compares it with the page that the model expects. */
 export async function comparePage(
   world: World,
   list: List,
@@ -131,7 +133,7 @@ export async function comparePage(
       read = isTop ? (answer as Connection) : (answer as { list: Connection } | null | undefined)?.list;
       const entries = list.entries();
       if (!entries) return null;
-      const shown = shownPage(entries, expected(entries), read);
+      const shown = expectedPageOf(entries, expected(entries), read);
       return isTop ? shown : { list: shown };
     },
   );
@@ -144,22 +146,22 @@ export interface ExpectedPage {
   readonly hasPreviousPage: boolean;
 }
 
-/** Cursors are the server's own affair, but those of the page must be those of its edges. */
-function shownPage(
+/** The model does not predict cursors, but the cursors of the page must be those of its edges. */
+function expectedPageOf(
   entries: readonly Entry[],
   { shown, ...pageInfo }: ExpectedPage,
   read: Connection | undefined,
 ) {
   const cursors = read?.edges.map(({ cursor }) => cursor) ?? [];
   return {
-    edges: shown.map(({ folder: { id }, depth }, at) => ({ cursor: cursors[at], depth, node: { id } })),
+    edges: shown.map(({ folder: { id }, depth }, index) => ({ cursor: cursors[index], depth, node: { id } })),
     items: shown.map(({ folder: { id } }) => ({ id })),
     totalCount: entries.length,
-    pageInfo: { ...pageInfo, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null },
+    pageInfo: { ...pageInfo, startCursor: cursors[0] ?? null, endCursor: cursors.index(-1) ?? null },
   };
 }
 
-function connectionOf(data: Readonly<Record<string, unknown>> | null | undefined): Connection | undefined {
+function readConnection(data: Readonly<Record<string, unknown>> | null | undefined): Connection | undefined {
   const top = data?.['folder'] ?? data;
   return (top as { list?: Connection } | null | undefined)?.list;
 }

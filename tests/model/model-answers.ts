@@ -1,7 +1,7 @@
-/** What the server must answer to a user who asks the model's tree. */
+/** Computes the responses that the server must send, from the model. */
 
 import { foldText } from '../../server/src/folders/text-keys.ts';
-import { requireSeen, Refused } from './model-changes.ts';
+import { requireSeen, ModelRefusal } from './model-changes.ts';
 import {
   byId,
   byName,
@@ -16,25 +16,25 @@ import {
   type TreeModel,
 } from './tree-model.ts';
 
-/** Selects all that `shownFolder` holds. */
+/** Selects all fields that the expected folder contains. */
 export const folderSelection = `id name title icon description properties accessLevel version createdAt updatedAt position
   path depth parent{id} ancestors{id name accessLevel} folders{totalCount items{id}}`;
 
-export function shownFolder(
+export function expectedFolder(
   model: TreeModel,
   user: ModelUser,
   folder: ModelFolder,
   seen: ReadonlySet<ModelFolder>,
 ) {
-  const way = model.wayTo(folder)!;
+  const path = model.pathTo(folder)!;
   const children = childrenAmong(folder, seen).map(({ id }) => ({ id }));
   return {
     ...ownFields(model, user, folder),
     path: model.pathOf(folder),
-    depth: way.length - 1,
+    depth: path.length - 1,
     position: folder.parent ? childrenAmong(folder.parent, seen).indexOf(folder) : 0,
     parent: folder.parent && { id: folder.parent.id },
-    ancestors: way.slice(0, -1).map((each) => ({
+    ancestors: path.slice(0, -1).map((each) => ({
       id: each.id,
       name: each.name,
       accessLevel: levelNames[model.levelOf(user, each)],
@@ -43,7 +43,7 @@ export function shownFolder(
   };
 }
 
-/** Of a passage, only the name. */
+/** A passage shows only its name. */
 function ownFields(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const level = model.levelOf(user, folder);
   const { id, name, title, icon, description, properties, version, createdAt, updatedAt } = folder;
@@ -64,7 +64,7 @@ function ownFields(model: TreeModel, user: ModelUser, folder: ModelFolder) {
 
 export const grantSelection = 'level folder{id} user{id} group{id}';
 
-function shownGrant(model: TreeModel, { folder, subjectId, level }: DecidingGrant) {
+function expectedGrant(model: TreeModel, { folder, subjectId, level }: DecidingGrant) {
   const isUser = model.users.some(({ id }) => id === subjectId);
   return {
     level: levelNames[level],
@@ -74,31 +74,31 @@ function shownGrant(model: TreeModel, { folder, subjectId, level }: DecidingGran
   };
 }
 
-/** All of them to a manager, to others their own; the newest first. */
-export function shownGrants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
+/** A manager sees all grants, others their own ones; the newest first. */
+export function expectedGrants(model: TreeModel, user: ModelUser, folder: ModelFolder) {
   const own = [user.id, ...model.groupsOf(user).map(({ id }) => id)];
   const isManager = model.levelOf(user, folder) >= MANAGE;
   const timeOf = (id: string) => folder.grantTimes.get(id)!;
   return [...folder.grants]
     .filter(([id]) => isManager || own.includes(id))
     .toSorted(([one], [other]) => timeOf(other) - timeOf(one) || (one < other ? 1 : -1))
-    .map(([subjectId, level]) => shownGrant(model, { folder, subjectId, level }));
+    .map(([subjectId, level]) => expectedGrant(model, { folder, subjectId, level }));
 }
 
 export function explainAccess(model: TreeModel, actor: ModelUser, userId: string, folderId: string) {
   const folder = requireSeen(model, actor, folderId);
-  if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new Refused('FORBIDDEN');
+  if (userId !== actor.id && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
   const user = model.users.find(({ id }) => id === userId);
-  if (!user) throw new Refused('NOT_FOUND');
-  const isTold = actor.isAdministrator || userId === actor.id;
+  if (!user) throw new ModelRefusal('NOT_FOUND');
+  const mayKnow = actor.isAdministrator || userId === actor.id;
   const level = model.levelOf(user, folder);
   const grant = user.isAdministrator ? undefined : model.decidingGrant(user, folder);
   return {
     user: { id: userId },
     folder: { id: folderId },
     level: levelNames[level],
-    isPassage: isTold ? level === NONE && model.isSeen(user, folder) : null,
-    grant: grant ? shownGrant(model, grant) : null,
+    isPassage: mayKnow ? level === NONE && model.isSeen(user, folder) : null,
+    grant: grant ? expectedGrant(model, grant) : null,
   };
 }
 
@@ -131,7 +131,7 @@ export function orderedChildren(
   return direction === 'DESC' ? ordered.reverse() : ordered;
 }
 
-export function isChosen(
+export function matchesFilter(
   model: TreeModel,
   user: ModelUser,
   folder: ModelFolder,
@@ -147,17 +147,17 @@ export function isChosen(
   );
 }
 
-/** The best first. */
+/** Returns the best matches first. */
 export function search(
   model: TreeModel,
   user: ModelUser,
-  given: string,
+  input: string,
   under: ModelFolder | undefined,
 ): ModelFolder[] {
-  const text = foldText(given.trim());
-  if (text === '') throw new Refused('BAD_INPUT');
+  const text = foldText(input.trim());
+  if (text === '') throw new ModelRefusal('BAD_INPUT');
   return [...model.seenBy(user)]
-    .filter((folder) => !under || (folder !== under && model.wayTo(folder)!.includes(under)))
+    .filter((folder) => !under || (folder !== under && model.pathTo(folder)!.includes(under)))
     .map((folder) => {
       const { name, title } = ownFields(model, user, folder);
       return { folder, rank: Math.min(rankOf(foldText(name), text), rankOf(foldText(title), text)) };
@@ -177,11 +177,11 @@ function rankOf(target: string, text: string): number {
   return isAtWord ? 2 : 3;
 }
 
-export function exported(model: TreeModel, user: ModelUser, top: ModelFolder, depth?: number) {
-  const above = model.wayTo(top)!.length;
+export function expectedExport(model: TreeModel, user: ModelUser, top: ModelFolder, depth?: number) {
+  const above = model.pathTo(top)!.length;
   return model.descendants(top, model.seenBy(user), depth).map(({ folder }) => {
     const { icon, description, properties } = ownFields(model, user, folder);
-    const names = model.wayTo(folder)!.slice(above);
+    const names = model.pathTo(folder)!.slice(above);
     return {
       path: names.map(({ name }) => name).join('/'),
       title: model.levelOf(user, folder) >= READ ? folder.title : null,
@@ -192,7 +192,7 @@ export function exported(model: TreeModel, user: ModelUser, top: ModelFolder, de
   });
 }
 
-export function shownTrash(
+export function expectedTrash(
   model: TreeModel,
   user: ModelUser,
   { id, name, title, version, deletion }: ModelFolder,
@@ -205,7 +205,7 @@ export function shownTrash(
     version,
     deletedAt: toDateTime(at),
     purgedAt: toDateTime(at + model.trashDays * 86_400_000),
-    formerParent: model.wayTo(from) && model.isSeen(user, from) ? { id: from.id } : null,
+    formerParent: model.pathTo(from) && model.isSeen(user, from) ? { id: from.id } : null,
   };
 }
 

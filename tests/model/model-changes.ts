@@ -1,4 +1,6 @@
-/** What changes do to the model, and why they are refused, in the order in which the server finds out. */
+/**
+ * Applies mutations to the model, and refuses them for the same reasons and in the same order as the server.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -12,9 +14,9 @@ import {
   type TreeModel,
 } from './tree-model.ts';
 
-export class Refused extends Error {
+export class ModelRefusal extends Error {
   readonly code: string;
-  /** With a stale `expectedVersion`. */
+  /** The current version, after a stale `expectedVersion`. */
   readonly version: number | undefined;
 
   constructor(code: string, version?: number) {
@@ -24,7 +26,7 @@ export class Refused extends Error {
   }
 }
 
-export interface GivenTexts {
+export interface TextsInput {
   readonly title?: string | null | undefined;
   readonly icon?: string | null | undefined;
   readonly description?: string | null | undefined;
@@ -35,42 +37,42 @@ interface Versioned {
   readonly expectedVersion?: number | undefined;
 }
 
-export interface GivenTree extends GivenTexts {
+export interface TreeInput extends TextsInput {
   readonly name: string;
-  readonly folders?: readonly GivenTree[] | undefined;
+  readonly folders?: readonly TreeInput[] | undefined;
 }
 
-export interface GivenPath extends GivenTexts {
+export interface PathInput extends TextsInput {
   readonly path: string;
 }
 
-export interface GivenSubject {
+export interface SubjectInput {
   readonly userId?: string;
   readonly groupId?: string;
 }
 
-type Given<Fields> = Fields & Versioned;
+type Input<Fields> = Fields & Versioned;
 
 export function createFolder(
   model: TreeModel,
   actor: ModelUser,
-  given: Given<GivenTexts & { name: string; parentId?: string | undefined }>,
+  input: Input<TextsInput & { name: string; parentId?: string | undefined }>,
 ): ModelFolder {
-  const name = checkedName(given.name);
-  const texts = checkedTexts(given);
-  const parent = writable(model, actor, given.parentId ?? model.root.id, given);
+  const name = checkName(input.name);
+  const texts = checkTexts(input);
+  const parent = requireWritable(model, actor, input.parentId ?? model.root.id, input);
   requireFreeName(parent, name);
-  return model.plant(parent, name, texts);
+  return model.addFolder(parent, name, texts);
 }
 
 export function updateFolder(
   model: TreeModel,
   actor: ModelUser,
-  given: Given<GivenTexts & { id: string; name?: string | undefined }>,
+  input: Input<TextsInput & { id: string; name?: string | undefined }>,
 ): ModelFolder {
-  const texts = checkedTexts(given);
-  const name = given.name === undefined ? undefined : checkedName(given.name);
-  const folder = writable(model, actor, given.id, given);
+  const texts = checkTexts(input);
+  const name = input.name === undefined ? undefined : checkName(input.name);
+  const folder = requireWritable(model, actor, input.id, input);
   const changed = { ...texts, name: name ?? folder.name };
   const isSame = Object.entries(changed).every(([key, value]) =>
     isDeepStrictEqual(folder[key as keyof ModelFolder], value),
@@ -91,12 +93,12 @@ export interface Move {
 export function moveFolder(
   model: TreeModel,
   actor: ModelUser,
-  given: Given<{ id: string; parentId: string; dryRun: boolean }>,
+  input: Input<{ id: string; parentId: string; dryRun: boolean }>,
 ): Move {
-  const folder = writable(model, actor, given.id, given);
+  const folder = requireWritable(model, actor, input.id, input);
   const from = parentForWriting(model, actor, folder);
-  const to = writable(model, actor, given.parentId);
-  if (model.wayTo(to)!.includes(folder)) throw new Refused('CYCLE');
+  const to = requireWritable(model, actor, input.parentId);
+  if (model.pathTo(to)!.includes(folder)) throw new ModelRefusal('CYCLE');
   const changed = model.users.map((user) => ({
     user,
     before: model.levelOf(user, folder),
@@ -105,11 +107,11 @@ export function moveFolder(
   const isSomebodyGaining = changed.some(({ before, after }) => after > before);
   if (to !== from) {
     requireFreeName(to, folder.name);
-    if (isSomebodyGaining && model.levelOf(actor, folder) < MANAGE) throw new Refused('FORBIDDEN');
+    if (isSomebodyGaining && model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
   }
   const isManager = [folder, from, to].every((each) => model.levelOf(actor, each) >= MANAGE);
   const folderCount = countSeen(model, actor, folder);
-  if (to !== from && !given.dryRun) {
+  if (to !== from && !input.dryRun) {
     detach(folder);
     attach(folder, to);
     touch(model, folder);
@@ -123,21 +125,21 @@ export function moveFolder(
 export function deleteFolder(
   model: TreeModel,
   actor: ModelUser,
-  given: Given<{ id: string; recursive: boolean }>,
+  input: Input<{ id: string; recursive: boolean }>,
 ): { folder: ModelFolder; folderCount: number } {
-  const folder = writable(model, actor, given.id, given);
+  const folder = requireWritable(model, actor, input.id, input);
   const from = parentForWriting(model, actor, folder);
   const folderCount = countSeen(model, actor, folder);
-  if (folderCount > 1 && !given.recursive) throw new Refused('CONFLICT');
+  if (folderCount > 1 && !input.recursive) throw new ModelRefusal('CONFLICT');
   detach(folder);
   folder.deletion = { at: model.now, from };
   touch(model, folder);
   return { folder, folderCount };
 }
 
-/** What a user can still restore, the latest first. */
-export function trashOf(model: TreeModel, user: ModelUser): ModelFolder[] {
-  return model.known
+/** Returns the folders that a user can restore, the latest first. */
+export function listTrash(model: TreeModel, user: ModelUser): ModelFolder[] {
+  return model.allFolders
     .filter((folder) => folder.deletion && isRestorable(model, user, folder))
     .toSorted((one, other) => other.deletion!.at - one.deletion!.at || (one.id < other.id ? 1 : -1));
 }
@@ -145,21 +147,21 @@ export function trashOf(model: TreeModel, user: ModelUser): ModelFolder[] {
 export function restoreFolder(
   model: TreeModel,
   actor: ModelUser,
-  given: Given<{ id: string; parentId?: string | undefined; name?: string | undefined }>,
+  input: Input<{ id: string; parentId?: string | undefined; name?: string | undefined }>,
 ): ModelFolder {
-  const folder = model.find(given.id);
-  if (!folder?.deletion || !isRestorable(model, actor, folder)) throw new Refused('NOT_FOUND');
-  requireVersion(folder, given);
+  const folder = model.find(input.id);
+  if (!folder?.deletion || !isRestorable(model, actor, folder)) throw new ModelRefusal('NOT_FOUND');
+  requireVersion(folder, input);
   const { from } = folder.deletion;
-  if (given.parentId === undefined && !model.wayTo(from)) throw new Refused('CONFLICT');
-  const to = writable(model, actor, given.parentId ?? from.id);
+  if (input.parentId === undefined && !model.pathTo(from)) throw new ModelRefusal('CONFLICT');
+  const to = requireWritable(model, actor, input.parentId ?? from.id);
   const levelIn = (user: ModelUser, place: ModelFolder) =>
     model.grantsFor(user, folder)[0]?.level ?? model.levelOf(user, place);
   const isManager = actor.isAdministrator || levelIn(actor, from) >= MANAGE;
   if (!isManager && model.users.some((user) => levelIn(user, to) > levelIn(user, from))) {
-    throw new Refused('FORBIDDEN');
+    throw new ModelRefusal('FORBIDDEN');
   }
-  const name = given.name === undefined ? folder.name : checkedName(given.name);
+  const name = input.name === undefined ? folder.name : checkName(input.name);
   requireFreeName(to, name);
   folder.name = name;
   folder.deletion = undefined;
@@ -168,58 +170,58 @@ export function restoreFolder(
   return folder;
 }
 
-/** Answers with the new folders, those at the top first. */
+/** Returns the new folders, parents first. */
 export function importFolders(
   model: TreeModel,
   actor: ModelUser,
-  given: Given<{ parentId?: string | undefined; tree?: readonly GivenTree[]; list?: readonly GivenPath[] }>,
-): { parent: ModelFolder; planted: ModelFolder[] } {
-  const parent = writable(model, actor, given.parentId ?? model.root.id, given);
-  const trees = given.tree ? checkedTrees(given.tree) : treesOf(given.list!);
+  input: Input<{ parentId?: string | undefined; tree?: readonly TreeInput[]; list?: readonly PathInput[] }>,
+): { parent: ModelFolder; added: ModelFolder[] } {
+  const parent = requireWritable(model, actor, input.parentId ?? model.root.id, input);
+  const trees = input.tree ? checkTrees(input.tree) : parsePaths(input.list!);
   for (const { name } of trees) requireFreeName(parent, name);
-  const planted: ModelFolder[] = [];
-  const plantAll = (all: readonly CheckedTree[], under: ModelFolder) => {
+  const added: ModelFolder[] = [];
+  const addAll = (all: readonly CheckedTree[], under: ModelFolder) => {
     for (const { name, texts, folders } of all) {
-      const folder = model.plant(under, name, texts);
-      planted.push(folder);
-      plantAll(folders, folder);
+      const folder = model.addFolder(under, name, texts);
+      added.push(folder);
+      addAll(folders, folder);
     }
   };
-  plantAll(trees, parent);
-  return { parent, planted };
+  addAll(trees, parent);
+  return { parent, added };
 }
 
 export function grantAccess(
   model: TreeModel,
   actor: ModelUser,
-  given: GivenSubject & { folderId: string; level: Level },
+  input: SubjectInput & { folderId: string; level: Level },
 ): ModelFolder {
-  const folder = manageable(model, actor, given.folderId);
-  const subjectId = given.userId ?? given.groupId!;
-  if (![...model.users, ...model.groups].some(({ id }) => id === subjectId)) throw new Refused('NOT_FOUND');
-  if (folder.grants.get(subjectId) !== given.level) folder.grantTimes.set(subjectId, model.now);
-  folder.grants.set(subjectId, given.level);
+  const folder = requireManageable(model, actor, input.folderId);
+  const subjectId = input.userId ?? input.groupId!;
+  if (![...model.users, ...model.groups].some(({ id }) => id === subjectId)) throw new ModelRefusal('NOT_FOUND');
+  if (folder.grants.get(subjectId) !== input.level) folder.grantTimes.set(subjectId, model.now);
+  folder.grants.set(subjectId, input.level);
   return folder;
 }
 
 export function revokeAccess(
   model: TreeModel,
   actor: ModelUser,
-  given: GivenSubject & { folderId: string },
+  input: SubjectInput & { folderId: string },
 ): ModelFolder {
-  const folder = manageable(model, actor, given.folderId);
-  if (!folder.grants.delete(given.userId ?? given.groupId!)) throw new Refused('NOT_FOUND');
+  const folder = requireManageable(model, actor, input.folderId);
+  if (!folder.grants.delete(input.userId ?? input.groupId!)) throw new ModelRefusal('NOT_FOUND');
   return folder;
 }
 
-/** Answers how many came, or went. */
+/** Returns how many members were added or removed. */
 export function changeMembers(
   actor: ModelUser,
   { memberIds }: ModelGroup,
   users: readonly ModelUser[],
   action: 'add' | 'delete',
 ): number {
-  if (!actor.isAdministrator) throw new Refused('FORBIDDEN');
+  if (!actor.isAdministrator) throw new ModelRefusal('FORBIDDEN');
   const before = memberIds.size;
   for (const { id } of users) memberIds[action](id);
   return Math.abs(memberIds.size - before);
@@ -227,35 +229,35 @@ export function changeMembers(
 
 export function requireSeen(model: TreeModel, actor: ModelUser, id: string): ModelFolder {
   const folder = model.find(id);
-  if (!folder || !model.isSeen(actor, folder)) throw new Refused('NOT_FOUND');
+  if (!folder || !model.isSeen(actor, folder)) throw new ModelRefusal('NOT_FOUND');
   return folder;
 }
 
-function writable(model: TreeModel, actor: ModelUser, id: string, versioned: Versioned = {}): ModelFolder {
+function requireWritable(model: TreeModel, actor: ModelUser, id: string, versioned: Versioned = {}): ModelFolder {
   const folder = requireSeen(model, actor, id);
-  if (model.levelOf(actor, folder) < WRITE) throw new Refused('FORBIDDEN');
+  if (model.levelOf(actor, folder) < WRITE) throw new ModelRefusal('FORBIDDEN');
   requireVersion(folder, versioned);
   return folder;
 }
 
-function manageable(model: TreeModel, actor: ModelUser, id: string): ModelFolder {
+function requireManageable(model: TreeModel, actor: ModelUser, id: string): ModelFolder {
   const folder = requireSeen(model, actor, id);
-  if (model.levelOf(actor, folder) < MANAGE) throw new Refused('FORBIDDEN');
+  if (model.levelOf(actor, folder) < MANAGE) throw new ModelRefusal('FORBIDDEN');
   return folder;
 }
 
 function parentForWriting(model: TreeModel, actor: ModelUser, { parent }: ModelFolder): ModelFolder {
-  if (!parent) throw new Refused('BAD_INPUT');
-  return writable(model, actor, parent.id);
+  if (!parent) throw new ModelRefusal('BAD_INPUT');
+  return requireWritable(model, actor, parent.id);
 }
 
 function requireVersion({ version }: ModelFolder, { expectedVersion }: Versioned): void {
-  if (expectedVersion !== undefined && expectedVersion !== version) throw new Refused('CONFLICT', version);
+  if (expectedVersion !== undefined && expectedVersion !== version) throw new ModelRefusal('CONFLICT', version);
 }
 
-/** Whoever does not see the other folder learns that the name is taken all the same. */
+/** The name is refused even if the actor does not see the other folder. */
 function requireFreeName(parent: ModelFolder, name: string): void {
-  if ([...parent.children].some((child) => child.name === name)) throw new Refused('CONFLICT');
+  if ([...parent.children].some((child) => child.name === name)) throw new ModelRefusal('CONFLICT');
 }
 
 function levelUnder(model: TreeModel, user: ModelUser, folder: ModelFolder, parent: ModelFolder): Level {
@@ -268,7 +270,7 @@ function isRestorable(model: TreeModel, user: ModelUser, folder: ModelFolder): b
   if (model.now >= at + model.trashDays * 86_400_000) return false;
   if (user.isAdministrator) return true;
   const isOwnEnough = model.grantsFor(user, folder).every(({ level }, place) => place > 0 || level >= WRITE);
-  return isOwnEnough && model.wayTo(from) !== undefined && model.levelOf(user, from) >= WRITE;
+  return isOwnEnough && model.pathTo(from) !== undefined && model.levelOf(user, from) >= WRITE;
 }
 
 function countSeen(model: TreeModel, actor: ModelUser, folder: ModelFolder): number {
@@ -290,29 +292,29 @@ function attach(folder: ModelFolder, parent: ModelFolder): void {
   parent.children.add(folder);
 }
 
-function checkedName(given: string): string {
-  const name = given.normalize('NFC');
+function checkName(input: string): string {
+  const name = input.normalize('NFC');
   const { length } = [...name];
   if (!name.isWellFormed() || length < 1 || length > 255 || /[/\p{Cc}]/u.test(name)) {
-    throw new Refused('BAD_INPUT');
+    throw new ModelRefusal('BAD_INPUT');
   }
   return name;
 }
 
-/** Only those that were given. */
-function checkedTexts({ title, icon, description, properties }: GivenTexts): Partial<Texts> {
+/** Contains only the fields in the input. */
+function checkTexts({ title, icon, description, properties }: TextsInput): Partial<Texts> {
   return {
-    ...(title !== undefined && { title: checkedLine(title) }),
-    ...(icon !== undefined && { icon: checkedLine(icon) }),
+    ...(title !== undefined && { title: checkLine(title) }),
+    ...(icon !== undefined && { icon: checkLine(icon) }),
     ...(description !== undefined && { description: description || null }),
     ...(properties !== undefined && { properties: properties ?? {} }),
   };
 }
 
-function checkedLine(given: string | null): string | null {
-  const line = given?.normalize('NFC') || null;
+function checkLine(input: string | null): string | null {
+  const line = input?.normalize('NFC') || null;
   if (line && (!line.isWellFormed() || [...line].length > 255 || /\p{Cc}/u.test(line))) {
-    throw new Refused('BAD_INPUT');
+    throw new ModelRefusal('BAD_INPUT');
   }
   return line;
 }
@@ -323,31 +325,31 @@ interface CheckedTree {
   readonly folders: CheckedTree[];
 }
 
-function checkedTrees(given: readonly GivenTree[]): CheckedTree[] {
-  const trees = given.map((tree) => ({
-    name: checkedName(tree.name),
-    texts: checkedTexts(tree),
-    folders: checkedTrees(tree.folders ?? []),
+function checkTrees(input: readonly TreeInput[]): CheckedTree[] {
+  const trees = input.map((tree) => ({
+    name: checkName(tree.name),
+    texts: checkTexts(tree),
+    folders: checkTrees(tree.folders ?? []),
   }));
-  if (new Set(trees.map(({ name }) => name)).size < trees.length) throw new Refused('CONFLICT');
+  if (new Set(trees.map(({ name }) => name)).size < trees.length) throw new ModelRefusal('CONFLICT');
   return trees;
 }
 
-/** Folders on the way that are not listed are made, too. */
-function treesOf(list: readonly GivenPath[]): CheckedTree[] {
+/** Also creates the folders between that are not listed. */
+function parsePaths(list: readonly PathInput[]): CheckedTree[] {
   const tops: CheckedTree[] = [];
   const listed = new Set<CheckedTree>();
-  for (const given of list) {
+  for (const input of list) {
     let tree: CheckedTree | undefined;
-    for (const step of given.path.split('/')) {
-      const name = checkedName(step);
+    for (const step of input.path.split('/')) {
+      const name = checkName(step);
       const siblings: CheckedTree[] = tree?.folders ?? tops;
       tree = siblings.find((sibling) => sibling.name === name);
       if (!tree) siblings.push((tree = { name, texts: {}, folders: [] }));
     }
-    if (listed.has(tree!)) throw new Refused('CONFLICT');
+    if (listed.has(tree!)) throw new ModelRefusal('CONFLICT');
     listed.add(tree!);
-    tree!.texts = checkedTexts(given);
+    tree!.texts = checkTexts(input);
   }
   return tops;
 }

@@ -1,31 +1,31 @@
-/** A random operation: plain data that says what is tried, and by whom; a table says how it is run. */
+/** A random operation is plain data: its kind and its input. A table defines how each kind runs. */
 
 import type fc from 'fast-check';
 import type { World } from './world.ts';
 
 export interface Operation {
   readonly kind: string;
-  readonly given: unknown;
+  readonly input: unknown;
 }
 
 export interface OperationKind {
-  /** How often it comes, among the others. */
+  /** The relative frequency. */
   readonly weight: number;
-  readonly given: fc.Arbitrary<unknown>;
-  /** Throws a Disagreement if the server does not do as the model. */
-  run(world: World, given: unknown): Promise<void>;
+  readonly input: fc.Arbitrary<unknown>;
+  /** Throws a Disagreement if the server differs from the model. */
+  run(world: World, input: unknown): Promise<void>;
 }
 
 export type OperationTable = Readonly<Record<string, OperationKind>>;
 
-export function operationKind<Given>(
+export function operationKind<Input>(
   weight: number,
-  given: fc.Arbitrary<Given>,
-  run: (world: World, given: Given) => Promise<void>,
+  input: fc.Arbitrary<Input>,
+  run: (world: World, input: Input) => Promise<void>,
 ): OperationKind {
-  return { weight, given, run: (world, each) => run(world, each as Given) };
+  return { weight, input, run: (world, each) => run(world, each as Input) };
 }
 
 export async function runOperation(table: OperationTable, world: World, operation: Operation): Promise<void> {
-  await table[operation.kind]!.run(world, operation.given);
+  await table[operation.kind]!.run(world, operation.input);
 }

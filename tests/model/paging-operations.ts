@@ -1,4 +1,7 @@
-/** Paging at random: through whole lists, in windows, with cursors of elsewhere, and while others change the tree. */
+/**
+ * Random paging: through whole lists, in windows, with cursors of other lists, and during changes of the
+ * tree.
+ */
 
 import fc from 'fast-check';
 import { changeOperations } from './change-operations.ts';
@@ -14,18 +17,18 @@ import {
   type List,
 } from './lists.ts';
 import {
-  shownTrash,
+  expectedTrash,
   toDateTime,
   trashSelection,
   type ChildFilter,
   type ChildOrder,
 } from './model-answers.ts';
-import { Refused, trashOf } from './model-changes.ts';
+import { ModelRefusal, listTrash } from './model-changes.ts';
 import { operationKind, runOperation, type OperationTable } from './operation.ts';
 import {
-  actorOf,
+  findActor,
   actors,
-  folderIdOf,
+  resolveFolderId,
   searchTexts,
   seenFolders,
   weighted,
@@ -34,8 +37,8 @@ import {
 import { disagree, type World } from './world.ts';
 
 const sizes = fc.integer({ min: 1, max: 7 });
-/** So that no list takes more pages than this, however long it is. */
-const mostPages = 4;
+/** The page size grows so that no list takes more pages than this. */
+const maxPages = 4;
 
 const orders = fc.record<ChildOrder>({
   field: fc.constantFrom('NAME', 'CREATED', 'UPDATED'),
@@ -59,15 +62,15 @@ const childLists = fc.record({
   filter: weighted([2, fc.constant(undefined)], [1, filters]),
 });
 
-type GivenFilter = Omit<ChildFilter, 'updatedSince'> & { updatedAtOf?: number };
+type FilterChoice = Omit<ChildFilter, 'updatedSince'> & { updatedAtOf?: number };
 
 const children = operationKind(
   8,
   fc.record({ list: childLists, size: sizes, isBackward: fc.boolean() }),
   async (world, { list: { actor, folder, order, filter }, size, isBackward }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, folder);
-    const list = childList(world, user, id, { order, filter: filterOf(world, filter) });
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, folder);
+    const list = childList(world, user, id, { order, filter: toFilter(world, filter) });
     await (isBackward ? pageBackward(world, list, size) : pageForward(world, list, size));
   },
 );
@@ -82,14 +85,14 @@ const window = operationKind(
     isBackward: fc.boolean(),
   }),
   async (world, { list: { actor, folder, order, filter }, after, before, size, isBackward }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, folder);
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, folder);
     const whole = childList(world, user, id, { order });
     const edges = (await readPage(world, whole, {}))?.edges ?? [];
     const placeOf = (place: number | null) =>
       place === null || edges.length === 0 ? null : place % edges.length;
     const [from, to] = [placeOf(after), placeOf(before)];
-    const list = childList(world, user, id, { order, filter: filterOf(world, filter) });
+    const list = childList(world, user, id, { order, filter: toFilter(world, filter) });
     const page = {
       after: from === null ? null : edges[from]!.cursor,
       before: to === null ? null : edges[to]!.cursor,
@@ -112,7 +115,7 @@ const window = operationKind(
   },
 );
 
-const scrolled = operationKind(
+const skipping = operationKind(
   4,
   fc.record({
     list: childLists,
@@ -121,9 +124,9 @@ const scrolled = operationKind(
     size: fc.nat(6),
   }),
   async (world, { list: { actor, folder, order, filter }, after, skip, size }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, folder);
-    const list = childList(world, user, id, { order, filter: filterOf(world, filter) });
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, folder);
+    const list = childList(world, user, id, { order, filter: toFilter(world, filter) });
     const edges = (await readPage(world, list, {}))?.edges ?? [];
     const from = after === null || edges.length === 0 ? -1 : after % edges.length;
     const page = { first: size, skip, after: edges[from]?.cursor ?? null };
@@ -144,8 +147,8 @@ const descendants = operationKind(
   5,
   fc.record({ actor: actors, folder: seenFolders, depth: depths, size: sizes }),
   async (world, { actor, folder, depth, size }) => {
-    const user = actorOf(world, actor);
-    await pageForward(world, descendantList(world, user, folderIdOf(world, user, folder), depth), size);
+    const user = findActor(world, actor);
+    await pageForward(world, descendantList(world, user, resolveFolderId(world, user, folder), depth), size);
   },
 );
 
@@ -158,18 +161,18 @@ const searching = operationKind(
     size: sizes,
   }),
   async (world, { actor, text, under, size }) => {
-    const user = actorOf(world, actor);
-    const underId = under && folderIdOf(world, user, under);
+    const user = findActor(world, actor);
+    const underId = under && resolveFolderId(world, user, under);
     await pageForward(world, searchList(world, user, text, underId), size);
   },
 );
 
 const trash = operationKind(3, fc.record({ actor: actors, size: sizes }), async (world, { actor, size }) => {
-  const user = actorOf(world, actor);
+  const user = findActor(world, actor);
   const query = `query($first: Int, $after: String){trash(first: $first, after: $after){
       items{${trashSelection}} pageInfo{hasNextPage hasPreviousPage endCursor}}}`;
-  const all = trashOf(world.model, user);
-  const first = Math.max(size, Math.ceil(all.length / mostPages));
+  const all = listTrash(world.model, user);
+  const first = Math.max(size, Math.ceil(all.length / maxPages));
   let after: string | null = null;
   for (let start = 0; start === 0 || start < all.length; start += first) {
     const hasPreviousPage = after !== null;
@@ -180,7 +183,7 @@ const trash = operationKind(3, fc.record({ actor: actors, size: sizes }), async 
         after = answer?.pageInfo.endCursor ?? null;
         const hasNextPage = start + first < all.length;
         return {
-          items: all.slice(start, start + first).map((each) => shownTrash(world.model, user, each)),
+          items: all.slice(start, start + first).map((each) => expectedTrash(world.model, user, each)),
           pageInfo: { hasNextPage, hasPreviousPage, endCursor: after },
         };
       },
@@ -194,17 +197,17 @@ const anyList = fc.record({
   text: fc.constantFrom('a', 'e', 'floor', 'zebra'),
 });
 
-/** A cursor belongs to one list: any other refuses it. */
+/** A cursor belongs to one list. Any other list refuses it. */
 const foreignCursor = operationKind(
   3,
   fc.record({ actor: actors, one: anyList, other: anyList }),
   async (world, { actor, one, other }) => {
-    const [from, to] = [listOf(world, actor, one), listOf(world, actor, other)];
+    const [from, to] = [createList(world, actor, one), createList(world, actor, other)];
     const cursor = (await readPage(world, from, { first: 1 }))?.edges[0]?.cursor;
     const isSame = from.query === to.query && JSON.stringify(from.variables) === JSON.stringify(to.variables);
     if (!cursor || isSame) return;
     await comparePage(world, to, { first: 2, after: cursor }, () => {
-      throw new Refused('BAD_INPUT');
+      throw new ModelRefusal('BAD_INPUT');
     });
   },
 );
@@ -217,8 +220,8 @@ const anyChange = fc.oneof(
   })),
 );
 
-/** Whatever others do between two pages: what keeps its place in the list is met, and met once. */
-const amidChanges = operationKind(
+/** During changes by others between pages: a folder whose position does not change appears exactly once. */
+const duringChanges = operationKind(
   5,
   fc.record({
     actor: actors,
@@ -227,13 +230,13 @@ const amidChanges = operationKind(
     changes: fc.array(anyChange, { minLength: 1, maxLength: 5 }),
   }),
   async (world, { actor, list: given, size, changes: between }) => {
-    const list = listOf(world, actor, given);
+    const list = createList(world, actor, given);
     const met: string[] = [];
-    let steady = placesIn(list);
+    let steady = readPositions(list);
     let after: string | null = null;
     for (let place = 0; ; place++) {
       const page: Connection | undefined = await readPage(world, list, { first: size, after });
-      if (!page !== !placesIn(list)) disagree('a page amid changes', page, placesIn(list));
+      if (!page !== !readPositions(list)) disagree('a page amid changes', page, readPositions(list));
       if (!page) return;
       met.push(...page.edges.map(({ node }) => node.id));
       if (!page.pageInfo.hasNextPage) break;
@@ -241,7 +244,7 @@ const amidChanges = operationKind(
       const change = between[place];
       if (!change) continue;
       await runOperation(changes, world, change);
-      const now = placesIn(list);
+      const now = readPositions(list);
       steady = new Map([...(steady ?? [])].filter(([id, each]) => now?.get(id) === each));
     }
     const counts = [...(steady?.keys() ?? [])].map((id) => [id, met.filter((each) => each === id).length]);
@@ -254,18 +257,18 @@ const amidChanges = operationKind(
 export const pagingOperations: OperationTable = {
   children,
   window,
-  scrolled,
+  skipping,
   descendants,
   search: searching,
   trash,
   foreignCursor,
-  amidChanges,
+  duringChanges,
 };
 
 async function pageForward(world: World, list: List, size: number): Promise<void> {
-  const first = Math.max(size, Math.ceil(lengthOf(list) / mostPages));
+  const first = Math.max(size, Math.ceil(countEntries(list) / maxPages));
   let after: string | null = null;
-  for (let start = 0; start === 0 || start < lengthOf(list); start += first) {
+  for (let start = 0; start === 0 || start < countEntries(list); start += first) {
     const page = await comparePage(world, list, { first, after }, (entries) => ({
       shown: entries.slice(start, start + first),
       hasNextPage: start + first < entries.length,
@@ -276,9 +279,9 @@ async function pageForward(world: World, list: List, size: number): Promise<void
 }
 
 async function pageBackward(world: World, list: List, size: number): Promise<void> {
-  const last = Math.max(size, Math.ceil(lengthOf(list) / mostPages));
+  const last = Math.max(size, Math.ceil(countEntries(list) / maxPages));
   let before: string | null = null;
-  const length = lengthOf(list);
+  const length = countEntries(list);
   for (let end = length; end === length || end > 0; end -= last) {
     const page = await comparePage(world, list, { last, before }, (entries) => ({
       shown: entries.slice(Math.max(0, end - last), end),
@@ -289,38 +292,38 @@ async function pageBackward(world: World, list: List, size: number): Promise<voi
   }
 }
 
-function lengthOf(list: List): number {
-  return placesIn(list)?.size ?? 0;
+function countEntries(list: List): number {
+  return readPositions(list)?.size ?? 0;
 }
 
-/** By id; undefined if the actor does not see the list. */
-function placesIn(list: List): ReadonlyMap<string, string> | undefined {
+/** Returns the positions by folder id, or undefined if the actor does not see the list. */
+function readPositions(list: List): ReadonlyMap<string, string> | undefined {
   try {
     const entries = list.entries();
     return entries
       ? new Map(entries.map(({ folder }) => [folder.id, JSON.stringify(list.placeOf(folder))]))
       : undefined;
   } catch (error) {
-    if (error instanceof Refused) return undefined;
+    if (error instanceof ModelRefusal) return undefined;
     throw error;
   }
 }
 
-function filterOf({ model }: World, given: GivenFilter | undefined): ChildFilter | undefined {
+function toFilter({ model }: World, given: FilterChoice | undefined): ChildFilter | undefined {
   if (!given) return undefined;
   const { updatedAtOf, ...filter } = given;
   if (updatedAtOf === undefined) return filter;
-  const { updatedAt } = model.known[updatedAtOf % model.known.length]!;
+  const { updatedAt } = model.allFolders[updatedAtOf % model.allFolders.length]!;
   return { ...filter, updatedSince: toDateTime(updatedAt) };
 }
 
-function listOf(
+function createList(
   world: World,
   actor: number,
   { kind, folder, text }: { kind: string; folder: FolderReference; text: string },
 ): List {
-  const user = actorOf(world, actor);
-  const id = folderIdOf(world, user, folder);
+  const user = findActor(world, actor);
+  const id = resolveFolderId(world, user, folder);
   if (kind === 'search') return searchList(world, user, text);
   return kind === 'children' ? childList(world, user, id) : descendantList(world, user, id);
 }

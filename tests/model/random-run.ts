@@ -1,21 +1,21 @@
-/** A run: a new server and a new model, and the operations that a seed makes, tried on both. */
+/** Runs the random operations of a seed on a new server and a new model. */
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../support/databases.ts';
-import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
+import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
 import { changeOperations } from './change-operations.ts';
-import { compareEverything, compareMost } from './everything-seen.ts';
+import { compareEverything, comparePart } from './everything-seen.ts';
 import { grantOperations } from './grant-operations.ts';
 import { runOperation, type Operation, type OperationTable } from './operation.ts';
 import { pagingOperations } from './paging-operations.ts';
 import { readingOperations } from './reading-operations.ts';
 import { Disagreement, World } from './world.ts';
 
-/** After the last of its operations server and model disagreed. */
+/** Server and model disagree after the last of its operations. */
 type Failure = AnyFailure<Operation>;
 
 export interface RunResult {
-  /** How many operations were tried. */
+  /** The number of operations executed. */
   readonly steps: number;
   readonly requests: number;
   readonly folders: number;
@@ -23,9 +23,9 @@ export interface RunResult {
 }
 
 export interface RunOptions {
-  /** Whether to end before the operations do. */
+  /** Returns true to stop before the last operation. */
   readonly isOver?: () => boolean;
-  /** Operations are taken as they are, whatever becomes of the tree's size. */
+  /** Runs the operations unchanged, whatever the size of the tree. */
   readonly isLiteral?: boolean;
 }
 
@@ -46,11 +46,11 @@ const operations = fc.noBias(
 );
 
 const stepsBetweenComparisons = 50;
-/** A small tree is where operations meet; an empty one is dull. */
-const fewestFolders = 40;
-const mostFolders = 100;
+/** In a small tree operations interact more often; in an empty one they have no effect. */
+const minFolders = 40;
+const maxFolders = 100;
 
-export function operationsOf(seed: number, steps: number): Operation[] {
+export function generateOperations(seed: number, steps: number): Operation[] {
   return fc.sample(operations, { seed, numRuns: steps });
 }
 
@@ -60,58 +60,58 @@ export async function runOperations(
   { isOver = () => false, isLiteral = false }: RunOptions = {},
 ): Promise<RunResult> {
   const world = await World.start(kind);
-  const tried: Operation[] = [];
+  const executed: Operation[] = [];
   const result = () => ({
-    steps: tried.length,
+    steps: executed.length,
     requests: world.requests,
-    folders: world.model.known.length,
+    folders: world.model.allFolders.length,
   });
   try {
     for (const each of given) {
       if (isOver()) break;
-      const operation = isLiteral ? each : steered(world, each);
-      tried.push(operation);
+      const operation = isLiteral ? each : steer(world, each);
+      executed.push(operation);
       await runOperation(table, world, operation);
-      const turn = tried.length / stepsBetweenComparisons;
-      if (Number.isInteger(turn)) await compareMost(world, turn);
+      const round = executed.length / stepsBetweenComparisons;
+      if (Number.isInteger(round)) await comparePart(world, round);
     }
     await compareEverything(world);
     return result();
   } catch (error) {
-    return { ...result(), failure: { operations: tried, error: error as Error } };
+    return { ...result(), failure: { operations: executed, error: error as Error } };
   } finally {
     await world.stop();
   }
 }
 
-/** Keeps the tree from growing or shrinking away. */
-function steered({ model }: World, operation: Operation): Operation {
+/** Replaces operations that would make the tree too large or too small. */
+function steer({ model }: World, operation: Operation): Operation {
   const size = model.onTree().length;
-  const place = { among: 'tree', at: operation.kind.length + model.known.length };
-  if (size > mostFolders && growing.includes(operation.kind)) {
-    return { kind: 'delete', given: { actor: 0, folder: place, recursive: true, version: 'any' } };
+  const reference = { among: 'tree', at: operation.kind.length + model.allFolders.length };
+  if (size > maxFolders && growingKinds.includes(operation.kind)) {
+    return { kind: 'delete', given: { actor: 0, folder: reference, recursive: true, version: 'any' } };
   }
-  if (size < fewestFolders && shrinking.includes(operation.kind)) {
-    return { kind: 'import', given: { actor: 0, parent: place, what: { tree: graft }, version: 'any' } };
+  if (size < minFolders && shrinking.includes(operation.kind)) {
+    return { kind: 'import', given: { actor: 0, parent: reference, what: { tree: importedTree }, version: 'any' } };
   }
   return operation;
 }
 
-const growing = ['create', 'import', 'restore'];
+const growingKinds = ['create', 'import', 'restore'];
 const shrinking = ['delete', 'restore', 'update'];
-const graft = ['b', 'Floor 2', '日本'].map((name) => ({
+const importedTree = ['b', 'Floor 2', '日本'].map((name) => ({
   name,
   folders: ['e', 'a zebra'].map((inner) => ({ name: inner, folders: [{ name: 'a' }, { name: 'É' }] })),
 }));
 
-/** Leaves out operations as long as what remains still fails, perhaps in another way. */
+/** Removes operations as long as the rest still fails, perhaps with another error. */
 export function shrink(
   kind: DatabaseKind,
   given: Failure,
-  shrinking: Shrinking<Operation>,
+  shrinking: ShrinkOptions<Operation>,
 ): Promise<Failure> {
   const first = given.operations.filter(
-    ({ kind: name }, place, all) => isChange(name) || place === all.length - 1,
+    ({ kind: name }, reference, all) => isChange(name) || reference === all.length - 1,
   );
   const run = async (operations: readonly Operation[]) =>
     (await runOperations(kind, operations, { isLiteral: true })).failure;
@@ -122,7 +122,7 @@ function isChange(kind: string): boolean {
   return kind in changeOperations || kind in grantOperations || kind === 'amidChanges';
 }
 
-export function describeFailure({ operations: tried, error }: Failure): string {
+export function describeFailure({ operations: executed, error }: Failure): string {
   const cause = error instanceof Disagreement ? error.message : error.stack;
-  return `step ${tried.length}, ${JSON.stringify(tried.at(-1))}\n${cause}`;
+  return `step ${executed.length}, ${JSON.stringify(executed.at(-1))}\n${cause}`;
 }

@@ -1,17 +1,17 @@
-/** Reading at random, one folder or a whole list in one answer. */
+/** Random reads of one folder or of a whole list in one response. */
 
 import fc from 'fast-check';
 import {
   explainAccess,
-  exported,
+  expectedExport,
   folderSelection,
   grantSelection,
-  shownFolder,
-  shownGrants,
+  expectedFolder,
+  expectedGrants,
 } from './model-answers.ts';
 import { requireSeen } from './model-changes.ts';
 import { operationKind, type OperationTable } from './operation.ts';
-import { actorOf, actors, folderIdOf, seenFolders } from './references.ts';
+import { findActor, actors, resolveFolderId, seenFolders } from './references.ts';
 import type { ModelFolder, ModelUser } from './tree-model.ts';
 import type { World } from './world.ts';
 
@@ -21,8 +21,8 @@ const byId = operationKind(
   10,
   fc.record({ actor: actors, folder: seenFolders, field: fc.constantFrom('folder', 'node') }),
   async (world, { actor, folder: reference, field }) => {
-    const user = actorOf(world, actor);
-    const id = folderIdOf(world, user, reference);
+    const user = findActor(world, actor);
+    const id = resolveFolderId(world, user, reference);
     const query = `query($id: ID!){${field}(id: $id){... on Folder{${details}}}}`;
     await world.compare(user, { query, field, variables: { id } }, () =>
       detailsOf(world, user, world.model.find(id)),
@@ -40,9 +40,9 @@ const byPath = operationKind(
   }),
   async (world, { actor, folder: reference, ending, isDecomposed }) => {
     const { model } = world;
-    const user = actorOf(world, actor);
-    const named = model.find(folderIdOf(world, user, reference));
-    const way = named && model.wayTo(named) ? model.pathOf(named) : '/Root';
+    const user = findActor(world, actor);
+    const named = model.find(resolveFolderId(world, user, reference));
+    const way = named && model.pathTo(named) ? model.pathOf(named) : '/Root';
     const path = (isDecomposed ? way.normalize('NFD') : way) + ending;
     const query = `query($path: String!){folder(path: $path){${details}}}`;
     const wanted = path.normalize('NFC').replace(/(.)\/$/, '$1');
@@ -60,8 +60,8 @@ const explain = operationKind(
   6,
   fc.record({ actor: actors, user: fc.nat(4), folder: seenFolders }),
   async (world, { actor, user: about, folder }) => {
-    const user = actorOf(world, actor);
-    const folderId = folderIdOf(world, user, folder);
+    const user = findActor(world, actor);
+    const folderId = resolveFolderId(world, user, folder);
     const userId = world.model.users[about]?.id ?? world.model.groups[0]!.id;
     const query = `query($userId: ID!, $folderId: ID!){explainAccess(userId: $userId, folderId: $folderId){
       user{id} folder{id} level isPassage grant{${grantSelection}}}}`;
@@ -79,12 +79,12 @@ const exportAll = operationKind(
     depth: fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
   }),
   async (world, { actor, folder, depth }) => {
-    const user = actorOf(world, actor);
-    const id = folder && folderIdOf(world, user, folder);
+    const user = findActor(world, actor);
+    const id = folder && resolveFolderId(world, user, folder);
     const query = `query($id: ID, $depth: Int){
       exportFolders(id: $id, depth: $depth){path title icon description properties}}`;
     await world.compare(user, { query, field: 'exportFolders', variables: { id, depth } }, () =>
-      exported(world.model, user, requireSeen(world.model, user, id ?? world.model.root.id), depth),
+      expectedExport(world.model, user, requireSeen(world.model, user, id ?? world.model.root.id), depth),
     );
   },
 );
@@ -94,5 +94,5 @@ export const readingOperations: OperationTable = { byId, byPath, explain, export
 function detailsOf({ model }: World, user: ModelUser, folder: ModelFolder | undefined) {
   const seen = model.seenBy(user);
   if (!folder || !seen.has(folder)) return null;
-  return { ...shownFolder(model, user, folder, seen), access: { items: shownGrants(model, user, folder) } };
+  return { ...expectedFolder(model, user, folder, seen), access: { items: expectedGrants(model, user, folder) } };
 }

@@ -1,46 +1,46 @@
 /**
- * How a random operation names things before they exist: by a number, which becomes one of those that are there when
- * the operation is run. So an operation keeps its meaning when others before it are left out.
+ * References of random operations to objects that do not exist yet: a number selects one of the objects that
+ * exist at run time. So an operation stays valid when earlier ones are removed.
  */
 
 import fc from 'fast-check';
-import { trashOf } from './model-changes.ts';
+import { listTrash } from './model-changes.ts';
 import { WRITE, type ModelFolder, type ModelUser, type TreeModel } from './tree-model.ts';
 import type { World } from './world.ts';
 
 /** 0 is the administrator. */
 export const actors = weighted([1, fc.constant(0)], [3, fc.integer({ min: 1, max: 3 })]);
 
-export function actorOf({ model }: World, actor: number): ModelUser {
+export function findActor({ model }: World, actor: number): ModelUser {
   return model.users[actor]!;
 }
 
-/** Whose folders: the actor's, everybody's, those of old, or none at all. */
+/** The pool of folders to select from, for example those that the actor sees, and the index in it. */
 export interface FolderReference {
-  readonly among: 'root' | 'branches' | 'writable' | 'seen' | 'tree' | 'trash' | 'known' | 'nothing';
+  readonly among: 'root' | 'branches' | 'requireWritable' | 'seen' | 'tree' | 'trash' | 'allFolders' | 'nothing';
   readonly at: number;
 }
 
-const amongWhich = (...pools: [number, FolderReference['among']][]) =>
+const referencesTo = (...pools: [number, FolderReference['among']][]) =>
   fc.record({
     among: weighted(...pools.map(([weight, pool]) => [weight, fc.constant(pool)] as const)),
     at: fc.nat(9_999),
   });
 
-export const seenFolders = amongWhich([1, 'root'], [16, 'seen'], [3, 'tree'], [2, 'known'], [1, 'nothing']);
-export const writableFolders = amongWhich(
+export const seenFolders = referencesTo([1, 'root'], [16, 'seen'], [3, 'tree'], [2, 'allFolders'], [1, 'nothing']);
+export const writableFolders = referencesTo(
   [1, 'root'],
-  [14, 'writable'],
+  [14, 'requireWritable'],
   [4, 'seen'],
   [2, 'tree'],
-  [1, 'known'],
+  [1, 'allFolders'],
   [1, 'nothing'],
 );
-/** Where a grant holds for more than one. */
-export const branches = amongWhich([1, 'root'], [12, 'branches']);
-export const trashedFolders = amongWhich([12, 'trash'], [3, 'known'], [1, 'seen'], [1, 'nothing']);
+/** Folders with sub-folders, where a grant affects several folders. */
+export const branches = referencesTo([1, 'root'], [12, 'branches']);
+export const trashedFolders = referencesTo([12, 'trash'], [3, 'allFolders'], [1, 'seen'], [1, 'nothing']);
 
-const nobodysIds = [
+const unknownIds = [
   '',
   'x',
   '00000000-0000-0000-0000-000000000000',
@@ -48,18 +48,18 @@ const nobodysIds = [
   '%',
 ];
 
-export function folderIdOf({ model }: World, actor: ModelUser, { among, at }: FolderReference): string {
+export function resolveFolderId({ model }: World, actor: ModelUser, { among, at }: FolderReference): string {
   if (among === 'nothing') {
-    const ids = [...nobodysIds, model.root.id.toUpperCase(), actor.id];
+    const ids = [...unknownIds, model.root.id.toUpperCase(), actor.id];
     return ids[at % ids.length]!;
   }
-  const pool = poolOf(model, actor, among);
+  const pool = selectPool(model, actor, among);
   const { id } = pool.length > 0 ? pool[at % pool.length]! : model.root;
   return id;
 }
 
-/** Never in an order that depends on ids: they are new in every run. */
-function poolOf(
+/** The order must not depend on ids, which are new in every run. */
+function selectPool(
   model: TreeModel,
   actor: ModelUser,
   among: Exclude<FolderReference['among'], 'nothing'>,
@@ -71,17 +71,17 @@ function poolOf(
       return model.onTree();
     case 'branches':
       return model.onTree().filter(({ children }) => children.size > 0);
-    case 'known':
-      return model.known;
-    case 'writable':
+    case 'allFolders':
+      return model.allFolders;
+    case 'requireWritable':
       return model.onTree().filter((folder) => model.levelOf(actor, folder) >= WRITE);
     case 'seen': {
       const seen = model.seenBy(actor);
-      return model.known.filter((folder) => seen.has(folder));
+      return model.allFolders.filter((folder) => seen.has(folder));
     }
     case 'trash': {
-      const trashed = new Set(trashOf(model, actor));
-      return model.known.filter((folder) => trashed.has(folder));
+      const trashed = new Set(listTrash(model, actor));
+      return model.allFolders.filter((folder) => trashed.has(folder));
     }
   }
 }
@@ -102,7 +102,10 @@ export function expectedVersion(
   return { expectedVersion: version === 'right' ? right : right - 1 };
 }
 
-/** Few, so that they collide; of all kinds that are ordered, folded or escaped in a way of their own. */
+/**
+ * Few names, so that they collide, with all kinds of special treatment: natural order, case folding,
+ * escaping.
+ */
 const goodNames = [
   ...['a', 'A', 'b', 'e', 'É', 'E\u0301', 'Floor 2', 'Floor 10', 'floor 02', 'x_y', '100%', 'back\\slash'],
   ...['zebra crossing', 'a zebra', '日本', 'ß', '👩‍🔧', ' ', "it's"],
@@ -117,11 +120,11 @@ export const names = weighted(
 export const validNames = fc.constantFrom(...goodNames);
 
 const goodTitles = fc.constantFrom(null, '', 'a', 'Étage 2', 'The zebra', 'E\u0301tage', 'ZEBRA');
-export const givenTitles = weighted(
+export const titleInputs = weighted(
   [8, goodTitles],
   [1, fc.constantFrom('t'.repeat(256), 'new\nline', '\udc00')],
 );
-export const givenTexts = textsWith(givenTitles);
+export const textInputs = textsWith(titleInputs);
 export const validTexts = textsWith(goodTitles);
 
 function textsWith(title: fc.Arbitrary<string | null>) {

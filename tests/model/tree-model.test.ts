@@ -1,14 +1,14 @@
 /**
- * Random changes, reads and paging by several users, compared with a simple model of the tree and its grants;
- * `npm run test:long` and `npm run fuzz -- tree --steps 10000` do it for longer.
+ * Random changes, reads and paging by several users, compared with a simple model of the tree and its grants.
+ * `npm run test:long` and `npm run fuzz -- tree --steps 10000` run longer.
  */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { databaseKinds, scaleRounds } from '../support/databases.ts';
-import { againBy } from '../fuzz/subject.ts';
+import { formatCommand } from '../fuzz/subject.ts';
 import { selectLength } from '../support/run-length.ts';
-import { describeFailure, operationsOf, runOperations } from './random-run.ts';
+import { describeFailure, generateOperations, runOperations } from './random-run.ts';
 
 const seeds = selectLength({ short: [1, 2, 3], long: [1, 2, 3, 4, 5] });
 
@@ -16,9 +16,9 @@ for (const kind of databaseKinds) {
   const steps = scaleRounds(kind, selectLength({ short: 250, long: 1_000 }));
   describe(`the tree on ${kind.name}`, () => {
     for (const seed of seeds) {
-      test(`is what the model says after each of ${steps} random operations of seed ${seed}`, async () => {
-        const { failure } = await runOperations(kind, operationsOf(seed, steps));
-        const again = `To try it again: ${againBy('tree', seed, steps)}`;
+      test(`equals the model after each of ${steps} random operations of seed ${seed}`, async () => {
+        const { failure } = await runOperations(kind, generateOperations(seed, steps));
+        const again = `To try it again: ${formatCommand('tree', seed, steps)}`;
         assert.ok(!failure, failure && `${describeFailure(failure)}\n${again}`);
       });
     }

@@ -1,6 +1,6 @@
 /**
- * The tree, the grants on it and who sees what, said as simply as possible: nothing is remembered that can be worked
- * out. It shares nothing with the server but the natural order of names.
+ * A minimal model of the tree, its grants and what each user sees. It stores nothing that it can compute. It
+ * shares only the natural order of names with the server.
  */
 
 import { sortKey } from '../../server/src/folders/text-keys.ts';
@@ -28,18 +28,18 @@ export interface Texts {
 }
 
 export interface ModelFolder extends Texts {
-  /** Empty until the server has told it. */
+  /** Empty until the server has returned it. */
   id: string;
   name: string;
   version: number;
   readonly createdAt: number;
   updatedAt: number;
-  /** Null for the root, and for what was deleted. */
+  /** Null for the root and for deleted folders. */
   parent: ModelFolder | null;
   readonly children: Set<ModelFolder>;
   /** By the ids of users and groups. */
   readonly grants: Map<string, Level>;
-  /** When each of them was given. */
+  /** The time of each grant. */
   readonly grantTimes: Map<string, number>;
   deletion: { readonly at: number; readonly from: ModelFolder } | undefined;
 }
@@ -55,43 +55,43 @@ export class TreeModel {
   readonly users: readonly ModelUser[];
   readonly groups: readonly ModelGroup[];
   readonly trashDays: number;
-  /** Whatever has ever been on the tree, in the order of its coming. */
-  readonly known: ModelFolder[] = [];
+  /** All folders that ever existed, in the order of their creation. */
+  readonly allFolders: ModelFolder[] = [];
   now: number;
 
-  constructor(given: {
+  constructor(options: {
     root: Pick<ModelFolder, 'id' | 'name' | 'createdAt'>;
     users: readonly ModelUser[];
     groups: readonly ModelGroup[];
     trashDays: number;
     now: number;
   }) {
-    this.users = given.users;
-    this.groups = given.groups;
-    this.trashDays = given.trashDays;
-    this.now = given.now;
-    this.root = newFolder(given.root.name, null, given.root.createdAt);
-    this.root.id = given.root.id;
-    this.known.push(this.root);
+    this.users = options.users;
+    this.groups = options.groups;
+    this.trashDays = options.trashDays;
+    this.now = options.now;
+    this.root = createModelFolder(options.root.name, null, options.root.createdAt);
+    this.root.id = options.root.id;
+    this.allFolders.push(this.root);
   }
 
   find(id: string): ModelFolder | undefined {
-    return this.known.find((folder) => folder.id === id);
+    return this.allFolders.find((folder) => folder.id === id);
   }
 
-  /** From the root to the folder itself; undefined if it is not on the tree. */
-  wayTo(folder: ModelFolder): ModelFolder[] | undefined {
-    const way = [folder];
-    for (let at = folder.parent; at; at = at.parent) way.push(at);
-    return way.at(-1) === this.root ? way.reverse() : undefined;
+  /** Returns the folders from the root to the folder itself, or undefined if it is not in the tree. */
+  pathTo(folder: ModelFolder): ModelFolder[] | undefined {
+    const path = [folder];
+    for (let at = folder.parent; at; at = at.parent) path.push(at);
+    return path.at(-1) === this.root ? path.reverse() : undefined;
   }
 
   onTree(): ModelFolder[] {
-    return this.known.filter((folder) => this.wayTo(folder));
+    return this.allFolders.filter((folder) => this.pathTo(folder));
   }
 
   pathOf(folder: ModelFolder): string {
-    const below = this.wayTo(folder)!.slice(1);
+    const below = this.pathTo(folder)!.slice(1);
     return `/${below.map(({ name }) => name).join('/')}`;
   }
 
@@ -99,7 +99,10 @@ export class TreeModel {
     return this.groups.filter(({ memberIds }) => memberIds.has(user.id));
   }
 
-  /** The grants on this very folder that concern a user, the highest first, those to the user before a group's. */
+  /**
+   * Returns the grants on this folder itself that apply to a user: the highest first, the user's own before a
+   * group's.
+   */
   grantsFor(user: ModelUser, folder: ModelFolder): DecidingGrant[] {
     if (folder.grants.size === 0) return [];
     const groupIds = this.groupsOf(user).map(({ id }) => id);
@@ -111,7 +114,7 @@ export class TreeModel {
       .toSorted((one, other) => other.level - one.level);
   }
 
-  /** The nearest, and of several on one folder the highest. */
+  /** Returns the nearest grant, and the highest of several on one folder. */
   decidingGrant(user: ModelUser, folder: ModelFolder | null): DecidingGrant | undefined {
     for (let at = folder; at; at = at.parent) {
       const [highest] = this.grantsFor(user, at);
@@ -125,19 +128,21 @@ export class TreeModel {
     return this.decidingGrant(user, folder)?.level ?? NONE;
   }
 
-  /** What a user sees: what they may read, the root, and whatever leads to something they were given. */
+  /**
+   * Returns the folders that a user sees: readable ones, the root, and the ancestors of folders with a grant.
+   */
   seenBy(user: ModelUser): Set<ModelFolder> {
     const seen = new Set([this.root]);
     for (const folder of this.onTree()) {
       if (this.levelOf(user, folder) >= READ) seen.add(folder);
       if (!this.grantsFor(user, folder).some(({ level }) => level >= READ)) continue;
-      for (const each of this.wayTo(folder)!) seen.add(each);
+      for (const each of this.pathTo(folder)!) seen.add(each);
     }
     return seen;
   }
 
   isSeen(user: ModelUser, folder: ModelFolder): boolean {
-    if (!this.wayTo(folder)) return false;
+    if (!this.pathTo(folder)) return false;
     return folder === this.root || this.levelOf(user, folder) >= READ || this.#leadsOn(user, folder);
   }
 
@@ -147,24 +152,24 @@ export class TreeModel {
     );
   }
 
-  /** Each folder right before what is inside it, with its depth below the top. */
+  /** Returns each folder directly before its own descendants, with its depth below the top. */
   descendants(
     top: ModelFolder,
     seen: ReadonlySet<ModelFolder>,
-    deepest = Infinity,
+    maxDepth = Infinity,
     depth = 1,
   ): { folder: ModelFolder; depth: number }[] {
-    if (depth > deepest) return [];
+    if (depth > maxDepth) return [];
     return childrenAmong(top, seen).flatMap((folder) => [
       { folder, depth },
-      ...this.descendants(folder, seen, deepest, depth + 1),
+      ...this.descendants(folder, seen, maxDepth, depth + 1),
     ]);
   }
 
-  plant(parent: ModelFolder, name: string, texts: Partial<Texts>): ModelFolder {
-    const folder = Object.assign(newFolder(name, parent, this.now), texts);
+  addFolder(parent: ModelFolder, name: string, texts: Partial<Texts>): ModelFolder {
+    const folder = Object.assign(createModelFolder(name, parent, this.now), texts);
     parent.children.add(folder);
-    this.known.push(folder);
+    this.allFolders.push(folder);
     return folder;
   }
 }
@@ -181,7 +186,7 @@ export function byId(one: ModelFolder, other: ModelFolder): number {
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0;
 }
 
-function newFolder(name: string, parent: ModelFolder | null, now: number): ModelFolder {
+function createModelFolder(name: string, parent: ModelFolder | null, now: number): ModelFolder {
   return {
     id: '',
     name,

@@ -1,14 +1,14 @@
 /** Random changes and reads of the tree, until server and model disagree: `npm run fuzz -- tree`. */
 
-import { subjectOf } from '../fuzz/subject.ts';
-import { describeFailure, operationsOf, runOperations, shrink } from './random-run.ts';
+import { createSubject } from '../fuzz/subject.ts';
+import { describeFailure, generateOperations, runOperations, shrink } from './random-run.ts';
 
-export const treeSubject = subjectOf({
+export const treeSubject = createSubject({
   name: 'tree',
   failing: 'Server and model disagree',
   steps: 1_000,
   run: async (kind, seed, { steps, isOver }) => {
-    const result = await runOperations(kind, operationsOf(seed, steps), { isOver });
+    const result = await runOperations(kind, generateOperations(seed, steps), { isOver });
     return { ...result, summary: `${result.requests} requests, ${result.folders} folders` };
   },
   shrink,

@@ -1,11 +1,11 @@
-/** A server and the model of what must be in it, with an administrator, three users and two groups. */
+/** A server and its model, with an administrator, three users and two groups. */
 
 import { Agent, request } from 'node:http';
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind } from '../support/databases.ts';
 import { PeopleTestbed } from '../people/people-testbed.ts';
-import { Refused } from './model-changes.ts';
+import { ModelRefusal } from './model-changes.ts';
 import { TreeModel, type ModelUser } from './tree-model.ts';
 
 type Variables = Readonly<Record<string, unknown>>;
@@ -15,7 +15,7 @@ export interface Body {
   readonly errors?: readonly { message: string; extensions: { code: string; version?: number } }[];
 }
 
-/** The server said something else than the model. */
+/** The response of the server differs from the model. */
 export class Disagreement extends Error {}
 
 const daySeconds = 86_400;
@@ -43,8 +43,8 @@ export class World {
       folder: { id: string; name: string; createdAt: string };
       viewer: { user: { id: string; username: string } };
     }>('{folder{id name createdAt} viewer{user{id username}}}');
-    const pairs = new Map([[viewer.user.id, administrator]]);
-    for (const person of created) pairs.set(person.id, await people.logIn(person));
+    const tokens = new Map([[viewer.user.id, administrator]]);
+    for (const person of created) tokens.set(person.id, await people.logIn(person));
     const model = new TreeModel({
       root: { ...folder, createdAt: Date.parse(folder.createdAt) },
       users: [
@@ -55,12 +55,12 @@ export class World {
       trashDays,
       now: people.testbed.clock.now(),
     });
-    return new World(people, pairs, model);
+    return new World(people, tokens, model);
   }
 
-  private constructor(people: PeopleTestbed, pairs: Map<string, LoginResponse>, model: TreeModel) {
+  private constructor(people: PeopleTestbed, tokens: Map<string, LoginResponse>, model: TreeModel) {
     this.#people = people;
-    this.#pairs = pairs;
+    this.#pairs = tokens;
     this.model = model;
   }
 
@@ -77,17 +77,17 @@ export class World {
     await this.#people.stop();
   }
 
-  /** Lets time pass, for the model too; whoever's auth token ends refreshes it. */
+  /** Advances the clock of server and model, and refreshes auth tokens that expire. */
   async wait(seconds: number): Promise<void> {
     const { testbed } = this.#people;
     testbed.clock.advanceSeconds(seconds);
     this.model.now = testbed.clock.now();
-    for (const [userId, pair] of this.#pairs) {
-      const { exp } = JSON.parse(Buffer.from(pair.authToken.split('.')[1]!, 'base64url').toString()) as {
+    for (const [userId, tokens] of this.#pairs) {
+      const { exp } = JSON.parse(Buffer.from(tokens.authToken.split('.')[1]!, 'base64url').toString()) as {
         exp: number;
       };
       if (this.model.now < (exp - 1) * 1000) continue;
-      this.#pairs.set(userId, (await testbed.refresh(pair)).json<LoginResponse>());
+      this.#pairs.set(userId, (await testbed.refresh(tokens)).json<LoginResponse>());
     }
   }
 
@@ -95,7 +95,7 @@ export class World {
     await this.#people.testbed.purge();
   }
 
-  async ask(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
+  async execute(actor: ModelUser, query: string, variables: Variables = {}): Promise<Body> {
     this.#requests++;
     const { authToken } = this.#pairs.get(actor.id)!;
     const body = await post(
@@ -108,16 +108,16 @@ export class World {
   }
 
   /**
-   * Asks the server, and the model, and compares: what is in the answer, under `field` if one is told, or how it was
-   * refused.
+   * Sends the query to the server and compares the response with the model: the data, under `field` if it is
+   * set, or the refusal.
    */
   async compare<Answer>(
     actor: ModelUser,
     { query, field, variables = {} }: { query: string; field?: string; variables?: Variables },
     expect: (actual: Answer | undefined) => unknown,
   ): Promise<void> {
-    const body = await this.ask(actor, query, variables);
-    const actual = answerOf(body, field);
+    const body = await this.execute(actor, query, variables);
+    const actual = toOutcome(body, field);
     const expected = toPlain(attempt(() => expect(actual.refused ? undefined : (actual.answer as Answer))));
     if (isDeepStrictEqual(actual, expected)) return;
     disagree(`${actor.username}: ${query} ${JSON.stringify(variables)}`, actual, expected);
@@ -145,7 +145,7 @@ export function disagree(where: string, actual: unknown, expected: unknown): nev
   );
 }
 
-/** The innermost place at which everything that differs is. */
+/** Returns the innermost path that contains all differences. */
 function firstDifference(
   actual: unknown,
   expected: unknown,
@@ -168,7 +168,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 type Outcome = { readonly answer: unknown; readonly refused?: undefined } | { readonly refused: object };
 
-function answerOf({ data, errors }: Body, field: string | undefined): Outcome {
+function toOutcome({ data, errors }: Body, field: string | undefined): Outcome {
   if (!errors) return { answer: field === undefined ? data : data?.[field] };
   const { code, version } = errors[0]!.extensions;
   return { refused: { code, ...(version !== undefined && { version }) } };
@@ -178,12 +178,12 @@ function attempt(work: () => unknown): Outcome {
   try {
     return { answer: work() };
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof ModelRefusal)) throw error;
     return { refused: { code: error.code, version: error.version } };
   }
 }
 
-/** As JSON has it: without what is undefined. */
+/** Removes undefined values, as JSON does. */
 function toPlain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

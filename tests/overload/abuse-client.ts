@@ -5,7 +5,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { attacks, ordinary, type HttpAttack, type SocketAttack } from './abuse-attacks.ts';
-import { answerParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/parent.ts';
 
 export interface AbuseInput {
   readonly url: string;
@@ -28,7 +28,7 @@ let sockets: WebSocket[] = [];
 let sent = 0;
 let agent: Agent | undefined;
 
-answerParent(
+serveParent(
   {
     async begin({ url, authToken, attack: name }: AbuseInput): Promise<void> {
       isAttacking = true;

@@ -80,7 +80,7 @@ class AbuseBench {
     await plantAbuseTree((query, variables) => this.#server.ask(query, variables));
     const [attacker, ...visitors] = await this.#createReaders(['attacker', 'visitor 0', 'visitor 1']);
     this.#attackerToken = await this.#server.logIn(attacker!);
-    await this.#visitor.ask('join', { url: this.#server.url, people: visitors } satisfies JoinInput);
+    await this.#visitor.call('join', { url: this.#server.url, people: visitors } satisfies JoinInput);
     const measures: Measure[] = [];
     for (const name of Object.keys(attacks)) {
       const before = await this.#phase(undefined);
@@ -129,10 +129,10 @@ class AbuseBench {
 
   async #phase(attack: string | undefined): Promise<Asked & { abused: Abused; longestPauseMs: number }> {
     const input: AbuseInput = { url: this.#server.url, authToken: this.#attackerToken, attack };
-    await this.#attacker.ask('begin', input);
+    await this.#attacker.call('begin', input);
     await sleep(settleMs);
     await this.#server.usage();
-    await this.#visitor.ask('begin', { kinds: ['graph', 'login'] } satisfies AskInput);
+    await this.#visitor.call('begin', { kinds: ['graph', 'login'] } satisfies AskInput);
     const isOverAt = performance.now() + measuredMs;
     let changes = 0;
     while (performance.now() < isOverAt) {
@@ -142,9 +142,9 @@ class AbuseBench {
         name: `${attack} ${performance.now()} ${changes++}`,
       });
     }
-    const asked = await this.#visitor.ask<Asked>('end');
+    const asked = await this.#visitor.call<Asked>('end');
     const { longestPauseMs } = await this.#server.usage();
-    const abused = await this.#attacker.ask<Abused>('end');
+    const abused = await this.#attacker.call<Abused>('end');
     await this.#untilIdle();
     const refused = Object.keys(asked.statuses).filter((status) => status !== '200');
     if (refused.length > 0) {

@@ -8,7 +8,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginResponse } from '@espalier/contract';
 import type { Credentials } from '../support/api-client.ts';
-import { answerParent } from '../../bench/parent.ts';
+import { serveParent } from '../../bench/parent.ts';
 
 export interface JoinInput {
   readonly url: string;
@@ -53,7 +53,7 @@ let people: Person[] = [];
 let isAsking = false;
 let asking: Promise<Asked> | undefined;
 
-answerParent(
+serveParent(
   {
     async join(input: JoinInput): Promise<void> {
       url = input.url;

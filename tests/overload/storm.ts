@@ -95,7 +95,7 @@ class StormBench {
     // Whoever may see everything has the most expensive answers.
     for (const person of people)
       await this.#server.ask(query, { input: { ...person, isAdministrator: true } });
-    await client.ask('join', { url: this.#server.url, people } satisfies JoinInput);
+    await client.call('join', { url: this.#server.url, people } satisfies JoinInput);
   }
 
   /** How long each of the expensive queries holds up everything else, the second time it is asked. */
@@ -103,7 +103,7 @@ class StormBench {
     const measures: Measure[] = [];
     for (const [name, query] of Object.entries(stormQueries)) {
       const one: BurstInput = { queries: [query], count: 1 };
-      await this.#crowd.ask<Burst>('burst', one);
+      await this.#crowd.call<Burst>('burst', one);
       const { burst, longestPauseMs } = await this.#phase([], one);
       measures.push({ name: `${name}: answered alone`, unit: 'ms', values: [burst!.lastMs] });
       this.#options.note(`${name}: ${burst!.lastMs.toFixed(0)} ms, pause ${longestPauseMs.toFixed(0)} ms`);
@@ -114,11 +114,11 @@ class StormBench {
 
   async #phase(kinds: readonly ProbeKind[], input?: BurstInput): Promise<Phase> {
     await this.#server.usage();
-    await this.#visitor.ask('begin', { kinds } satisfies AskInput);
+    await this.#visitor.call('begin', { kinds } satisfies AskInput);
     const burst = input
-      ? await this.#crowd.ask<Burst>('burst', input)
+      ? await this.#crowd.call<Burst>('burst', input)
       : await new Promise<undefined>((resolve) => setTimeout(resolve, idleMs, undefined));
-    const asked = await this.#visitor.ask<Asked>('end');
+    const asked = await this.#visitor.call<Asked>('end');
     const { longestPauseMs } = await this.#server.usage();
     const refused = Object.keys(asked.statuses).filter((status) => !['200', '204'].includes(status));
     if (refused.length > 0)

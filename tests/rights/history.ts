@@ -5,8 +5,8 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
-import { fromJournalCursor } from '../../server/src/journal/journal-cursor.ts';
-import { Refused } from '../model/model-changes.ts';
+import { fromJournalCursor } from '../../server/src/journal/journal-entry.ts';
+import { ModelRefusal } from '../model/model-changes.ts';
 import type { TreeModel } from '../model/tree-model.ts';
 
 export interface Change {
@@ -82,7 +82,7 @@ function apply(model: TreeModel, { number, title, apply: run }: Change): string 
     run(model);
     return undefined;
   } catch (error) {
-    if (!(error instanceof Refused)) throw error;
+    if (!(error instanceof ModelRefusal)) throw error;
     return `The server accepted change ${number}, which the model refuses with ${error.code}: ${title}`;
   }
 }

@@ -1,7 +1,7 @@
 /** What the server must show of the model's tree to a user. */
 
 import { search as searchModel } from '../model/model-answers.ts';
-import { trashOf } from '../model/model-changes.ts';
+import { listTrash } from '../model/model-changes.ts';
 import {
   childrenAmong,
   levelNames,
@@ -59,7 +59,7 @@ export function showWithChildren(model: TreeModel, user: ModelUser, folder: Mode
   return {
     ...showFolder(model, user, folder),
     ancestors: model
-      .wayTo(folder)!
+      .pathTo(folder)!
       .slice(0, -1)
       .map(({ id }) => ({ id })),
     folders: { totalCount: items.length, items },
@@ -77,10 +77,10 @@ export function showSearch(model: TreeModel, user: ModelUser, text: string): Sho
 }
 
 export function showExport(model: TreeModel, user: ModelUser, folder: ModelFolder) {
-  const above = model.wayTo(folder)!.length;
+  const above = model.pathTo(folder)!.length;
   return model.descendants(folder, model.seenBy(user)).map((each) => ({
     path: model
-      .wayTo(each.folder)!
+      .pathTo(each.folder)!
       .slice(above)
       .map(({ name }) => name)
       .join('/'),
@@ -90,7 +90,7 @@ export function showExport(model: TreeModel, user: ModelUser, folder: ModelFolde
 
 /** By name: two folders may be deleted in one millisecond. */
 export function showTrash(model: TreeModel, user: ModelUser): { readonly name: string }[] {
-  return trashOf(model, user)
+  return listTrash(model, user)
     .map(({ name }) => ({ name }))
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }

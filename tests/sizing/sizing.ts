@@ -141,16 +141,16 @@ class SizingBench {
       variables: { after },
     }));
     const opened: OpenInput = { url, document: changesSubscription, subscribers };
-    await this.#sockets.ask('open', opened);
+    await this.#sockets.call('open', opened);
     const used = [];
     for (let round = -warmUpRounds; round < this.#options.rounds; round++) {
       const { authToken } = clients[0]!;
       const input: DeliverInput = { url, authToken, parentId: deskId, names: [`for all, ${round}`] };
-      const one = await this.#used(socketCount, () => this.#sockets.ask('deliver', input));
-      await this.#sockets.ask('check', 1);
+      const one = await this.#used(socketCount, () => this.#sockets.call('deliver', input));
+      await this.#sockets.call('check', 1);
       if (round >= 0) used.push(one);
     }
-    await this.#sockets.ask('close');
+    await this.#sockets.call('close');
     return used;
   }
 

@@ -88,7 +88,7 @@ export class Testbed {
     const { settings, displayed } = readSettings({ environment });
     const server = await startServer({
       settings,
-      shownSettings: displayed,
+      displayedSettings: displayed,
       clock,
       log: pino({ level: 'trace' }, { write }),
       version: '0.0.0-test',

@@ -1,4 +1,6 @@
-/** Tokens that look as if they were issued and are not: each way takes one that was, and a number that says where. */
+/**
+ * Tokens that look valid but were never issued. Each function damages an issued token; a number says where.
+ */
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 
@@ -15,7 +17,7 @@ export const authTokenDamage = {
   },
   truncated: (text, place) => text.slice(0, place % text.length),
   longer: (text, place) => text + letters[place % letters.length]!.repeat(1 + (place % 5)),
-  /** The last letter of 64 bytes has four bits to spare: the same bytes, written otherwise. */
+  /** The last letter of 64 bytes has four unused bits: another text for the same bytes. */
   sameBytes: (text, place) => {
     const last = letters.indexOf(text.at(-1)!);
     return text.slice(0, -1) + letters[(last & 0b110000) | ((last + 1 + (place % 15)) & 0b1111)]!;

@@ -1,4 +1,6 @@
-/** What else happens to tokens: time passes, people are changed, sessions ended, keys rotated, nodes restarted. */
+/**
+ * Random events that affect tokens: time, changes of users, ended sessions, rotated keys and restarted nodes.
+ */
 
 import fc from 'fast-check';
 import { changeInTurn } from '../../server/src/journal/journal.ts';
@@ -23,7 +25,7 @@ import type { TokenWorld } from './token-world.ts';
 const second = 1_000;
 const day = 86_400 * second;
 
-/** Moments at which something changes, of a session. */
+/** Times at which the state of a session changes. */
 const boundaries: Record<string, (session: ModelSession, retryMs: number) => number | undefined> = {
   authTokenExpires: ({ authTokens }) => authTokens.at(-1)!.expiresAt,
   olderAuthTokenExpires: ({ authTokens }) => authTokens.at(-2)?.expiresAt,
@@ -33,7 +35,7 @@ const boundaries: Record<string, (session: ModelSession, retryMs: number) => num
   spentIsForgotten: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, spentIsKnownMs),
 };
 
-/** Those that leave most sessions alive come more often. */
+/** Boundaries that keep most sessions alive occur more often. */
 const nearBoundaries = ['authTokenExpires', 'toleranceEnds', 'retryEnds'];
 
 export const houseOperations: OperationTable = {
@@ -93,7 +95,7 @@ export const houseOperations: OperationTable = {
     user.password = password;
     world.model.endAllOf(user);
   }),
-  /** The name is free for somebody else, who has nothing of what was before. */
+  /** A new user gets the same name, and none of the old user's sessions. */
   replaceUser: kind(1, number, async (world, node, place) => {
     const user = userAt(world, place);
     if (!user) return;
@@ -161,12 +163,12 @@ export const houseOperations: OperationTable = {
       changeInTurn(database, async (transaction) => {
         const now = world.clock.now();
         const [newest] = await readKeyRows(transaction);
-        // While one waits for its time there is no other.
+        // A pending key must become active before the next rotation.
         if (newest!.signsFrom > now) return;
         await rotateSigningKey(transaction, { seal: createKeySeal(undefined), now });
       }),
     );
-    // What timers do every few seconds, and long before the key signs.
+    // Timers do this every few seconds, long before the key becomes active.
     for (const node of world.nodes) await node.purge();
     world.model.sweep();
   }),
@@ -190,7 +192,7 @@ export const houseOperations: OperationTable = {
   }),
 };
 
-/** At the very moment, what it is about: otherwise something else would mostly come in between. */
+/** Tests the boundary at this exact time, because another random operation rarely would. */
 async function tryAt(
   world: TokenWorld,
   node: TokenWorld['nodes'][number],
@@ -236,7 +238,7 @@ async function administer(
   world.same(name, outcomeOf(body), expected);
 }
 
-/** Runs a mutation with a chosen token; answers with its session if the token is good. */
+/** Runs a mutation with a chosen token. Returns its session if the token is valid. */
 async function run(
   world: TokenWorld,
   node: TokenWorld['nodes'][number],

@@ -1,4 +1,7 @@
-/** Random operations on tokens: plain data that says what is tried and where, and a table that says how it is run. */
+/**
+ * A random operation on tokens is plain data: its kind, its node and its input. A table defines how each kind
+ * runs.
+ */
 
 import fc from 'fast-check';
 import type { Testbed } from '../support/testbed.ts';
@@ -6,16 +9,16 @@ import type { TokenWorld } from './token-world.ts';
 
 export interface Operation {
   readonly kind: string;
-  /** At which of the two nodes. */
+  /** The index of the node. */
   readonly node: number;
   readonly given: unknown;
 }
 
 export interface OperationKind {
-  /** How often it comes, among the others. */
+  /** The relative frequency. */
   readonly weight: number;
   readonly given: fc.Arbitrary<unknown>;
-  /** Throws a Disagreement if the server does not do as the model. */
+  /** Throws a Disagreement if the server differs from the model. */
   run(world: TokenWorld, node: Testbed, given: unknown): Promise<void>;
 }
 

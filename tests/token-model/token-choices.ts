@@ -1,4 +1,7 @@
-/** How random operations name tokens and the header that shows one. Numbers name what is there when they are run. */
+/**
+ * References of random operations to tokens and headers. A number selects one of the tokens that exist at run
+ * time.
+ */
 
 import fc from 'fast-check';
 import {
@@ -59,7 +62,7 @@ export const headerChoice: fc.Arbitrary<HeaderChoice> = fc.record({
   header: mostly<HeaderChoice['header']>('usual', keysOf(headers)),
 });
 
-/** One that lives, three times of four. */
+/** Selects a live session in three of four cases. */
 export function sessionAt(model: TokenModel, place: number): ModelSession | undefined {
   const { sessions } = model;
   const alive = place % 4 === 0 ? [] : sessions.filter((session) => model.isAlive(session));
@@ -68,7 +71,8 @@ export function sessionAt(model: TokenModel, place: number): ModelSession | unde
 
 export function authTokenOf(model: TokenModel, session: ModelSession, given: HeaderChoice): string {
   const { which, damage, place } = given;
-  // Older than any refresh token: its key may be forgotten by now, and so it is known or not.
+  // The key of a token older than any refresh token may be purged already, so the expected response would be
+  // undefined.
   const known = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
   const spentWith = known.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
   const older = which === 'older' ? known[place % (known.length || 1)] : undefined;

@@ -1,6 +1,7 @@
 /**
- * The contract's state table (§3 to §5 and §7) with what docs/tokens.md adds to it, as a program: users, sessions and
- * tokens under a clock. It tells what the server must answer, and never looks at the server's own code or rows.
+ * The state table of the contract (§3 to §5 and §7) with the additions of docs/tokens.md as a program: users,
+ * sessions and tokens with a clock. It computes the expected responses, independent of the server's code and
+ * rows.
  */
 
 import type { Clock } from 'espalier';
@@ -17,13 +18,13 @@ export interface ModelUser {
 export interface ModelSession {
   readonly id: string;
   readonly user: ModelUser;
-  /** The current one last. */
+  /** The current one is last. */
   readonly refreshTokens: RefreshToken[];
-  /** The newest last. */
+  /** The newest is last. */
   readonly authTokens: AuthToken[];
-  /** By /logout: its auth tokens live on. */
+  /** Ended by /logout: its auth tokens stay valid. */
   isLoggedOut: boolean;
-  /** By anything else: so are its auth tokens. */
+  /** Ended in another way: its auth tokens are invalid. */
   isEnded: boolean;
 }
 
@@ -43,10 +44,10 @@ export interface RefreshToken {
 
 interface Spent {
   readonly at: number;
-  /** The auth token that it was exchanged with. */
+  /** The auth token used for the exchange. */
   readonly withText: string;
   readonly successor: Pair;
-  /** It is not known any more that it ever was. */
+  /** The server has purged the record of this token. */
   isForgotten: boolean;
 }
 
@@ -57,19 +58,19 @@ export interface Pair {
 
 export interface Expected {
   readonly status: number;
-  /** Whether there is the header `token-expired: true`. */
+  /** Whether the response has the header `token-expired: true`. */
   readonly isExpired?: boolean;
-  /** Of a 401: whether it says that something is wrong with the bearer token (RFC 6750 §3.1). */
+  /** For a 401: whether it reports an invalid bearer token (RFC 6750 §3.1). */
   readonly challenge?: 'plain' | 'invalid_token';
-  /** Of a login or a refresh: a new pair, or this very one. */
+  /** For a login or a refresh: new tokens, or exactly these. */
   readonly pair?: 'new' | Pair;
   readonly expiresIn?: number;
-  /** Whose request it is. */
+  /** The session of the request. */
   readonly session?: ModelSession;
 }
 
 export interface ModelSettings {
-  /** REFRESH_RETRY_SECONDS. */
+  /** The setting REFRESH_RETRY_SECONDS. */
   readonly retrySeconds: number;
 }
 
@@ -98,7 +99,7 @@ export class TokenModel {
     return this.#clock.now();
   }
 
-  /** Who has this name: it is the same in any case (docs/decisions/0006). */
+  /** Names are case-insensitive (docs/decisions/0006). */
   userNamed(name: string): ModelUser | undefined {
     return this.users.find(
       ({ username, isDeleted }) => !isDeleted && username.toLowerCase() === name.toLowerCase(),
@@ -109,17 +110,17 @@ export class TokenModel {
     return this.now < token.expiresAt && !isOut(token.session) && !this.#isVoid(token);
   }
 
-  /** What it signed is an auth token no more (docs/keys.md). */
+  /** Tokens signed by a retired key are invalid (docs/keys.md). */
   retireKey(id: string): void {
     this.#retiredKeys.add(id);
   }
 
-  /** Its refresh token can be exchanged. */
+  /** Whether the current refresh token can be exchanged. */
   isAlive(session: ModelSession): boolean {
     return !session.isLoggedOut && !isOut(session) && this.now < session.refreshTokens.at(-1)!.expiresAt;
   }
 
-  /** §7: 401 for invalid credentials, without saying why. */
+  /** §7: 401 for invalid credentials, without a reason. */
   logIn(username: string, password: string): Expected {
     const user = this.userNamed(username);
     if (!user || user.isDisabled || user.password !== password) return refusedPlainly;
@@ -135,13 +136,13 @@ export class TokenModel {
     return { status: 200, session: token.session };
   }
 
-  /** §4.2: 204 only for an auth token that was issued here and is valid; §7: 400 in every other case. */
+  /** §4.2: 204 only for a valid auth token issued by this server; §7: 400 otherwise. */
   verify(text: string): Expected {
     const token = this.#authTokens.get(text);
     return { status: token && this.isGood(token) ? 204 : 400 };
   }
 
-  /** §3, §5.6: an auth token, expired or not, and the current refresh token of the same login. */
+  /** §3, §5.6: requires an auth token, expired or not, and the current refresh token of the same login. */
   refresh(authorization: string | undefined, refreshText: string): Expected {
     const token = this.#shownBy(authorization);
     if (!token) return refused(authorization);
@@ -156,7 +157,7 @@ export class TokenModel {
     return this.#replay(spent, token, session);
   }
 
-  /** §4.1: the auth token takes precedence; it is not judged what the body holds. */
+  /** §4.1: the auth token takes precedence, and the body is not validated. */
   logOut(authorization: string | undefined, refreshText: string | undefined): Expected {
     if (authorization !== undefined) {
       const expected = this.authorized(authorization);
@@ -170,35 +171,35 @@ export class TokenModel {
     return { status: 204 };
   }
 
-  /** What was issued upon a login. */
+  /** Records the tokens issued by a login. */
   start(user: ModelUser, id: string, pair: Pair): void {
     const session = { id, user, refreshTokens: [], authTokens: [], isLoggedOut: false, isEnded: false };
     this.sessions.push(session);
     this.#issue(session, pair);
   }
 
-  /** What was issued upon a refresh. */
+  /** Records the tokens issued by a refresh. */
   exchange(session: ModelSession, withText: string, successor: Pair): void {
     const old = session.refreshTokens.at(-1)!;
     old.spent = { at: this.now, withText, successor, isForgotten: false };
     this.#issue(session, successor);
   }
 
-  /** Ends all sessions of a user, or all but one. */
+  /** Ends all sessions of a user, or all except one. */
   endAllOf(user: ModelUser, kept?: ModelSession): void {
     for (const session of this.sessions) {
       if (session.user === user && session !== kept) session.isEnded = true;
     }
   }
 
-  /** Housekeeping: what was spent more than seven days ago is forgotten. */
+  /** Purges records of refresh tokens that were spent more than seven days ago. */
   sweep(): void {
     for (const { spent } of this.#refreshTokens.values()) {
       if (spent && this.now - spent.at > spentIsKnownMs) spent.isForgotten = true;
     }
   }
 
-  /** Within the tolerance it is a lost reply; later, somebody else has it, whichever auth token they show. */
+  /** Within the tolerance it counts as a lost response. Later it counts as theft, with any auth token. */
   #replay(spent: Spent, { text }: AuthToken, session: ModelSession): Expected {
     if (spent.isForgotten) return refusedPlainly;
     const ageMs = this.now - spent.at;
@@ -221,7 +222,7 @@ export class TokenModel {
     this.#refreshTokens.set(refreshToken, newRefreshToken);
   }
 
-  /** Only what was issued, to the letter, is an auth token; §5.1: the word Bearer, one space, the token. */
+  /** Only an exact text that was issued is an auth token; §5.1: the word Bearer, one space, the token. */
   #shownBy(authorization: string | undefined): AuthToken | undefined {
     const text = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
     const token = text === undefined ? undefined : this.#authTokens.get(text);
@@ -233,7 +234,7 @@ export class TokenModel {
   }
 }
 
-/** By more than a logout: at once, for its auth tokens too. */
+/** Ended in another way than by a logout: its auth tokens are invalid at once. */
 function isOut({ isEnded, user }: ModelSession): boolean {
   return isEnded || user.isDeleted;
 }

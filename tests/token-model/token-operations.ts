@@ -1,4 +1,4 @@
-/** What clients do at random with passwords and tokens, good ones and others, at either node. */
+/** Random requests of clients with valid and invalid passwords and tokens, at either node. */
 
 import fc from 'fast-check';
 import { malformedBodies } from '../contract/malformed-bodies.ts';
@@ -29,7 +29,7 @@ const fieldsOf = {
   '/logout': ['refreshToken'],
 } as const;
 
-/** What is shown at a login, by somebody who is this user, or says so. */
+/** The credentials sent at a login, by this user or by someone who claims to be this user. */
 const credentials: Record<string, (user: ModelUser) => { username: string; password: string }> = {
   right: ({ username, password }) => ({ username, password }),
   otherCase: ({ username, password }) => ({ username: username.toUpperCase(), password }),
@@ -41,7 +41,7 @@ const credentials: Record<string, (user: ModelUser) => { username: string; passw
 const pairChoice = fc.record({
   header: headerChoice,
   token: refreshChoice,
-  /** Of whichever login each is; otherwise of the same. */
+  /** Whether the two tokens may come from different logins. */
   isMixed: fc.nat(9).map((place) => place === 0),
 });
 
@@ -72,7 +72,7 @@ export const clientOperations: OperationTable = {
       const bodies = malformedBodies(...fieldsOf[path as keyof typeof fieldsOf]);
       const [, body, headers] = bodies[place % bodies.length]!;
       const { authorization, secrets } = shown(world, header);
-      // §4.1: with an auth token the body of a logout is not judged; here it is about the body.
+      // §4.1: with an auth token the body of a logout is not validated, and this operation tests the body.
       const sent = path === '/logout' ? undefined : authorization;
       const answer = await world.post(node, path, body, sent, headers);
       world.compare(answer, { status: 400 }, secrets);
@@ -84,7 +84,9 @@ export const clientOperations: OperationTable = {
     await refreshWith(world, node, authorization, refreshToken);
   }),
 
-  /** Several at once, at both nodes: one of them wins, and the others get what a second attempt would. */
+  /**
+   * Several refreshes at once at both nodes: one wins, and the others get the response of a second attempt.
+   */
   race: kind(3, pairChoice, async (world, _, given) => {
     const { authorization, refreshToken, secrets } = pairOf(world, given);
     const { model, nodes } = world;
@@ -142,7 +144,7 @@ export const clientOperations: OperationTable = {
     world.same('the viewer', data, { viewer: { user: { id: expected.session.user.id } } });
   }),
 
-  /** The refresh token where the auth token belongs, and the other way round. */
+  /** The refresh token in place of the auth token, and the reverse. */
   swapped: kind(2, refreshChoice, async (world, node, given) => {
     const session = sessionAt(world.model, given.session);
     if (!session) return;

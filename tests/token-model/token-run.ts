@@ -1,8 +1,8 @@
-/** A run: two new nodes and a new model, and what a seed makes happen to tokens, tried on both. */
+/** Runs the random operations of a seed on two new nodes and a new model. */
 
 import fc from 'fast-check';
 import type { DatabaseKind } from '../support/databases.ts';
-import { shrinkFailure, type Failure as AnyFailure, type Shrinking } from '../fuzz/shrink.ts';
+import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
 import { houseOperations } from './house-operations.ts';
 import { operationsIn, type Operation } from './operation-table.ts';
 import { clientOperations } from './token-operations.ts';
@@ -18,14 +18,14 @@ export interface RunResult {
 }
 
 const table = { ...clientOperations, ...houseOperations };
-/** Off, as it is by default; shorter than the tolerance; longer. */
+/** Off, which is the default; shorter than the tolerance; longer. */
 const retrySeconds = [0, 30, 120];
-/** Nobody knows which of the nodes did it. */
+/** Operations that run on both nodes, so that either one may have ended a session. */
 const atBothNodes = ['race'];
-/** Comes first, and makes the world what it is. */
+/** The first operation, which sets the settings of the world. */
 const settings = 'settings';
 
-export function operationsOf(seed: number, steps: number): Operation[] {
+export function generateOperations(seed: number, steps: number): Operation[] {
   const first = { kind: settings, node: 0, given: retrySeconds[seed % retrySeconds.length] };
   return [first, ...fc.sample(operationsIn(table), { seed, numRuns: steps })];
 }
@@ -61,11 +61,11 @@ export async function runOperations(
   }
 }
 
-/** Leaves out operations as long as what remains still fails, perhaps in another way. */
+/** Removes operations as long as the rest still fails, perhaps with another error. */
 export function shrink(
   kind: DatabaseKind,
   given: Failure,
-  shrinking: Shrinking<Operation>,
+  shrinking: ShrinkOptions<Operation>,
 ): Promise<Failure> {
   const run = async (operations: readonly Operation[]) => (await runOperations(kind, operations)).failure;
   const changing = ['logIn', 'refresh', 'logOut', 'race', settings, ...Object.keys(houseOperations)];

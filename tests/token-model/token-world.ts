@@ -1,4 +1,4 @@
-/** Two nodes on one database under one clock, and the model beside them: each answer is compared with what it says. */
+/** Two nodes on one database with one clock, and the model. Each response is compared with the model. */
 
 import type { LoginResponse } from '@espalier/contract';
 import type { DatabaseKind, TestDatabase } from '../support/databases.ts';
@@ -18,7 +18,7 @@ export class Disagreement extends Error {}
 
 const usernames = ['anna', 'ben', 'Čeněk'];
 const json = { 'content-type': 'application/json' };
-/** Far more than the second that is promised: a loaded machine is no disagreement. */
+/** Far more than the promised second, because a busy machine is not a disagreement. */
 const mostWaitMs = 20_000;
 const shortestSecret = 8;
 
@@ -50,7 +50,7 @@ export class TokenWorld {
     this.database = database;
     this.clock = new TestClock();
     this.model = new TokenModel(this.clock, settings);
-    // Failed logins are counted by a test of their own.
+    // Another test covers the login throttle.
     this.#settings = { LOGIN_THROTTLE: 'off', REFRESH_RETRY_SECONDS: String(settings.retrySeconds) };
   }
 
@@ -79,7 +79,7 @@ export class TokenWorld {
     this.model.users.push({ id, username, password, isDisabled: false, isDeleted: false });
   }
 
-  /** The body is JSON unless it is bytes already. */
+  /** Sends strings and bytes unchanged, and other bodies as JSON. */
   async post(
     node: Testbed,
     path: string,
@@ -93,7 +93,7 @@ export class TokenWorld {
     return node.postRaw(path, bytes, shown);
   }
 
-  /** With a token pair of its own, which no random operation knows. */
+  /** Uses tokens of its own, which no random operation selects. */
   async asAdministrator<Data>(
     node: Testbed,
     query: string,
@@ -105,7 +105,7 @@ export class TokenWorld {
     return (await node.query(query, pair.authToken, variables)).json<GraphBody<Data>>();
   }
 
-  /** Answers with the pair, if there is one. `secrets` are what was sent and must not come back. */
+  /** Returns the tokens of the response, if any. `secrets` were sent and must not be in the response. */
   compare(answer: TestResponse, expected: Expected, secrets: readonly string[] = []): Pair | undefined {
     const seen = {
       status: answer.status,
@@ -133,8 +133,8 @@ export class TokenWorld {
   }
 
   /**
-   * What a node has ended is over there at once, and so is what has expired anywhere; to the others it is soon known, and
-   * they are waited for. `here` is the node that was asked, if it was one.
+   * A node rejects the tokens that it has ended, and expired tokens, at once. Other nodes learn of ended
+   * sessions soon, so this waits for them. `here` is the node that handled the operation, if it was only one.
    */
   async settle(wereGood: readonly AuthToken[], here: Testbed | undefined): Promise<void> {
     const over = wereGood.filter((token) => !this.model.isGood(token));
@@ -152,13 +152,13 @@ export class TokenWorld {
     }
   }
 
-  /** All that a verification would find good. */
+  /** Returns all tokens that a verification accepts. */
   goodAuthTokens(): AuthToken[] {
     const all = this.model.sessions.flatMap(({ authTokens }) => authTokens);
     return all.filter((token) => this.model.isGood(token));
   }
 
-  /** What a login has begun. */
+  /** Records the session of a login. */
   startSession(user: ModelUser, pair: Pair): void {
     const { sid, sub } = claimsOf(pair.authToken);
     this.same('the subject of the token', sub, user.id);
@@ -167,7 +167,7 @@ export class TokenWorld {
 
   #comparePair(answer: TestResponse, { pair, expiresIn }: Expected): Pair {
     const { authToken, refreshToken, ...rest } = answer.json<LoginResponse>();
-    this.same('what is beside the tokens', rest, { expires_in: expiresIn });
+    this.same('the rest of the response', rest, { expires_in: expiresIn });
     if (typeof pair === 'object') {
       this.same('the repeated pair', { authToken, refreshToken }, pair);
       return pair;

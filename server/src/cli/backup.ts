@@ -1,7 +1,7 @@
 /** `espalier backup`: a copy of an embedded database, made while servers use it. */
 
 import { makeBackup, type Backup } from '../maintenance/backup/backup.ts';
-import { counted, shownSize } from '../maintenance/backup/shown-size.ts';
+import { counted, shownSize } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
 import { shownTime } from '../sessions/change-keys.ts';

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { restoreBackup, type Restored } from '../maintenance/backup/restore.ts';
-import { counted } from '../maintenance/backup/shown-size.ts';
+import { counted } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { settingsTable } from '../config/config.ts';
 import { shownTime } from '../sessions/change-keys.ts';

@@ -2,7 +2,7 @@
 
 import cluster from 'node:cluster';
 import { setTimeout as delay } from 'node:timers/promises';
-import { everyHours } from '../maintenance/backup/shown-size.ts';
+import { everyHours } from '../maintenance/backup/format-size.ts';
 import { systemClock } from '../clock.ts';
 import { readProcessSettings, settingsTable, type Settings } from '../config/config.ts';
 import { redactPassword } from '../config/url-password.ts';

@@ -21,13 +21,13 @@ export async function workUntilStopped(): Promise<void> {
   const setup = await Promise.race([link.setup, stopped.then(() => undefined)]);
   clearTimeout(late);
   if (!setup) process.exit(0);
-  const { settings, shownSettings, number } = setup;
+  const { settings, displayedSettings, number } = setup;
   const log = pino({ level: settings.logLevel }, new LogDestination()).child({ worker: number });
   endOnBug(log);
   try {
     const server = await startServer({
       settings,
-      shownSettings,
+      displayedSettings,
       clock: systemClock,
       log,
       version: version(),

@@ -1,47 +1,47 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setImmediate as nextRound } from 'node:timers/promises';
-import { FairScheduler, type Scheduler } from './fair-scheduler.ts';
+import { FairScheduler, type Scheduler, type Task } from './fair-scheduler.ts';
 
-/** Longer than others may be kept waiting. */
+/** Takes longer than a time slice. */
 function workHard(): void {
   const end = performance.now() + 10;
   while (performance.now() < end);
 }
 
-/** Somebody asks for work, which is hard unless told; `order` is whose was done, one after the other. */
-function asking(turns: Scheduler) {
+/** `order` lists the users in the order in which their work ran. */
+function createRequests(scheduler: Scheduler) {
   const order: string[] = [];
-  const ask = async (name: string, work: () => void = workHard) =>
-    turns.run(name, () => {
+  const request = async (name: string, work: () => void = workHard) =>
+    scheduler.run(name, () => {
       order.push(name);
       work();
     });
-  return { order, ask };
+  return { order, request };
 }
 
-test('what is little is done at once, in the same breath', () => {
-  const turns = new FairScheduler();
+test('runs short work synchronously', () => {
+  const scheduler = new FairScheduler();
   assert.equal(
-    turns.run('anna', () => 'done'),
+    scheduler.run('anna', () => 'done'),
     'done',
   );
 });
 
-test('after hard work others wait until something else could be done', async () => {
-  const turns = new FairScheduler();
+test('serves the event loop after a long slice before the next task', async () => {
+  const scheduler = new FairScheduler();
   const order: string[] = [];
-  void turns.run('anna', workHard);
-  const waiting = turns.run('bert', () => void order.push('bert'));
+  void scheduler.run('anna', workHard);
+  const waiting = scheduler.run('bert', () => void order.push('bert'));
   order.push('something else');
   await waiting;
   assert.deepEqual(order, ['something else', 'bert']);
 });
 
-test('one of each person after the other, and something else between any two that are hard', async () => {
-  const { order, ask } = asking(new FairScheduler());
-  void ask('first');
-  const waiting = ['anna', 'anna', 'anna', 'bert', 'bert', 'carl'].map((name) => ask(name));
+test('serves users in turn, and the event loop between long slices', async () => {
+  const { order, request } = createRequests(new FairScheduler());
+  void request('first');
+  const waiting = ['anna', 'anna', 'anna', 'bert', 'bert', 'carl'].map((name) => request(name));
   let isOver = false;
   const done = Promise.all(waiting).then(() => (isOver = true));
   let rounds = 0;
@@ -52,93 +52,93 @@ test('one of each person after the other, and something else between any two tha
   assert.ok(rounds >= waiting.length, String(rounds));
 });
 
-test('whoever has taken least is next, however many others wait', async () => {
-  const { order, ask } = asking(new FairScheduler());
-  const hard = Array.from({ length: 5 }, () => ['anna', 'bert'].map((name) => ask(name)));
+test('serves the user with the least used time next', async () => {
+  const { order, request } = createRequests(new FairScheduler());
+  const hard = Array.from({ length: 5 }, () => ['anna', 'bert'].map((name) => request(name)));
   await Promise.race(hard[1]!);
   const before = order.length;
-  await ask('carl', () => undefined);
-  await ask('carl', () => undefined);
-  // At most one of the others came between.
+  await request('carl', () => undefined);
+  await request('carl', () => undefined);
+  // At most one task of another user ran in between.
   assert.deepEqual([order[before], order[before + 2]], ['carl', 'carl'], order.join());
   await Promise.all(hard.flat());
 });
 
-/** Of what was done, in its order: how much came between a moment and somebody's turn. */
+/** How many tasks ran between a moment and the next task of a user. */
 function turnsUntil(order: readonly string[], name: string, since: number): number {
   return order.indexOf(name, since) - since;
 }
 
-test('what a change waits for is nothing that it takes from others', async () => {
-  const turns = new FairScheduler();
-  const { order, ask } = asking(turns);
+test('does not charge a user for the time that a write waits', async () => {
+  const scheduler = new FairScheduler();
+  const { order, request } = createRequests(scheduler);
   const hash = Promise.withResolvers<void>();
-  const others = Array.from({ length: 15 }, () => ['bert', 'carl'].map((name) => ask(name))).flat();
-  const change = turns.runWrite('anna', () => hash.promise);
+  const others = Array.from({ length: 15 }, () => ['bert', 'carl'].map((name) => request(name))).flat();
+  const change = scheduler.runWrite('anna', () => hash.promise);
   await others[14];
   hash.resolve();
   await change;
   const since = order.length;
-  await ask('anna', () => undefined);
+  await request('anna', () => undefined);
   assert.ok(turnsUntil(order, 'anna', since) <= 1, order.join());
   await Promise.all(others);
 });
 
-test('who has taken much waits until the others have taken some, not as much', async () => {
-  const { order, ask } = asking(new FairScheduler({ maxAheadMs: 30 }));
-  void ask('first');
-  const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => ask(name))).flat();
-  await ask('anna', () => {
+test('limits how long a user waits after using much time', async () => {
+  const { order, request } = createRequests(new FairScheduler({ maxAheadMs: 30 }));
+  void request('first');
+  const others = Array.from({ length: 20 }, () => ['bert', 'carl'].map((name) => request(name))).flat();
+  await request('anna', () => {
     for (let time = 0; time < 15; time++) workHard();
   });
   const since = order.length;
-  await ask('anna');
+  await request('anna');
   assert.ok(turnsUntil(order, 'anna', since) <= 10, order.join());
   await Promise.all(others);
 });
 
-test('who is new is not before everybody for as long as they have been there', async () => {
-  const { order, ask } = asking(new FairScheduler({ maxAheadMs: 30 }));
-  const old = Array.from({ length: 40 }, () => ask('anna'));
+test('does not serve a new user before all others for long', async () => {
+  const { order, request } = createRequests(new FairScheduler({ maxAheadMs: 30 }));
+  const old = Array.from({ length: 40 }, () => request('anna'));
   await old[19];
   const since = order.length;
-  const young = Array.from({ length: 20 }, () => ask('dora'));
+  const young = Array.from({ length: 20 }, () => request('dora'));
   await old[20];
   assert.ok(turnsUntil(order, 'dora', since) <= 1, order.join());
   assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.join());
   await Promise.all([...old, ...young]);
 });
 
-test('serves a user who was idle for long before the others for a moment only', async () => {
+test('serves a user who was idle before the others only for a moment', async () => {
   let ms = 0;
-  const turns = new FairScheduler({ now: () => ms });
+  const scheduler = new FairScheduler({ now: () => ms });
   const order: string[] = [];
-  const ask = (name: string) =>
-    turns.schedule(name, () => {
+  const request = (name: string) =>
+    scheduler.schedule(name, () => {
       ms += 5;
       order.push(name);
     });
-  const busy = Array.from({ length: 400 }, () => ask('anna'));
+  const busy = Array.from({ length: 400 }, () => request('anna'));
   await busy[300];
   const since = order.length;
-  const idle = Array.from({ length: 60 }, () => ask('dora'));
+  const idle = Array.from({ length: 60 }, () => request('dora'));
   await busy[302];
   assert.ok(turnsUntil(order, 'anna', since + 1) <= 6, order.slice(since).join());
   await Promise.all([...busy, ...idle]);
 });
 
-test('does not charge a user for what the database takes', async () => {
+test('does not charge a user for the time of the database', async () => {
   let ms = 0;
-  const turns = new FairScheduler({ now: () => ms });
+  const scheduler = new FairScheduler({ now: () => ms });
   const order: string[] = [];
   const answer = Promise.withResolvers<void>();
-  const waiting = turns.run('anna', async (task) => {
+  const waiting = scheduler.run('anna', async (task) => {
     task.pause();
     await answer.promise;
     task.resume();
   });
   const others = Array.from({ length: 10 }, () =>
-    turns.schedule('bert', () => {
+    scheduler.schedule('bert', () => {
       ms += 5;
       order.push('bert');
     }),
@@ -148,25 +148,25 @@ test('does not charge a user for what the database takes', async () => {
   answer.resolve();
   await waiting;
   const since = order.length;
-  await turns.schedule('anna', () => void order.push('anna'));
+  await scheduler.schedule('anna', () => void order.push('anna'));
   assert.ok(turnsUntil(order, 'anna', since) <= 2, order.join());
   await Promise.all(others);
 });
 
-test('whoever comes while others wait does not overtake them', async () => {
-  const turns = new FairScheduler();
-  void turns.run('anna', workHard);
-  const names = Array.from({ length: 20 }, (_, number) => `person ${number}`);
+test('serves users who arrive while others wait in the order of arrival', async () => {
+  const scheduler = new FairScheduler();
+  void scheduler.run('anna', workHard);
+  const names = Array.from({ length: 20 }, (_, number) => `user ${number}`);
   const done: string[] = [];
-  await Promise.all(names.map(async (name) => turns.run(name, () => void done.push(name))));
+  await Promise.all(names.map(async (name) => scheduler.run(name, () => void done.push(name))));
   assert.deepEqual(done, names);
 });
 
-test('what is known to take long waits in any case, and has its turn alone', async () => {
-  const turns = new FairScheduler();
+test('delays scheduled work, and starts one per round of the event loop', async () => {
+  const scheduler = new FairScheduler();
   const begun: string[] = [];
   const long = (name: string) =>
-    turns.schedule(name, async () => {
+    scheduler.schedule(name, async () => {
       begun.push(name);
       await nextRound();
     });
@@ -178,15 +178,92 @@ test('what is known to take long waits in any case, and has its turn alone', asy
   assert.deepEqual(begun, ['anna', 'bert']);
 });
 
-test('what fails is its own failure, at once or later, and nobody else waits longer', async () => {
-  const turns = new FairScheduler();
+test('passes an error to its own caller and serves the next task', async () => {
+  const scheduler = new FairScheduler();
   const fail = () => {
     workHard();
     throw new Error('no');
   };
-  assert.throws(() => turns.run('anna', fail), /no/);
-  const later = Promise.resolve(turns.run<void>('anna', fail));
-  const next = turns.run('bert', () => 'done');
+  assert.throws(() => scheduler.run('anna', fail), /no/);
+  const later = Promise.resolve(scheduler.run<void>('anna', fail));
+  const next = scheduler.run('bert', () => 'done');
   await assert.rejects(later, /no/);
   assert.equal(await next, 'done');
+});
+
+describe('long tasks', () => {
+  /** A scheduler whose event loop advances by one round per `step`. */
+  function createStepped(options = {}) {
+    const due: (() => void)[] = [];
+    let ms = 0;
+    const scheduler = new FairScheduler({
+      defer: (resume) => void due.push(resume),
+      now: () => ms,
+      maxRows: 10,
+      ...options,
+    });
+    const step = async () => {
+      due.shift()?.();
+      for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
+    };
+    return { scheduler, step, spend: (more: number) => void (ms += more) };
+  }
+
+  /** Examines ten rows in each step. */
+  const work = (order: string[], name: string, steps: number) => async (task: Task) => {
+    for (let step = 0; step < steps; step++) {
+      await task.yieldBefore(10);
+      order.push(name);
+    }
+  };
+
+  test('let another user begin between two slices', async () => {
+    const { scheduler, step, spend } = createStepped();
+    const order: string[] = [];
+    const spending = async (task: Task) => {
+      for (let slice = 0; slice < 5; slice++) {
+        await task.yieldBefore(10);
+        order.push('anna');
+        spend(5);
+      }
+    };
+    const long = scheduler.schedule('anna', spending);
+    for (let round = 0; order.length < 2; round++) await step();
+    const short = scheduler.run('bert', () => void order.push('bert'));
+    for (let round = 0; order.length < 6; round++) await step();
+    await Promise.all([long, short]);
+    assert.ok(order.indexOf('bert') <= 3, order.join());
+  });
+
+  test('fail when their signal is aborted', async () => {
+    const { scheduler, step } = createStepped();
+    const order: string[] = [];
+    const gone = new AbortController();
+    const long = scheduler.schedule('anna', work(order, 'anna', 5), { signal: gone.signal });
+    const failed = assert.rejects(long, /The client no longer waits/);
+    for (let round = 0; order.length < 2; round++) await step();
+    gone.abort();
+    for (let round = 0; round < 20; round++) await step();
+    await failed;
+    assert.equal(order.length, 2);
+    const never = scheduler.schedule('anna', () => void order.push('never'), { signal: gone.signal });
+    const refused = assert.rejects(never, /The client no longer waits/);
+    for (let round = 0; round < 20; round++) await step();
+    await refused;
+    assert.equal(order.length, 2);
+  });
+
+  test('are limited per user, and do not delay other users', async () => {
+    const { scheduler, step } = createStepped({ maxRunning: 2 });
+    const begun: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    const hold = (name: string) => scheduler.run(name, () => (begun.push(name), gate.promise));
+    const all = ['anna', 'anna', 'anna', 'anna', 'bert'].map(hold);
+    for (let round = 0; round < 20; round++) await step();
+    assert.deepEqual(begun, ['anna', 'anna', 'bert']);
+    gate.resolve();
+    for (let round = 0; round < 20; round++) await step();
+    await Promise.all(all.map(async (each) => each));
+    assert.equal(begun.length, 5);
+  });
 });

@@ -52,7 +52,7 @@ export const tokenSettings = {
     about:
       'The `iss` of auth tokens. Without it, a name is made at the first start and stored in the database. Changing it makes every issued auth token invalid.',
     accepts: 'a name or URL of at most 255 characters',
-    parse: (input) => (input && input.length <= 255 ? given : undefined),
+    parse: (input) => (input && input.length <= 255 ? input : undefined),
   }),
   keyRotationDays: setting({
     name: 'KEY_ROTATION_DAYS',

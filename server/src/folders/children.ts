@@ -21,7 +21,7 @@ import { findByIds, withLevel, type Folder, type TreeView } from './folders.ts';
 export interface Children {
   readonly folders: Folder[];
   /** The limit left some out. */
-  readonly isCut: boolean;
+  readonly hasMore: boolean;
 }
 
 export interface ReadChildren {
@@ -313,9 +313,9 @@ function cut(lists: readonly ChildList[], { limit = Infinity, isFromEnd }: Slice
   let total = 0;
   for (const { parentId, folders } of lists) {
     if (folders.length === 0) continue;
-    const isCut = folders.length > limit;
-    if (isCut) isFromEnd ? folders.shift() : folders.pop();
-    byParent.set(parentId, { folders, isCut });
+    const hasMore = folders.length > limit;
+    if (hasMore) isFromEnd ? folders.shift() : folders.pop();
+    byParent.set(parentId, { folders, hasMore });
     total += folders.length;
   }
   return { byParent, exceedsMax: total > max };

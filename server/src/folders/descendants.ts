@@ -28,9 +28,9 @@ export interface DescendantSlice {
 export interface Descendants {
   readonly found: readonly Descendant[];
   /** There are more than were asked for. */
-  readonly isCut: boolean;
-  /** There are more than `most`: what was found is not complete. */
-  readonly isTooMuch: boolean;
+  readonly hasMore: boolean;
+  /** There are more than `max`: what was found is not complete. */
+  readonly exceedsMax: boolean;
 }
 
 /** How many folders one round may read the children of. */
@@ -54,9 +54,9 @@ export async function readDescendants(
   view: TreeView,
   top: Folder,
   { depth = Infinity, first, after = [], columns }: DescendantSlice,
-  most: number,
+  max: number,
 ): Promise<Descendants> {
-  const wanted = Math.min(first ?? most, most) + 1;
+  const wanted = Math.min(first ?? max, max) + 1;
   const hasInside = ({ folder, depth: at }: Descendant) => at < depth && folder.childCount > 0;
   const found: Descendant[] = [];
   /** What follows, the next one last. */
@@ -83,8 +83,8 @@ export async function readDescendants(
       const folders = parents.map(({ folder }) => folder);
       const isPage = first !== undefined;
       const slice = isPage ? { limit, columns } : { columns };
-      const { byParent, exceedsMax } = await readChildren(view, folders, slice, isPage ? maxRows : most);
-      if (exceedsMax) return { found, isCut: true, exceedsMax };
+      const { byParent, exceedsMax } = await readChildren(view, folders, slice, isPage ? maxRows : max);
+      if (exceedsMax) return { found, hasMore: true, exceedsMax };
       for (const parent of parents) children.set(parent, byParent.get(parent.folder.id)?.folders ?? []);
     }
     const inside = children.get(next)!;
@@ -92,7 +92,7 @@ export async function readDescendants(
     precede(inside.map(at(next)));
   }
   const shown = first === undefined ? found : found.slice(0, first);
-  return { found: shown, isCut: found.length > shown.length, isTooMuch: shown.length > most };
+  return { found: shown, hasMore: found.length > shown.length, exceedsMax: shown.length > max };
 }
 
 /**
@@ -155,7 +155,7 @@ function at(above: Descendant | undefined): (folder: Folder) => Descendant {
 }
 
 interface ReadOptions {
-  /** The page needs at most this many. */
+  /** The page needs at max this many. */
   readonly limit: number;
   readonly columns: FolderColumns | undefined;
   readonly isInclusive?: boolean;
@@ -170,9 +170,9 @@ async function readSome(
   const count = view.reader.isEmbedded ? Math.min(size, limit) : limit;
   const slice = { after, isInclusive, limit: count, columns };
   const { byParent } = await readChildren(view, [parent], slice, maxRows);
-  const { folders = [], isCut = false } = byParent.get(parent.id) ?? {};
+  const { folders = [], hasMore = false } = byParent.get(parent.id) ?? {};
   const some: Following[] = folders.map(at(above));
-  if (isCut && count < limit) {
+  if (hasMore && count < limit) {
     some.push({ parent, above, after: positionOf(folders.at(-1)!, 'NAME'), size: size * 2 });
   }
   return some;

@@ -25,8 +25,8 @@ export async function exportFolders(
   top: Folder,
   { depth, most, reportDamage }: ExportOptions,
 ): Promise<ExportedFolder[]> {
-  const { found, isTooMuch } = await readDescendants(view, top, { depth }, most);
-  if (isTooMuch) {
+  const { found, exceedsMax } = await readDescendants(view, top, { depth }, most);
+  if (exceedsMax) {
     throw new Refusal(
       'TOO_EXPENSIVE',
       `The folder has more than ${most} folders inside. Export in parts: what is inside of it one by one, or with a \`depth\`.`,

@@ -95,13 +95,13 @@ export async function searchFolders(
     if (best.length > 4 * first + batchSize) keepBest();
   }
   keepBest();
-  const isCut = best.length > first;
+  const hasMore = best.length > first;
   const page = best.slice(0, first);
   const list = searchList(text, underId);
   const cursorOf = await searchCursors(reader, list, { ...section, end });
   // The last match of a section leads on to the next section.
   const next =
-    isCut || !end
+    hasMore || !end
       ? undefined
       : (await searchCursors(reader, list, { start: end, countBefore: totalCount }))();
   const cursorAt = (index: number) =>
@@ -116,7 +116,7 @@ export async function searchFolders(
       const folder = folders.get(id);
       return folder ? [{ folder, cursor: () => cursorAt(index) }] : [];
     }),
-    hasNextPage: isCut || next !== undefined,
+    hasNextPage: hasMore || next !== undefined,
     endCursor: () => (page.length > 0 ? cursorAt(page.length - 1) : (next ?? null)),
     totalCount,
   };

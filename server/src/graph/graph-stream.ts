@@ -3,7 +3,7 @@
 import type { GraphQLFormattedError } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Followed } from '../journal/follow.ts';
-import { toJournalCursor } from '../journal/journal-cursor.ts';
+import { toJournalCursor } from '../journal/journal-entry.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 
 export interface GraphResult {

@@ -3,20 +3,12 @@ import { describe, test } from 'node:test';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Snapshot } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
-import { FairScheduler } from '../concurrency/fair-scheduler.ts';
-import {
-  encode,
-  completeInSlices,
-  maxRowsPerSlice,
-  SingleSlice,
-  yieldingSnapshot,
-  writeJson,
-  type Task,
-} from './time-slices.ts';
+import { maxRowsPerSlice, type Task } from '../concurrency/fair-scheduler.ts';
+import { completeInSlices, encode, SingleSlice, writeJson, yieldingSnapshot } from './time-slices.ts';
 import type { Budget } from './cost/budget.ts';
 
-/** Counts what is done between two yields, which end a piece. */
-class Counter implements Task {
+/** A task that yields after each slice and records the rows of the largest slice. */
+class CountingTask implements Task {
   yields = 0;
   readonly pendingReads = new Set<Promise<unknown>>();
   #rows = 0;
@@ -57,29 +49,29 @@ function snapshotOf(rows: number, onRead: () => void = () => undefined): Snapsho
   };
 }
 
-describe('a paced snapshot', () => {
-  test('reads at once as long as the piece is not over', () => {
-    const reader = yieldingSnapshot(snapshotOf(1), new SingleSlice(new Counter()));
+describe('a yielding snapshot', () => {
+  test('reads synchronously while the slice has room', () => {
+    const reader = yieldingSnapshot(snapshotOf(1), new SingleSlice(new CountingTask()));
     assert.equal((reader.all(statement, {}) as unknown[]).length, 1);
   });
 
-  test('waits before the statement that would make the piece too large', async () => {
-    const counter = new Counter();
+  test('yields before a statement that would exceed the slice', async () => {
+    const task = new CountingTask();
     let statements = 0;
     const reader = yieldingSnapshot(
       snapshotOf(0, () => void statements++),
-      counter,
+      task,
     );
     void reader.all(statement, {}, 1_500);
     const second = reader.all(statement, {}, 1_500);
     assert.equal(statements, 1, 'the second statement has not run');
     await second;
     assert.equal(statements, 2);
-    assert.equal(counter.largest, 1_500);
+    assert.equal(task.largest, 1_500);
   });
 
-  test('counts rows that were not known before', () => {
-    const task = new SingleSlice(new Counter());
+  test('counts the rows that a statement returned beyond its estimate', () => {
+    const task = new SingleSlice(new CountingTask());
     const reader = yieldingSnapshot(snapshotOf(maxRowsPerSlice), task);
     void reader.all(statement, {});
     assert.throws(() => reader.all(statement, {}));
@@ -87,9 +79,9 @@ describe('a paced snapshot', () => {
   });
 });
 
-test('an answer of one piece reads nothing more once it is over', () => {
+test('rejects all reads of a single slice after it is exceeded', () => {
   let statements = 0;
-  const task = new SingleSlice(new Counter());
+  const task = new SingleSlice(new CountingTask());
   const reader = yieldingSnapshot(
     snapshotOf(0, () => void statements++),
     task,
@@ -103,123 +95,46 @@ describe('a long list', () => {
   const info = {} as GraphQLResolveInfo;
   const budgetOf = (values: number) => ({ valuesOfElement: () => values }) as unknown as Budget;
 
-  test('is completed in portions of no more values than a piece may have', async () => {
-    const counter = new Counter();
-    const list = Array.from({ length: 1_000 }, (_, place) => place);
-    const portions = completeInSlices(list, { task: counter, budget: budgetOf(10) }, info);
-    const atOnce = portions.filter((each) => typeof each === 'number');
+  test('is completed in slices of limited size', async () => {
+    const task = new CountingTask();
+    const list = Array.from({ length: 1_000 }, (_, index) => index);
+    const elements = completeInSlices(list, { task, budget: budgetOf(10) }, info);
+    const atOnce = elements.filter((each) => typeof each === 'number');
     assert.equal(atOnce.length, 200);
-    assert.deepEqual(await Promise.all(portions.map(async (each) => each)), list);
-    assert.ok(counter.largest <= maxRowsPerSlice, String(counter.largest));
-    assert.equal(counter.yields, 4);
+    assert.deepEqual(await Promise.all(elements.map(async (each) => each)), list);
+    assert.ok(task.largest <= maxRowsPerSlice, String(task.largest));
+    assert.equal(task.yields, 4);
   });
 
-  test('of a few elements is handed on as it is', () => {
-    const context = { task: new SingleSlice(new Counter()), budget: budgetOf(10) };
+  test('stays as it is if it fits into one slice', () => {
+    const context = { task: new SingleSlice(new CountingTask()), budget: budgetOf(10) };
     assert.deepEqual(completeInSlices([1, 2, 3], context, info), [1, 2, 3]);
   });
 });
 
-test('a large text is what JSON.stringify writes, in pieces', async () => {
+test('writes a large value like JSON.stringify, in slices', async () => {
   const leaf = (number: number) => ({ id: number, name: `"${number}"`, none: null, list: [] });
   const value = {
     empty: {},
     folder: { items: Array.from({ length: 3_000 }, (_, number) => leaf(number)), total: 3_000 },
     nested: Array.from({ length: 60 }, () => Array.from({ length: 60 }, (_, number) => leaf(number))),
   };
-  const counter = new Counter();
-  assert.equal(await writeJson(value, counter), JSON.stringify(value));
-  assert.ok(counter.yields > 10);
-  assert.ok(counter.largest <= maxRowsPerSlice, String(counter.largest));
+  const task = new CountingTask();
+  assert.equal(await writeJson(value, task), JSON.stringify(value));
+  assert.ok(task.yields > 10);
+  assert.ok(task.largest <= maxRowsPerSlice, String(task.largest));
 });
 
-test('a large text is encoded as Buffer.from does, in pieces', async () => {
-  // Each step would end within a character of two code units.
+test('encodes a large text like Buffer.from, in slices', async () => {
+  // Each step would end between the halves of a surrogate pair.
   for (const start of ['', '-']) {
     const text = start + '🌳é'.repeat(400_000);
-    const counter = new Counter();
-    assert.ok((await encode(text, counter)).equals(Buffer.from(text)));
+    const task = new CountingTask();
+    assert.ok((await encode(text, task)).equals(Buffer.from(text)));
   }
   const halves = '\ud83c'.repeat(300_000);
-  assert.ok((await encode(halves, new Counter())).equals(Buffer.from(halves)));
-  const counter = new Counter();
-  await encode('x'.repeat(10_000_000), counter);
-  assert.ok(counter.yields > 1);
-});
-
-describe('the turns of long work', () => {
-  /** Each round of the event loop is one step of the test. */
-  function stepwise(options = {}) {
-    const due: (() => void)[] = [];
-    let ms = 0;
-    const turns = new FairScheduler({
-      defer: (resume) => void due.push(resume),
-      now: () => ms,
-      maxRows: 10,
-      ...options,
-    });
-    const step = async () => {
-      due.shift()?.();
-      for (let microtask = 0; microtask < 20; microtask++) await Promise.resolve();
-    };
-    return { turns, step, spend: (more: number) => void (ms += more) };
-  }
-
-  /** Examines ten rows in each of so many steps. */
-  const work = (order: string[], name: string, steps: number) => async (task: Task) => {
-    for (let step = 0; step < steps; step++) {
-      await task.yieldBefore(10);
-      order.push(name);
-    }
-  };
-
-  test('let another user begin between two pieces', async () => {
-    const { turns, step, spend } = stepwise();
-    const order: string[] = [];
-    const spending = async (task: Task) => {
-      for (let piece = 0; piece < 5; piece++) {
-        await task.yieldBefore(10);
-        order.push('anna');
-        spend(5);
-      }
-    };
-    const long = turns.schedule('anna', spending);
-    for (let round = 0; order.length < 2; round++) await step();
-    const short = turns.run('bert', () => void order.push('bert'));
-    for (let round = 0; order.length < 6; round++) await step();
-    await Promise.all([long, short]);
-    assert.ok(order.indexOf('bert') <= 3, order.join());
-  });
-
-  test('end when the receiver is gone', async () => {
-    const { turns, step } = stepwise();
-    const order: string[] = [];
-    const gone = new AbortController();
-    const long = turns.schedule('anna', work(order, 'anna', 5), { signal: gone.signal });
-    const failed = assert.rejects(long, /The client no longer waits/);
-    for (let round = 0; order.length < 2; round++) await step();
-    gone.abort();
-    for (let round = 0; round < 20; round++) await step();
-    await failed;
-    assert.equal(order.length, 2);
-    const never = turns.schedule('anna', () => void order.push('never'), { signal: gone.signal });
-    const refused = assert.rejects(never, /The client no longer waits/);
-    for (let round = 0; round < 20; round++) await step();
-    await refused;
-    assert.equal(order.length, 2);
-  });
-
-  test('are begun by one user only so many at a time, and by others all the same', async () => {
-    const { turns, step } = stepwise({ maxRunning: 2 });
-    const begun: string[] = [];
-    const gate = Promise.withResolvers<void>();
-    const hold = (name: string) => turns.run(name, () => (begun.push(name), gate.promise));
-    const all = ['anna', 'anna', 'anna', 'anna', 'bert'].map(hold);
-    for (let round = 0; round < 20; round++) await step();
-    assert.deepEqual(begun, ['anna', 'anna', 'bert']);
-    gate.resolve();
-    for (let round = 0; round < 20; round++) await step();
-    await Promise.all(all.map(async (each) => each));
-    assert.equal(begun.length, 5);
-  });
+  assert.ok((await encode(halves, new CountingTask())).equals(Buffer.from(halves)));
+  const task = new CountingTask();
+  await encode('x'.repeat(10_000_000), task);
+  assert.ok(task.yields > 1);
 });

@@ -26,7 +26,7 @@ import { addKeySet } from './routes/keys.ts';
 import { whenOver } from './guards/body-limits.ts';
 import { listen, type ListenOptions, type Listening } from './listen.ts';
 import { LiveConnections, type RemoteConnections, type LiveTimings } from './websocket/live-connections.ts';
-import { OpenConnections } from './open-connections.ts';
+import { OpenConnections } from './connections.ts';
 import { addProbes } from './routes/probes.ts';
 import type { Admission } from './guards/overload.ts';
 import { finishedRequest, reportToAll, requestLog, type ReportRequest } from './access-log.ts';

@@ -7,7 +7,7 @@ import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/prom
 import type { Logger } from 'pino';
 import type { Listening } from './listen.ts';
 import type { LiveConnections } from './websocket/live-connections.ts';
-import type { EndTimings, OpenConnections } from './open-connections.ts';
+import type { EndTimings, OpenConnections } from './connections.ts';
 
 export interface StopSettings {
   /** For so long the port stays open, so that load balancers find out before they are turned away. */

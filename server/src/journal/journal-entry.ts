@@ -1,8 +1,11 @@
 /** Entries of the journal: what happened, in the words of the mutations. */
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
+import { sealCursor, openCursor } from '../database/cursor-checksum.ts';
 import type { Reader } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
+import type { JournalPlace } from './journal-entry.ts';
+import { Refusal } from '../refusal.ts';
 
 export const journalKinds = [
   'CREATE_FOLDER',
@@ -123,4 +126,27 @@ export function toEntry(row: EntryRow): JournalEntry {
 
 function parsePathIds(text: string | null): readonly string[] | null {
   return text === null ? null : (JSON.parse(text) as string[]);
+}
+const list = 'journal';
+/** Enough for 281 trillion entries. */
+const numberBytes = 6;
+const nonceBytes = 4;
+
+export function toJournalCursor({ number, nonce }: JournalPlace): string {
+  const bytes = Buffer.alloc(numberBytes + nonceBytes);
+  bytes.writeUIntBE(number, 0, numberBytes);
+  bytes.writeUInt32BE(nonce, numberBytes);
+  return sealCursor(list, bytes);
+}
+/** Refuses what is no cursor; whether it is of this journal is for the journal to say. */
+
+export function fromJournalCursor(cursor: string, argument: string): JournalPlace {
+  const bytes = openCursor(list, cursor);
+  if (bytes?.length !== numberBytes + nonceBytes) {
+    throw new Refusal(
+      'BAD_INPUT',
+      `\`${argument}\` takes the \`cursor\` of a query, a mutation, a change or a journal entry; this is none.`,
+    );
+  }
+  return { number: bytes.readUIntBE(0, numberBytes), nonce: bytes.readUInt32BE(numberBytes) };
 }

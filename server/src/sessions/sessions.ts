@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import type { AccessToken, AccessTokens } from './access-token.ts';
+import type { AccessToken, AuthTokens } from './auth-token.ts';
 import type { Client } from './client.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { loginSource, type Forgive, type LoginThrottle } from './login-throttle.ts';
@@ -54,7 +54,7 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
-  readonly accessTokens: AccessTokens;
+  readonly accessTokens: AuthTokens;
   readonly ended: EndedSessions;
   /** Told of a session that was ended because somebody else must hold one of its tokens. */
   readonly onTheft: (theft: Theft) => void;

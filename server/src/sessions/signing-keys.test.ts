@@ -3,7 +3,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { beforeEach, describe, test } from 'node:test';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { createAccessTokens, type AccessTokens } from './access-token.ts';
+import { createAuthTokens, type AuthTokens } from './auth-token.ts';
 import { createKeySeal } from './key-seal.ts';
 import { clockSkewMs, openSigningKeys, publishingMs, type SigningKeys } from './signing-keys.ts';
 
@@ -36,7 +36,7 @@ class Node {
   reads = 0;
   errors = 0;
   keys!: SigningKeys;
-  tokens!: AccessTokens;
+  tokens!: AuthTokens;
   readonly #rows: readonly KeyRow[];
   isCutOff = false;
 
@@ -51,7 +51,7 @@ class Node {
       stopwatch: () => node.elapsed,
     });
     const issuer = 'urn:test';
-    node.tokens = createAccessTokens({ issuer, lifetimeSeconds: 600, clock, keys: node.keys });
+    node.tokens = createAuthTokens({ issuer, lifetimeSeconds: 600, clock, keys: node.keys });
     node.reads = 0;
     return node;
   }

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
-import type { ChaosWorld } from './chaos-client.ts';
+import type { ChaosWorld } from './clients/chaos-client.ts';
 import type { ChaosDatabase } from './chaos-database.ts';
 import { Cluster } from './cluster.ts';
 import { checkAll } from './final-checks.ts';

@@ -1,7 +1,7 @@
 /** Kills nodes on a database file at random moments, also during a start, and restarts them. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChaosWorld } from './chaos-client.ts';
+import type { ChaosWorld } from './clients/chaos-client.ts';
 import { ChaosFile } from './chaos-file.ts';
 import { runUnderLoad, type Disturbance, type RunOptions, type RunResult } from './chaos-run.ts';
 

@@ -1,7 +1,7 @@
 /** Kills, stops, freezes and disconnects nodes and their PostgreSQL under load. They must recover by themselves. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChaosWorld } from './chaos-client.ts';
+import type { ChaosWorld } from './clients/chaos-client.ts';
 import { ChaosPostgres } from './chaos-postgres.ts';
 import { runUnderLoad, type Disturbance, type RunOptions, type RunResult } from './chaos-run.ts';
 import { probe, waitUntilReady } from './probe.ts';

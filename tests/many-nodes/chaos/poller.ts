@@ -9,12 +9,12 @@ const pauseMs = 200;
 export class Poller extends Follower {
   protected override async stay(until: number, isOver: () => boolean): Promise<void> {
     while (!isOver() && performance.now() < until) {
-      await this.#turn();
+      await this.#readPage();
       await this.client.pause(pauseMs);
     }
   }
 
-  async #turn(): Promise<void> {
+  async #readPage(): Promise<void> {
     const { changes } = await this.client.query<{
       changes: { items: readonly ReceivedChange[]; cursor: string; hasMore: boolean };
     }>(page, { after: this.cursor, under: this.under }, this.account.authToken);

@@ -2,19 +2,19 @@
 
 import { mutation, type Variables } from '../../support/graph-testbed.ts';
 import { administrator } from '../node-process.ts';
-import { ChaosClient, type Account, type ChaosWorld } from './chaos-client.ts';
-import { SharedFolderWriter } from './commons-writer.ts';
-import { FolderWriter } from './folder-writer.ts';
+import { ChaosClient, type Account, type ChaosWorld } from './clients/chaos-client.ts';
+import { SharedFolderWriter } from './clients/shared-folder-writer.ts';
+import { FolderWriter } from './clients/folder-writer.ts';
 import { EventFollower } from './event-follower.ts';
 import type { Follower } from './follower.ts';
 import { Poller } from './poller.ts';
 import type { Random } from './random.ts';
-import { Reader } from './reader.ts';
-import { logIn, Refresher } from './refresher.ts';
-import { UserManager } from './registrar.ts';
-import { AccessManager, type Guest } from './steward.ts';
+import { Reader } from './clients/reader.ts';
+import { logIn, Refresher } from './clients/refresher.ts';
+import { UserManager } from './clients/user-manager.ts';
+import { AccessManager, type Guest } from './clients/access-manager.ts';
 import { Subscriber } from './subscriber.ts';
-import { Visitor } from './visitor.ts';
+import { Visitor } from './clients/visitor.ts';
 
 export interface Population {
   readonly writers: readonly FolderWriter[];

@@ -35,8 +35,8 @@ export class Random {
 
   shuffled<T>(all: readonly T[]): T[] {
     return all
-      .map((each) => ({ each, place: this.next() }))
-      .sort((one, other) => one.place - other.place)
+      .map((each) => ({ each, sortKey: this.next() }))
+      .sort((one, other) => one.sortKey - other.sortKey)
       .map(({ each }) => each);
   }
 

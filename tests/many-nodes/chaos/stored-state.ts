@@ -1,7 +1,7 @@
 /** Reads the stored state after a run outside the nodes and checks its consistency. */
 
 import { sql } from '../../../server/src/database/statement.ts';
-import { toJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
+import { toJournalCursor } from '../../../server/src/journal/journal-entry.ts';
 import type { Cluster } from './cluster.ts';
 import { replay, type Entry, type ReplayedFolder } from './journal-replay.ts';
 import type { Tally } from './tally.ts';
@@ -118,10 +118,10 @@ async function checkPeople(cluster: StoredCluster, entries: readonly Entry[], ta
     ),
     grants: (
       await cluster.rows(
-        sql<object, { place: string; level: number }>`
-          select folder_id || ' ' || subject_id as place, level from grants`,
+        sql<object, { grant: string; level: number }>`
+          select folder_id || ' ' || subject_id as "grant", level from grants`,
       )
-    ).map(({ place, level }) => ({ text: `${place} ${levels[level]}` })),
+    ).map(({ grant, level }) => ({ text: `${grant} ${levels[level]}` })),
     users: (
       await cluster.rows(
         sql<object, { id: string; disabledAt: number | null }>`

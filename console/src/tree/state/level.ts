@@ -4,9 +4,9 @@
  */
 
 /** So many ids are kept of a level; more are forgotten where nobody looks. */
-const mostKept = 10_000;
+const maxCachedIds = 10_000;
 
-export interface Stretch {
+export interface IndexRange {
   /** The first place. */
   readonly from: number;
   /** The place after the last. */
@@ -25,17 +25,17 @@ export class Level {
   }
 
   /** Whether all of it is known. */
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return !this.isStale && this.#ids.size === this.total;
   }
 
   /** Whether it has no rows by which it would be seen that it is stale. */
-  get isDoubtful(): boolean {
+  get isEmptyAndStale(): boolean {
     return this.isStale && this.total === 0;
   }
 
   /** How much of it is known. */
-  get known(): number {
+  get loadedCount(): number {
     return this.#ids.size;
   }
 
@@ -47,12 +47,12 @@ export class Level {
     return this.#ids.get(place);
   }
 
-  placeOf(id: string): number | undefined {
+  positionOf(id: string): number | undefined {
     return this.#places.get(id);
   }
 
   /** The part of a stretch that is not known; null if there is none. */
-  missing({ from, to }: Stretch): Stretch | null {
+  findMissing({ from, to }: IndexRange): IndexRange | null {
     let [first, last] = [-1, -1];
     for (let place = Math.max(0, from); place < Math.min(to, this.total); place++) {
       if (this.#ids.has(place)) continue;
@@ -66,7 +66,7 @@ export class Level {
    * Takes what was read of a stretch, which may reach beyond the end. If that does not go with what is known, only what
    * must be kept stays of it. Answers with what is not there any more: of what must be kept, it is to be asked where it is.
    */
-  put({ from, to }: Stretch, ids: readonly string[], total: number, mustKeep: (id: string) => boolean) {
+  put({ from, to }: IndexRange, ids: readonly string[], total: number, mustKeep: (id: string) => boolean) {
     const isOther =
       this.isStale ||
       total !== this.total ||
@@ -75,12 +75,12 @@ export class Level {
     this.isStale = false;
     const read = new Set(ids);
     const gone: string[] = [];
-    const isFull = this.#ids.size > mostKept;
+    const isFull = this.#ids.size > maxCachedIds;
     for (const [place, id] of this.#ids) {
       const isInside = place >= from && place < to;
       if (!isInside && !read.has(id) && place < total) {
         if (mustKeep(id)) continue;
-        if (!isOther && !(isFull && Math.abs(place - from) > mostKept / 4)) continue;
+        if (!isOther && !(isFull && Math.abs(place - from) > maxCachedIds / 4)) continue;
       }
       this.#ids.delete(place);
       this.#places.delete(id);

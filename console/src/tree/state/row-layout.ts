@@ -66,8 +66,8 @@ export class RowLayout {
     const level = this.#source.level(id)!;
     const { opened } = this.#source;
     const open: { readonly id: string; readonly place: number }[] = [];
-    for (const one of opened.size < level.known ? opened : level.ids) {
-      const place = level.placeOf(one);
+    for (const one of opened.size < level.loadedCount ? opened : level.ids) {
+      const place = level.positionOf(one);
       if (place !== undefined && this.#source.isOpen(one)) open.push({ id: one, place });
     }
     open.sort((one, other) => one.place - other.place);

@@ -79,7 +79,7 @@ describe('the loader', () => {
     loader.show({ from: 500, to: 530 });
     pause();
     await server.answer();
-    assert.equal(store.level(a)!.known, 200, 'two pages, since the rows are of two');
+    assert.equal(store.level(a)!.loadedCount, 200, 'two pages, since the rows are of two');
     assert.equal(store.rowAt(502)!.folder?.name, 'a 500');
     assert.equal(await server.answer(), false);
   });

@@ -4,7 +4,7 @@
  */
 
 import type { FolderChange } from '../../graph/live.tsx';
-import type { Stretch } from './level.ts';
+import type { IndexRange } from './level.ts';
 import { pageTimers, type Timers } from './timers.ts';
 import { levelPageSize, type TreeReads, type Way } from './tree-queries.ts';
 import type { TreeStore } from './tree-store.ts';
@@ -16,7 +16,7 @@ const restMs = 100;
 const mostAtOnce = 4;
 
 interface Reading {
-  readonly stretch: Stretch;
+  readonly stretch: IndexRange;
   readonly ending: AbortController;
 }
 
@@ -28,7 +28,7 @@ export class TreeLoader {
   /** What happened since each question that is under way: its answer may be from before. */
   readonly #meanwhile = new Set<FolderChange[]>();
   readonly #listeners = new Set<() => void>();
-  #shown: Stretch = { from: 0, to: 0 };
+  #shown: IndexRange = { from: 0, to: 0 };
   #endRest: (() => void) | null = null;
   #isWanted = false;
   #rootReading: AbortController | null = null;
@@ -49,7 +49,7 @@ export class TreeLoader {
   };
 
   /** Rows that are on the screen, or will be soon. */
-  show(rows: Stretch): void {
+  show(rows: IndexRange): void {
     this.#shown = rows;
     this.look();
   }
@@ -152,30 +152,30 @@ export class TreeLoader {
   }
 
   /** What is missing, by level. */
-  #wanted(): Map<string, Stretch> {
-    const seen = new Map<string, Stretch>();
+  #wanted(): Map<string, IndexRange> {
+    const seen = new Map<string, IndexRange>();
     for (let index = this.#shown.from; index < this.#shown.to; index++) {
       const row = this.#store.rowAt(index);
       if (!row) break;
-      if (row.folder && this.#store.level(row.folder.id)?.isDoubtful)
+      if (row.folder && this.#store.level(row.folder.id)?.isEmptyAndStale)
         seen.set(row.folder.id, { from: 0, to: 0 });
       if (row.parentId === null) continue;
       const { from } = seen.get(row.parentId) ?? { from: row.place };
       seen.set(row.parentId, { from, to: row.place + 1 });
     }
-    const wanted = new Map<string, Stretch>();
+    const wanted = new Map<string, IndexRange>();
     for (const [id, { from, to }] of seen) {
       const level = this.#store.level(id)!;
       if (level.isStale) wanted.set(id, { from: Math.max(0, from - margin), to: to + margin });
       else {
-        const missing = level.missing({ from, to });
+        const missing = level.findMissing({ from, to });
         if (missing) wanted.set(id, toPages(missing));
       }
     }
     return wanted;
   }
 
-  async #read(id: string, stretch: Stretch): Promise<void> {
+  async #read(id: string, stretch: IndexRange): Promise<void> {
     const ending = new AbortController();
     this.#readings.set(id, { stretch, ending });
     const { signal } = ending;
@@ -243,7 +243,7 @@ export class TreeLoader {
   }
 }
 
-function toPages({ from, to }: Stretch): Stretch {
+function toPages({ from, to }: IndexRange): IndexRange {
   return {
     from: Math.floor(from / levelPageSize) * levelPageSize,
     to: Math.ceil(to / levelPageSize) * levelPageSize,

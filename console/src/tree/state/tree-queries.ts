@@ -2,7 +2,7 @@
 
 import type { Client } from '@espalier/client';
 import { folderRowFields, type FolderRow } from '../../graph/folder-row.ts';
-import type { Stretch } from './level.ts';
+import type { IndexRange } from './level.ts';
 
 const rootDocument =
   /* GraphQL */ `
@@ -68,7 +68,7 @@ interface FolderPage {
 /** Null for what is not there, or not to be seen. */
 export interface TreeReads {
   root(signal: AbortSignal): Promise<FolderRow>;
-  stretch(id: string, stretch: Stretch, signal: AbortSignal): Promise<FolderPage | null>;
+  stretch(id: string, stretch: IndexRange, signal: AbortSignal): Promise<FolderPage | null>;
   way(id: string, signal?: AbortSignal): Promise<Way | null>;
   /** The first inside a folder whose name begins so. */
   beginning(id: string, text: string): Promise<string | null>;

@@ -5,7 +5,7 @@
 
 import { compareSiblings } from '@espalier/client';
 import type { FolderRow } from '../../graph/live.tsx';
-import { Level, type Stretch } from './level.ts';
+import { Level, type IndexRange } from './level.ts';
 import { firstWhere, RowLayout } from './row-layout.ts';
 
 /** One line of the tree. Without a folder, it is not read yet. */
@@ -84,7 +84,7 @@ export class TreeStore {
   indexOf(id: string): number | null {
     if (id === this.#rootId) return 0;
     const parentId = this.#folders.get(id)?.parent?.id;
-    const place = parentId === undefined ? undefined : this.#levels.get(parentId)?.placeOf(id);
+    const place = parentId === undefined ? undefined : this.#levels.get(parentId)?.positionOf(id);
     return place === undefined ? null : this.indexOfPlace(parentId!, place);
   }
 
@@ -113,7 +113,7 @@ export class TreeStore {
   }
 
   /** What was read of a level. Answers with open folders that are not where they were. */
-  put(id: string, stretch: Stretch, folders: readonly FolderRow[], total: number): string[] {
+  put(id: string, stretch: IndexRange, folders: readonly FolderRow[], total: number): string[] {
     const above = folders.find((folder) => this.#isInside(id, folder.id));
     if (above) {
       this.remove(above.id);
@@ -158,7 +158,7 @@ export class TreeStore {
       if (before) this.#leave(before);
       this.#enter(folder, parentId);
     }
-    if (before || level?.placeOf(folder.id) !== undefined) this.#know(folder);
+    if (before || level?.positionOf(folder.id) !== undefined) this.#know(folder);
     this.changed(folder.id);
   }
 
@@ -202,7 +202,7 @@ export class TreeStore {
 
   /** A folder is gone that was not known: it may have been in any level that is known in part. */
   expirePartial(): void {
-    for (const [id, level] of this.#levels) if (level.known > 0 && !level.isWhole) this.expire(id);
+    for (const [id, level] of this.#levels) if (level.loadedCount > 0 && !level.isComplete) this.expire(id);
   }
 
   clear(): void {
@@ -253,7 +253,7 @@ export class TreeStore {
       ? this.#levelOf(folder.id, totalCount)
       : this.#levels.get(folder.id);
     if (!level || level.total === totalCount) return;
-    if (level.known === 0) level.total = totalCount;
+    if (level.loadedCount === 0) level.total = totalCount;
     else level.isStale = true;
     this.#layout.forget(folder.id);
   }
@@ -291,7 +291,7 @@ export class TreeStore {
     const parentId = folder.parent?.id;
     const level = parentId === undefined ? undefined : this.#levels.get(parentId);
     if (parentId === undefined || !level) return;
-    const isSure = level.isWhole;
+    const isSure = level.isComplete;
     level.remove(folder.id);
     if (!isSure) level.isStale = true;
     this.#count(parentId);
@@ -313,5 +313,5 @@ export class TreeStore {
 }
 
 function canSort(level: Level): boolean {
-  return level.isWhole && level.total < largestSorted;
+  return level.isComplete && level.total < largestSorted;
 }

@@ -113,7 +113,7 @@ export class TypeAhead {
     const start = parentId === null ? 0 : place + (text.length === 1 ? 1 : 0);
     const id = firstKnown();
     if (id !== null) return focus.moveToFolder(id);
-    if (level.isWhole) return;
+    if (level.isComplete) return;
     const asked = ++this.#asked;
     const found = await loader.beginning(parent, text);
     if (found !== null && asked === this.#asked) focus.moveToFolder(found);

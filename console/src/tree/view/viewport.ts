@@ -4,7 +4,7 @@
  */
 
 import { type RefObject, useRef, useState, useCallback, useLayoutEffect } from 'react';
-import type { Stretch } from '../state/level.ts';
+import type { IndexRange } from '../state/level.ts';
 
 export const rowHeight = 30;
 
@@ -19,7 +19,7 @@ export interface RowWindow {
   /** Pixels of rows for each pixel that is scrolled: 1, unless the list is too high. */
   readonly scale: number;
   /** To be drawn. */
-  readonly rows: Stretch;
+  readonly rows: IndexRange;
   /** Where the first of them is drawn. */
   readonly offset: number;
   /** How many rows a page is. */

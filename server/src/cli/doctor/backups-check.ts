@@ -4,7 +4,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { backupsIn, installationIn, type KeptBackup } from '../../maintenance/backup/backup-folder.ts';
 import { overdueAfterMs } from '../../maintenance/backup/scheduled-backup.ts';
-import { counted, everyHours, shownRoom, shownSize } from '../../maintenance/backup/shown-size.ts';
+import { counted, everyHours, shownRoom, shownSize } from '../../maintenance/backup/format-size.ts';
 import { sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, nearestFolder } from './database-place.ts';
 import { answers, type Examined } from './examined.ts';

@@ -1,7 +1,7 @@
 /** Whether the database can be used, is whole, and is of this program. */
 
 import { resolve } from 'node:path';
-import { shownSize } from '../../maintenance/backup/shown-size.ts';
+import { shownSize } from '../../maintenance/backup/format-size.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import type { Reader, Transaction } from '../../database/database.ts';
 import { migrations, stepsTaken } from '../../database/migrations.ts';

@@ -2,7 +2,7 @@
 
 import { statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { shownRoom } from '../../maintenance/backup/shown-size.ts';
+import { shownRoom } from '../../maintenance/backup/format-size.ts';
 import { listSecretFiles } from '../../config/config.ts';
 import { filesOf, sizeOf } from '../../database/sqlite/file.ts';
 import { isHidden, isWritable, nearestFolder } from './database-place.ts';

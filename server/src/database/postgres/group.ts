@@ -5,7 +5,7 @@ import type pg from 'pg';
 import type { Database, Transaction } from '../database.ts';
 import { GroupCommit, type SharedTransaction } from '../group-commit.ts';
 import { endsConnection, PostgresFault } from './errors.ts';
-import type { QueuedWrite } from './writes.ts';
+import type { QueuedWrite } from './dialect.ts';
 
 /** What a transaction has changed so far. */
 export interface Written {

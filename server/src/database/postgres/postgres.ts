@@ -31,8 +31,8 @@ import {
   toPostgresForMany,
   toQuery,
   type PostgresStatement,
-} from './text.ts';
-import { toOneStatement } from './writes.ts';
+} from './dialect.ts';
+import { toOneStatement } from './dialect.ts';
 import type { Statement } from '../statement.ts';
 
 /** What reads for long may think in between. */

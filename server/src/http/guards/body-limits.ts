@@ -1,87 +1,19 @@
-/** Keeps the bodies that are held in memory at the same time below a bound: those of all people, and of each. */
+/** Limits for request bodies: their length, their nesting, and the memory that large bodies of all users need together. */
 
-import type { ServerResponse } from 'node:http';
-import { Transform, type Readable } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
+import { Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
-import { smallBodyBytes, type Admission } from './overload.ts';
-import type { IncomingMessage } from 'http';
 import { Refusal } from '../../refusal.ts';
+import type { Viewer } from '../../sessions/viewer.ts';
+import { hasBody, onFinished } from '../connections.ts';
+import { checkNesting } from '../json-body.ts';
+import { smallBodyBytes, type Admission } from './overload.ts';
 
-/** Counted in steps of this size. */
-const stepBytes = 4 * smallBodyBytes;
-
-/** False for a body that exceeds the limit of its route: it is refused, and never held. */
-export function isLargeBody(request: FastifyRequest): boolean {
-  const { headers } = request;
-  if (headers['transfer-encoding'] !== undefined) return true;
-  const bytes = Number(headers['content-length'] ?? 0);
-  // Fastify creates `routeOptions` anew each time.
-  return bytes > smallBodyBytes && bytes <= request.routeOptions.bodyLimit;
-}
-
-export interface HoldOptions {
-  readonly pressure: Admission;
-  /** `admit` is called once for a body of more bytes than this. It throws to refuse the body. */
-  readonly maxBytes: number;
-  readonly admit: () => PromiseOrValue<void>;
-}
-
-/** As much as has come, whatever was announced: who sends nothing takes no room from others. */
-export function holdAsItComes(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  payload: Readable,
-  { pressure, maxBytes, admit }: HoldOptions,
-): Readable {
-  const announced = Number(request.headers['content-length'] ?? 0);
-  let received = 0;
-  let held = 0;
-  let isAdmitted = false;
-  const holds: (() => void)[] = [];
-  whenOver(reply.raw, () => holds.forEach((release) => release()));
-  const hold = async (bytes: number) => {
-    received += bytes;
-    if (!isAdmitted && Math.max(announced, received) > maxBytes) {
-      isAdmitted = true;
-      await admit();
-    }
-    while (received > held + smallBodyBytes) {
-      holds.push(pressure.reserveBody(request.viewer!.userId, stepBytes));
-      held += stepBytes;
-    }
-  };
-  const counter = new Transform({
-    transform(chunk: Buffer, _, done) {
-      hold(chunk.length).then(() => done(null, chunk), done);
-    },
-  });
-  // The request may be over already. A client that breaks off is not a failure of the server.
-  counter.on('error', () => undefined);
-  payload.on('error', (error) => counter.destroy(error));
-  return payload.pipe(counter);
-}
-
-/** Calls the listener once the response is sent or its connection is closed. */
-export function whenOver(response: ServerResponse, listener: () => void): void {
-  const { socket } = response.req;
-  if (socket.destroyed) return listener();
-  if (response.socket !== null) {
-    response.on('close', listener);
-    return;
-  }
-  // It waits behind another response of its connection. Until its turn, Node does not report to it that the connection is closed.
-  const over = () => {
-    response.off('close', over);
-    socket.off('close', over);
-    listener();
-  };
-  response.on('close', over);
-  // Up to as many as requests may wait on one connection.
-  socket.setMaxListeners(0).on('close', over);
-}
-/** A content type parser of Fastify. */
-
+/**
+ * A content type parser that reads a body as bytes, up to the limit of its route. Fastify's own parser adds a tenth to the
+ * cost of a short request.
+ */
 export function readBytes(
   request: FastifyRequest,
   payload: IncomingMessage,
@@ -105,7 +37,7 @@ export function readBytes(
   }
 
   function onEnd(): void {
-    // Without the header, `announced` is not a number.
+    // Without the header, `announced` is NaN.
     if (announced >= 0 && bytes !== announced) return finish(new Refusal('BAD_INPUT'));
     finish(null, chunks ? Buffer.concat(chunks, bytes) : (body ?? Buffer.alloc(0)));
   }
@@ -122,13 +54,57 @@ export function readBytes(
     done(error, read);
   }
 }
-/** Larger than any body that a route accepts. Beyond it, the connection may break. */
-const maxBytes = 64 * 1024 * 1024;
-/** The rest of a longer body is read slowly, one chunk of up to 64 KiB at a time, so that refused clients do not keep the server busy. */
-const maxBytesAtOnce = 1024 * 1024;
-const pauseMs = 4;
-/** Reads and discards the rest of the body, then calls `next`: at once if there is none. Passes whether the whole body was read. */
 
+/**
+ * A `preParsing` hook of the token endpoints. A deeply nested body is malformed (400), even if it is also too long
+ * (otherwise 413). Only the bytes up to the length limit are checked, so a long body is never held in memory.
+ */
+export async function refuseDeepBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: Readable,
+): Promise<Readable> {
+  const { bodyLimit } = request.routeOptions;
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (encoding === undefined && Number(length ?? 0) <= bodyLimit) return payload;
+  const start = await readStart(payload, bodyLimit);
+  if (start.length <= bodyLimit) return Readable.from(start);
+  // Fastify does the same for a body that it does not read. The error handler removes it once the rest has been read.
+  reply.header('connection', 'close');
+  checkNesting(start);
+  throw new Refusal('TOO_LARGE');
+}
+
+/** Reads the whole body or, if it is longer than `maxBytes`, its first chunks. */
+function readStart(payload: Readable, maxBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      received += chunk.length;
+      if (received > maxBytes) finish();
+    };
+    const finish = () => {
+      payload.off('data', onData).off('end', finish).off('error', onError).pause();
+      resolve(Buffer.concat(chunks));
+    };
+    // Fastify marks a body whose connection broke with this status.
+    const onError = (error: Error) => reject(Object.assign(error, { statusCode: 400 }));
+    payload.on('data', onData).on('end', finish).on('error', onError);
+  });
+}
+
+/** Larger than any body that a route accepts. Beyond it, the connection may break. */
+const maxDrainedBytes = 64 * 1024 * 1024;
+/** Beyond this, the body is read slowly, one chunk of up to 64 KiB at a time, so that refused clients cost little CPU. */
+const maxFastBytes = 1024 * 1024;
+const pauseMs = 4;
+
+/**
+ * Reads and discards the rest of the body, then calls `next` with whether all of it was read. A response while the client
+ * still sends is often lost: the connection is closed, and the client never reads the reason.
+ */
 export function drainBody(request: IncomingMessage, next: (isRead: boolean) => void): void {
   if (!hasBody(request) || request.readableEnded || request.destroyed) {
     next(request.readableEnded);
@@ -138,8 +114,8 @@ export function drainBody(request: IncomingMessage, next: (isRead: boolean) => v
   let timer: NodeJS.Timeout | undefined;
   const onData = (chunk: Buffer) => {
     received += chunk.length;
-    if (received > maxBytes) finish();
-    else if (received > maxBytesAtOnce) {
+    if (received > maxDrainedBytes) finish();
+    else if (received > maxFastBytes) {
       request.pause();
       timer = setTimeout(() => request.resume(), pauseMs);
     }
@@ -153,67 +129,62 @@ export function drainBody(request: IncomingMessage, next: (isRead: boolean) => v
   // Paused if a route has begun to read it.
   request.resume();
 }
-/** By the request's headers. */
 
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length'];
-  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
+export interface LargeBodyOptions {
+  readonly admission: Admission;
+  /** `admit` is called once for a body of more bytes than this. It throws to refuse the body. */
+  readonly maxBytes: number;
+  readonly admit: (viewer: Viewer) => PromiseOrValue<void>;
 }
-/** No token endpoint reads more than one level; unknown fields may hold more. */
-const maxNesting = 64;
-const [quote, backslash] = [0x22, 0x5c];
-const [openBracket, closeBracket] = [0x5b, 0x5d];
-const [openBrace, closeBrace] = [0x7b, 0x7d];
-/** Throws if lists and objects in this JSON text are nested too deeply. Does not check whether it is JSON. */
 
-export function checkNesting(text: Uint8Array): void {
-  let depth = 0;
-  for (let index = 0; index < text.length; index++) {
-    const byte = text[index];
-    if (byte === quote) {
-      for (index++; index < text.length && text[index] !== quote; index++) {
-        if (text[index] === backslash) index++;
-      }
-    } else if (byte === openBracket || byte === openBrace) {
-      if (++depth > maxNesting) {
-        throw new Refusal('BAD_INPUT', `The body is nested more than ${maxNesting} levels deep.`);
-      }
-    } else if (byte === closeBracket || byte === closeBrace) depth--;
-  }
-}
-/** A `preParsing` hook: Fastify refuses a long body with 413 before it reads the first byte. */
+/** Memory for a large body is reserved in steps of this size. */
+const stepBytes = 4 * smallBodyBytes;
 
-export async function refuseDeepBody(
+/**
+ * Reserves memory for a large body as it arrives, whatever length was announced: a client that sends nothing takes nothing
+ * from others.
+ */
+export function limitLargeBody(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: Readable,
-): Promise<Readable> {
-  const { bodyLimit } = request.routeOptions;
-  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  if (encoding === undefined && Number(length ?? 0) <= bodyLimit) return payload;
-  const start = await readUpTo(payload, bodyLimit);
-  if (start.length <= bodyLimit) return Readable.from(start);
-  // As Fastify does for a body that it does not read. The error handler removes it once the rest has been read.
-  reply.header('connection', 'close');
-  checkNesting(start);
-  throw new Refusal('TOO_LARGE');
-}
-/** The whole body, or its beginning if it is longer than that. */
-function readUpTo(payload: Readable, bytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let received = 0;
-    const onData = (chunk: Buffer) => {
-      chunks.push(chunk);
-      received += chunk.length;
-      if (received > bytes) finish();
-    };
-    const finish = () => {
-      payload.off('data', onData).off('end', finish).off('error', onError).pause();
-      resolve(Buffer.concat(chunks));
-    };
-    // The status is Fastify's mark of a body whose connection broke.
-    const onError = (error: Error) => reject(Object.assign(error, { statusCode: 400 }));
-    payload.on('data', onData).on('end', finish).on('error', onError);
+  { admission, maxBytes, admit }: LargeBodyOptions,
+): Readable {
+  if (!isLargeBody(request)) return payload;
+  const viewer = request.viewer!;
+  const announced = Number(request.headers['content-length'] ?? 0);
+  let received = 0;
+  let reserved = 0;
+  let isAdmitted = false;
+  const releases: (() => void)[] = [];
+  onFinished(reply.raw, () => releases.forEach((release) => release()));
+  const reserve = async (bytes: number) => {
+    received += bytes;
+    if (!isAdmitted && Math.max(announced, received) > maxBytes) {
+      isAdmitted = true;
+      await admit(viewer);
+    }
+    while (received > reserved + smallBodyBytes) {
+      releases.push(admission.reserveBody(viewer.userId, stepBytes));
+      reserved += stepBytes;
+    }
+  };
+  const counter = new Transform({
+    transform(chunk: Buffer, _, done) {
+      reserve(chunk.length).then(() => done(null, chunk), done);
+    },
   });
+  // The request may be over already. A client that breaks off is not a failure of the server.
+  counter.on('error', () => undefined);
+  payload.on('error', (error) => counter.destroy(error));
+  return payload.pipe(counter);
+}
+
+/** False for a body that exceeds the limit of its route, because it is refused without being read. */
+function isLargeBody(request: FastifyRequest): boolean {
+  const { headers } = request;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const bytes = Number(headers['content-length'] ?? 0);
+  // Fastify creates a new `routeOptions` on each access.
+  return bytes > smallBodyBytes && bytes <= request.routeOptions.bodyLimit;
 }

@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerBrokenRequest, lingerMs } from '../errors.ts';
-import { isOver, latestResponse } from '../open-connections.ts';
+import { isOver, latestResponse } from '../connections.ts';
 import type { FinishedRequest, ReportRequest } from '../access-log.ts';
 
 export interface BrokenRequestsOptions {

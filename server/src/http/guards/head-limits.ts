@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts';
 
 const maxHeaders = 100;
 
-/** If one is repeated, Node silently keeps the first. By length, so that most names need not be compared. */
+/** If one is repeated, Node silently uses the first. By length, so that most names need not be compared. */
 const single: Readonly<Record<number, string>> = {
   4: 'host',
   12: 'content-type',
@@ -33,13 +33,13 @@ export function checkRequestHead(request: IncomingMessage): void {
     if (headers.host === undefined) throw malformed('The header Host is missing.');
   } else if (httpVersion !== '1.0') throw malformed('This is not HTTP/1.1.');
   const encoding = headers['transfer-encoding'];
-  // RFC 9112 §6.1: HTTP/1.0 has none, so a proxy may have read another body.
+  // RFC 9112 §6.1: HTTP/1.0 has no Transfer-Encoding, so a proxy may have read another body.
   if (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) {
     throw malformed('The Transfer-Encoding can only be chunked.');
   }
 }
 
-/** Makes authentication fail. A route without authentication accepts the request. */
+/** A repeated `Authorization` only makes authentication fail. A route without authentication accepts the request. */
 function refuseRepeated(name: string, { headers }: IncomingMessage): void {
   if (name !== 'authorization') throw malformed(`The header ${name} is there twice.`);
   headers.authorization = 'repeated';

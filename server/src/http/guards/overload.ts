@@ -1,47 +1,47 @@
 /**
- * Work that is refused because there is too much of it: new operations on the graph, new logins. Verifying, refreshing
- * and the probes are never refused. All of it is counted; nothing depends on how fast the machine is, or how loaded.
+ * Refuses new graph operations and logins when the server is overloaded. Never refuses verify, refresh or probe requests.
+ * Decides by counts, CPU time and memory of this process, so a slow or busy machine does not look like an attack.
  */
 
+import { constants, PerformanceObserver, type PerformanceEntry } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import { isPromise, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { Refusal } from '../../refusal.ts';
 import { ConnectionBackpressure, ResponseQueue } from './backpressure.ts';
-import { type PerformanceEntry, PerformanceObserver, constants } from 'perf_hooks';
-
 
 export interface Load {
-  /** Even after the garbage was collected, hardly any memory is left. */
+  /** Little heap is left, even after a garbage collection. */
   readonly isMemoryShort: boolean;
-  /** For some time each round of requests has taken seconds of this process's own work. */
+  /** For some time, this process has used seconds of CPU time between two checks. */
   readonly isBehind: boolean;
 }
 
 export interface AdmissionLimits {
-  /** Operations on the graph that were asked for and are not answered: of all people, and of one. */
+  /** Graph operations without a response, of all users and of each user. */
   readonly operations: number;
   readonly operationsPerUser: number;
   /**
-   * Bodies of requests that are not answered, and answers that are not sent: of all people, and of one. The same again for
-   * the requests behind open operations of sockets and event streams.
+   * Bytes of request bodies without a response and of unsent responses, of all users and of each user. The same limits
+   * apply a second time to the requests of open operations on sockets and event streams.
    */
   readonly bodyBytes: number;
   readonly bodyBytesPerUser: number;
 }
 
-/** So short a body is not counted: it is nothing beside the connection that it came over. */
+/** A shorter body is not counted, because its connection needs more memory. */
 export const smallBodyBytes = 64 * 1024;
 
-const longestBody = 32 * 2 ** 20;
+const maxBodyBytes = 32 * 2 ** 20;
 
-/** An open subscription takes so much in any case, with a request of up to `freeRequestBytes`. */
+/** Memory of an open subscription with a request of up to `freeRequestBytes`. */
 const subscriptionBytes = 2 * 1024;
 const freeRequestBytes = 1024;
-/** A request that is kept takes so many times its own bytes once it is parsed. */
+/** A parsed request needs this many times its own bytes. */
 const parsedFactor = 32;
 
-export function defaultLimits(heapBytes: number = getHeapStatistics().heap_size_limit): AdmissionLimits {
-  const bodyBytes = Math.min(8 * longestBody, Math.max(2 * longestBody, heapBytes / 4));
+function defaultLimits(): AdmissionLimits {
+  const heapBytes = getHeapStatistics().heap_size_limit;
+  const bodyBytes = Math.min(8 * maxBodyBytes, Math.max(2 * maxBodyBytes, heapBytes / 4));
   return { operations: 2_000, operationsPerUser: 1_000, bodyBytes, bodyBytesPerUser: bodyBytes / 2 };
 }
 
@@ -49,179 +49,186 @@ export class Admission {
   readonly #load: Load;
   readonly #limits: AdmissionLimits;
   readonly #responses: ResponseQueue;
-  readonly #bytesOf = new Shares(() => this.#responses.admitAll());
-  readonly #operationsOf = new Shares();
-  /** Estimated bytes of the requests behind open operations. */
-  readonly #requestsOf = new Shares();
+  /** Bytes of large bodies and unsent responses. */
+  readonly #bytes = new UsageByUser(() => this.#responses.admitAll());
+  readonly #operations = new UsageByUser();
+  /** Estimated bytes of the requests of open operations. */
+  readonly #requestBytes = new UsageByUser();
 
   constructor(load: Load, limits: AdmissionLimits = defaultLimits(), now?: () => number) {
     this.#load = load;
     this.#limits = limits;
-    const hasRoom = (userId: string, computing: number) => this.#hasRoomForResponse(userId, computing);
-    this.#responses = new ResponseQueue(hasRoom, now);
+    this.#responses = new ResponseQueue((userId, computing) => this.#mayCompute(userId, computing), now);
   }
 
   checkLogin(): void {
-    if (this.#load.isMemoryShort) throw tooMuch('Memory is short.');
+    if (this.#load.isMemoryShort) throw overloaded('Memory is short.');
   }
 
-  /** When an operation is asked for. */
+  /** Called when an operation arrives. */
   checkOperation(userId: string): void {
     const { operations, operationsPerUser } = this.#limits;
-    if (this.#load.isMemoryShort) throw tooMuch('Memory is short.');
-    if (this.#load.isBehind) throw tooMuch('There is more to do than can be done.');
-    if (this.#operationsOf.total >= operations) throw tooMuch('Too many operations wait.');
-    if (this.#operationsOf.of(userId) >= operationsPerUser)
-      throw tooMuch('You have too many operations waiting.');
+    if (this.#load.isMemoryShort) throw overloaded('Memory is short.');
+    if (this.#load.isBehind) throw overloaded('There is more to do than can be done.');
+    if (this.#operations.total >= operations) throw overloaded('Too many operations wait.');
+    if (this.#operations.of(userId) >= operationsPerUser) {
+      throw overloaded('You have too many operations waiting.');
+    }
   }
 
-  /** When it is the turn of an operation: its answer must find room, and so must those that nobody has taken yet. */
+  /** Called when an operation starts: there must be memory for its response and for the unsent responses. */
   checkStart(userId: string): void {
-    if (this.#load.isMemoryShort) throw tooMuch('Memory is short.');
-    this.#requireRoom(userId, 0);
+    if (this.#load.isMemoryShort) throw overloaded('Memory is short.');
+    this.#requireBytes(userId, 0);
   }
 
-  /** What is answered at once is never one of many. */
+  /** Counts an operation until it settles. One with an immediate result is not counted. */
   countOperation<T>(userId: string, work: PromiseOrValue<T>): PromiseOrValue<T> {
     if (!isPromise(work)) return work;
-    return work.finally(this.#operationsOf.take(userId, 1));
+    return work.finally(this.#operations.take(userId, 1));
   }
 
-  /** Counts bytes of a body that somebody sends; answers with what takes them back. */
+  /** Reserves bytes of a body that arrives, or refuses the body. Returns a function that releases them. */
   reserveBody(userId: string, bytes: number): () => void {
-    this.#requireRoom(userId, bytes);
-    return this.#bytesOf.take(userId, bytes);
+    this.#requireBytes(userId, bytes);
+    return this.#bytes.take(userId, bytes);
   }
 
-  /** Counts bytes of an answer that is there: it is kept in any case, until it is sent. */
+  /** Counts bytes of a finished response, which stays in memory until it is sent. */
   countResponse(userId: string, bytes: number): () => void {
-    return this.#bytesOf.take(userId, bytes);
+    return this.#bytes.take(userId, bytes);
   }
 
-  /** Counts a request that is kept while its operation is open; of a large body, what `hold` does not count. */
+  /** Reserves memory for the request of an open operation. Of a large body, counts the part that `reserveBody` does not. */
   reserveRequest(userId: string, bytes: number): () => void {
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
-    const taken =
+    const needed =
       subscriptionBytes + parsedFactor * Math.max(0, Math.min(bytes, smallBodyBytes) - freeRequestBytes);
-    if (this.#requestsOf.total + taken > bodyBytes) throw tooMuch('Too many large operations are open.');
-    if (this.#requestsOf.of(userId) + taken > bodyBytesPerUser) {
-      throw tooMuch('You have too many large operations open. Close some of them.');
+    if (this.#requestBytes.total + needed > bodyBytes) {
+      throw overloaded('Too many large operations are open.');
     }
-    return this.#requestsOf.take(userId, taken);
+    if (this.#requestBytes.of(userId) + needed > bodyBytesPerUser) {
+      throw overloaded('You have too many large operations open. Close some of them.');
+    }
+    return this.#requestBytes.take(userId, needed);
   }
 
-  /** For a connection with subscriptions: their responses wait for room instead of being refused. */
+  /** For a connection with subscriptions, whose responses wait instead of being refused. */
   connect(userId: string): ConnectionBackpressure {
-    return new ConnectionBackpressure(userId, this.#responses, (bytes) => this.#bytesOf.add(userId, bytes));
+    return new ConnectionBackpressure(userId, this.#responses, (bytes) => this.#bytes.add(userId, bytes));
   }
 
   /**
-   * A user may take as much as is left, so that several users together do not take all of it. One response at a time is
-   * always possible for a user who reads: large responses of others can exceed the limit.
+   * A user may use at most as much as is left for others, so that several users together do not use all of it. One
+   * response at a time is always possible for a user who reads: large responses of others can exceed the limit.
    */
-  #hasRoomForResponse(userId: string, computing: number): boolean {
+  #mayCompute(userId: string, computing: number): boolean {
     if (this.#load.isMemoryShort) return false;
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
-    const taken = this.#bytesOf.of(userId);
-    if (taken === 0 && computing === 0) return true;
-    return taken < Math.min(bodyBytesPerUser, bodyBytes - this.#bytesOf.total);
+    const used = this.#bytes.of(userId);
+    if (used === 0 && computing === 0) return true;
+    return used < Math.min(bodyBytesPerUser, bodyBytes - this.#bytes.total);
   }
 
-  #requireRoom(userId: string, bytes: number): void {
+  #requireBytes(userId: string, bytes: number): void {
     const { bodyBytes, bodyBytesPerUser } = this.#limits;
-    if (this.#bytesOf.total + bytes > bodyBytes)
-      throw tooMuch('Too many large requests and answers at once.');
-    if (this.#bytesOf.of(userId) + bytes > bodyBytesPerUser) {
-      throw tooMuch('You have too many large requests and answers under way.');
+    if (this.#bytes.total + bytes > bodyBytes) {
+      throw overloaded('Too many large requests and answers at once.');
+    }
+    if (this.#bytes.of(userId) + bytes > bodyBytesPerUser) {
+      throw overloaded('You have too many large requests and answers under way.');
     }
   }
 }
 
-/** Of something that there is only so much of, how much each person has taken. */
-class Shares {
-  readonly #of = new Map<string, number>();
-  readonly #onLess: () => void;
+/** The use of a limited resource, in total and by user. */
+class UsageByUser {
+  readonly #byUser = new Map<string, number>();
+  readonly #onRelease: () => void;
   total = 0;
 
-  constructor(onLess: () => void = () => undefined) {
-    this.#onLess = onLess;
+  constructor(onRelease: () => void = () => undefined) {
+    this.#onRelease = onRelease;
   }
 
   of(userId: string): number {
-    return this.#of.get(userId) ?? 0;
+    return this.#byUser.get(userId) ?? 0;
   }
 
-  /** Answers with what gives it back. */
+  /** Returns a function that releases the amount. */
   take(userId: string, amount: number): () => void {
     this.add(userId, amount);
     return () => this.add(userId, -amount);
   }
 
   add(userId: string, amount: number): void {
-    const share = this.of(userId) + amount;
+    const used = this.of(userId) + amount;
     this.total += amount;
-    if (share > 0) this.#of.set(userId, share);
-    else this.#of.delete(userId);
-    if (amount < 0) this.#onLess();
+    if (used > 0) this.#byUser.set(userId, used);
+    else this.#byUser.delete(userId);
+    if (amount < 0) this.#onRelease();
   }
 }
 
-function tooMuch(reason: string): Refusal {
+function overloaded(reason: string): Refusal {
   return new Refusal('UNAVAILABLE', `${reason} Try again in a moment.`, { retryAfterSeconds: 2 });
 }
-type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
-const lookEveryMs = 1000;
-/** Between two looks; with less to do there would be about a second of it, or nothing. */
-const busyMs = 3000;
-const calmMs = 1500;
-/** One round may be long: five hundred requests that come at the same instant are no trouble. */
-const mostBusyLooks = 3;
-const mostHeap = 0.85;
-/** Then some requests are let in again, and show whether it has become better. */
-const shortMemoryLooks = 5;
 
+type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
+
+const checkEveryMs = 1_000;
+/** CPU time between two checks. Without a backlog it is at most about one second. */
+const busyMs = 3_000;
+const calmMs = 1_500;
+/** A single check may be busy: five hundred requests in one instant are not an overload. */
+const minBusyChecks = 3;
+const maxHeapShare = 0.85;
+/** After this number of checks, requests are accepted again to find out whether memory is still short. */
+const shortMemoryChecks = 5;
+
+/** Measures the CPU time of the main thread, and the heap that is still in use after a garbage collection. */
 export class LoadMonitor implements Load {
-  #busyLooks = 0;
-  #looksUntilEased = 0;
+  #busyChecks = 0;
+  #checksUntilRetry = 0;
   readonly #onChange: (load: Load) => void;
-  #told: Load = { isMemoryShort: false, isBehind: false };
+  #reported: Load = { isMemoryShort: false, isBehind: false };
 
   constructor(onChange: (load: Load) => void = () => undefined) {
     this.#onChange = onChange;
   }
 
   get isBehind(): boolean {
-    return this.#busyLooks >= mostBusyLooks;
+    return this.#busyChecks >= minBusyChecks;
   }
 
   get isMemoryShort(): boolean {
-    return this.#looksUntilEased > 0;
+    return this.#checksUntilRetry > 0;
   }
 
-  /** Every second or, if the process is behind, when it comes to it. */
+  /** Called every second; later if the event loop is blocked. */
   recordCpu(cpuMs: number): void {
-    if (cpuMs >= busyMs) this.#busyLooks++;
-    else if (!this.isBehind || cpuMs < calmMs) this.#busyLooks = 0;
-    if (this.#looksUntilEased > 0) this.#looksUntilEased--;
-    this.#tell();
+    if (cpuMs >= busyMs) this.#busyChecks++;
+    else if (!this.isBehind || cpuMs < calmMs) this.#busyChecks = 0;
+    if (this.#checksUntilRetry > 0) this.#checksUntilRetry--;
+    this.#report();
   }
 
-  /** After all garbage was collected: the share of the heap that is still in use. */
+  /** Called after a full garbage collection with the share of the heap that is still in use. */
   recordHeap(share: number): void {
-    this.#looksUntilEased = share > mostHeap ? shortMemoryLooks : 0;
-    this.#tell();
+    this.#checksUntilRetry = share > maxHeapShare ? shortMemoryChecks : 0;
+    this.#report();
   }
 
-  /** Answers with what ends it. */
+  /** Returns a function that stops the monitor. */
   start(): () => void {
     const { threadCpuUsage } = process as { threadCpuUsage?: typeof process.threadCpuUsage };
     let last = threadCpuUsage?.();
     const timer = setInterval(() => {
-      // Node before 22.15 does not tell what one thread has used, and other threads hash passwords.
+      // Node before 22.15 cannot measure a single thread, and other threads hash passwords.
       const used = last && threadCpuUsage!(last);
       last = threadCpuUsage?.();
       this.recordCpu(used ? (used.user + used.system) / 1000 : 0);
-    }, lookEveryMs);
+    }, checkEveryMs);
     timer.unref();
     const observer = new PerformanceObserver((list) => {
       const isMajor = list
@@ -238,10 +245,10 @@ export class LoadMonitor implements Load {
     };
   }
 
-  #tell(): void {
+  #report(): void {
     const { isBehind, isMemoryShort } = this;
-    if (isBehind === this.#told.isBehind && isMemoryShort === this.#told.isMemoryShort) return;
-    this.#told = { isBehind, isMemoryShort };
-    this.#onChange(this.#told);
+    if (isBehind === this.#reported.isBehind && isMemoryShort === this.#reported.isMemoryShort) return;
+    this.#reported = { isBehind, isMemoryShort };
+    this.#onChange(this.#reported);
   }
 }

@@ -5,8 +5,8 @@ import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statfsSyn
 import { dirname } from 'node:path';
 import { syncFolders } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
-import { giveFile, type Owner } from './file-owner.ts';
-import { shownRoom, shownSize } from './shown-size.ts';
+import { shownRoom, shownSize } from './format-size.ts';
+import { statSync, fstatSync, fchownSync, lchownSync } from 'fs';
 
 /** Other file systems than most have no second names for a file. */
 const noLinks = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK']);
@@ -84,4 +84,44 @@ export function requireRoom(folder: string, bytes: number): void {
   throw new StartError(
     `There is no room in ${folder}: it takes ${shownSize(bytes)}, and ${shownRoom(free)} are free.`,
   );
+}
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+/** Undefined if it stays with who makes it. To be asked before anything is made. */
+
+export function ownerFor(places: readonly string[]): Owner | undefined {
+  if (process.geteuid?.() !== 0) return undefined;
+  const found = places
+    .map((place) => statSync(place, { throwIfNoEntry: false }))
+    .find((each) => each !== undefined);
+  return found && { uid: found.uid, gid: found.gid };
+}
+/** The folder and all above it, from below. */
+
+export function foldersFrom(folder: string): string[] {
+  return folder === dirname(folder) ? [folder] : [folder, ...foldersFrom(dirname(folder))];
+}
+/** By its descriptor: in the folder of another user, a name may be that of another file a moment later. */
+
+export function giveFile(descriptor: number, owner: Owner): void {
+  const { uid, gid } = fstatSync(descriptor);
+  // Some file systems have one owner for all, and refuse to change it.
+  if (uid === owner.uid && gid === owner.gid) return;
+  given(owner, () => fchownSync(descriptor, owner.uid, owner.gid));
+}
+
+export function giveFolders(folders: readonly string[], owner: Owner): void {
+  for (const folder of folders) given(owner, () => lchownSync(folder, owner.uid, owner.gid));
+}
+function given({ uid }: Owner, give: () => void): void {
+  try {
+    give();
+  } catch (cause) {
+    throw new StartError(
+      `What is made cannot be given to the user ${uid}, whose the database is: ${(cause as Error).message}. Run it as that user.`,
+      { cause },
+    );
+  }
 }

@@ -12,8 +12,8 @@ import { findDamage } from '../../database/sqlite/check.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';
-import { readContents, type FileContents } from './contents.ts';
-import { foldersFrom, giveFolders, ownerFor, type Owner } from './file-owner.ts';
+import { readContents, type FileContents } from './backup.ts';
+import { foldersFrom, giveFolders, ownerFor, type Owner } from './new-file.ts';
 import { beginFile, requireRoom, type NewFile } from './new-file.ts';
 
 export interface RestoreOptions {

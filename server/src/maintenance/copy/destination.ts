@@ -7,10 +7,9 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../../database/database.ts';
-import { migrate, migrations } from '../../database/migrations.ts';
+import { migrate, migrations, stepsTaken } from '../../database/migrations.ts';
 import { sql } from '../../database/statement.ts';
 import { StartError } from '../../config/start-error.ts';
-import { explained, stepsOf } from './explained.ts';
 import { countOf, tables } from './table-rows.ts';
 import { tablesLeftBehind } from './tables.ts';
 
@@ -140,4 +139,21 @@ function notEmpty(isOfSame = false): StartError {
     ? 'this installation already, the whole of it. If espalier copy made it, that is done: start the server on it. If it is the source itself, under another name, nothing was copied'
     : 'an installation already';
   return new StartError(`The destination is not empty: it holds ${what}. Copy into a new database.`);
+}
+export async function explained<T>(database: Database, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw database.explain(error);
+  }
+}
+/** How many steps of the migrations; says which of the two it is about if it refuses. */
+
+export async function stepsOf(side: 'source' | 'destination', transaction: Transaction): Promise<number> {
+  try {
+    return await stepsTaken(transaction);
+  } catch (cause) {
+    if (!(cause instanceof StartError)) throw cause;
+    throw new StartError(`The ${side} cannot be used. ${cause.message}`, { cause });
+  }
 }

@@ -30,13 +30,13 @@ const tree = [folderOf('root', null), folderOf('old', 'root'), folderOf('new', '
 const idsAbove = async (view: TreeView, folder: Folder) =>
   (await toFolderNode(view, folder).ancestors).map(({ id }) => id);
 
-test('a folder whose location is not known yet is below its parent', async () => {
+test('locates a folder below its parent if the view has not loaded its location', async () => {
   const view = viewOf(tree);
   view.ancestry.setParent('old', 'root');
   assert.deepEqual(await idsAbove(view, folderOf('moved', 'old')), ['root', 'old']);
 });
 
-test('a folder of an earlier moment is where the view has found it since', async () => {
+test('locates a folder from an earlier moment where the view has found it since', async () => {
   const view = viewOf(tree);
   view.ancestry.setParent('new', 'root');
   view.ancestry.setParent('moved', 'new');

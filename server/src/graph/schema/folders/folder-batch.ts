@@ -1,7 +1,6 @@
 /**
- * Folders that were read together stay together: when one of them is asked for its children, its parent or its texts,
- * those of all are read at once. So a query costs one statement for each level of the tree, however wide, without a
- * timer or a queue.
+ * Folders that were read together form a batch: the children, parents or texts of one of them are read for the whole batch at
+ * once. So a query runs one statement for each level of the tree, however wide, without a timer or a queue.
  */
 
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
@@ -39,7 +38,7 @@ export class FolderNode {
     return this.#ancestors;
   }
 
-  /** The names from below the root to here, each after a slash. */
+  /** The names below the root, each after a slash. */
   pathAfter(ancestors: readonly FolderNode[]): string {
     if (ancestors.length === 0) return '/';
     return (this.#path ??= [...ancestors.slice(1), this].map(({ folder }) => `/${folder.name}`).join(''));
@@ -48,20 +47,20 @@ export class FolderNode {
 
 export interface ChildNodes {
   readonly nodes: readonly FolderNode[];
-  /** The page leaves some out. */
-  readonly isCut: boolean;
-  /** The whole level has more than may be read: these are not complete. */
+  /** There are more children than the slice holds. */
+  readonly hasMore: boolean;
+  /** The batch has more children than may be read: the nodes are not complete. */
   readonly exceedsMax: boolean;
 }
 
-/** Is told, before a statement runs, how many folders are looked at for the whole level, and may refuse. */
+/** Called before a statement runs, with the number of folders that it examines for the whole batch. It may refuse. */
 type OnRead = (count: number) => void;
 
 export interface ReadOptions {
-  /** A slice with a place is of one folder only. */
+  /** The slice has a cursor, so it belongs to one folder only. */
   readonly isForOne: boolean;
   readonly max: number;
-  /** Left out by whoever has paid already. */
+  /** Missing if the read has been charged already. */
   readonly onRead?: OnRead;
 }
 
@@ -76,7 +75,7 @@ export class FolderBatch {
   #texts: ByFolder<LongTexts> | undefined;
   #ancestors: ByFolder<FolderNode> | undefined;
   #positions: ByFolder<number> | undefined;
-  readonly #others = new Map<string, unknown>();
+  readonly #shared = new Map<string, unknown>();
 
   constructor(view: TreeView, folders: readonly Folder[]) {
     this.view = view;
@@ -84,7 +83,7 @@ export class FolderBatch {
     this.nodes = folders.map((folder) => new FolderNode(folder, this));
   }
 
-  /** The children of one folder of this level, read for all of them unless the slice is of this one only. */
+  /** The children of one folder, read for the whole batch unless the slice belongs to this folder only. */
   childrenOf(
     { folder }: FolderNode,
     slice: Slice,
@@ -96,7 +95,7 @@ export class FolderBatch {
     };
     const children = isForOne
       ? read([folder])
-      : remembered(this.#children, kindOf(slice), () => read(this.#folders));
+      : cached(this.#children, cacheKey(slice), () => read(this.#folders));
     return whenDone(children, (found) => found.get(folder.id)!);
   }
 
@@ -105,7 +104,7 @@ export class FolderBatch {
     filter: FolderFilter | undefined,
     onRead: OnRead,
   ): PromiseOrValue<number> {
-    const counts = remembered(this.#counts, JSON.stringify(filter), () => {
+    const counts = cached(this.#counts, JSON.stringify(filter), () => {
       onRead(sliceCost(this.view, this.#folders, { filter }));
       return countChildren(this.view, this.#folders, filter);
     });
@@ -143,7 +142,7 @@ export class FolderBatch {
     );
   }
 
-  /** The folders of this level, and all above them. */
+  /** The folders of the batch and all their ancestors. */
   withAncestors(): ByFolder<FolderNode> {
     return whenDone(
       this.#readAncestors(),
@@ -151,24 +150,24 @@ export class FolderBatch {
     );
   }
 
-  /** What others read for all of the level: once for each name. */
+  /** Reads something for the whole batch, once for each name. */
   readOnce<T>(name: string, read: () => T): T {
-    if (!this.#others.has(name)) this.#others.set(name, read());
-    return this.#others.get(name) as T;
+    if (!this.#shared.has(name)) this.#shared.set(name, read());
+    return this.#shared.get(name) as T;
   }
 
-  /** Asked by every folder of the level: only the first time does any work. */
+  /** Every folder of the batch calls this; only the first call reads. */
   #readAncestors(): ByFolder<FolderNode> {
     return (this.#ancestors ??= this.#readAllAncestors());
   }
 
   #readAllAncestors(): ByFolder<FolderNode> {
     const { ancestry } = this.view;
-    // Where a folder is now was perhaps read before: the folder of a change can have the parent of an earlier moment.
-    const unknown = this.#folders.filter(({ id }) => !ancestry.isLoaded(id));
-    const parentIds = new Set(unknown.flatMap(({ parentId }) => parentId ?? []));
+    // The folder of a change can have a parent from an earlier moment. A location that was read since is the current one.
+    const unloaded = this.#folders.filter(({ id }) => !ancestry.isLoaded(id));
+    const parentIds = new Set(unloaded.flatMap(({ parentId }) => parentId ?? []));
     return whenDone(ancestry.load([...parentIds]), () => {
-      for (const { id, parentId } of unknown) ancestry.setParent(id, parentId);
+      for (const { id, parentId } of unloaded) ancestry.setParent(id, parentId);
       const above = new Set<string>();
       for (const { id } of this.#folders) for (const each of ancestorIds(this.view, id)) above.add(each);
       return readFolderNodes(this.view, [...above]);
@@ -180,30 +179,30 @@ export class FolderBatch {
       const folders = [...byParent.values()].flatMap((children) => children.folders);
       const next = new FolderBatch(this.view, folders);
       const found = new Map<string, ChildNodes>();
-      for (const { id } of parents) found.set(id, { nodes: [], isCut: false, exceedsMax });
+      for (const { id } of parents) found.set(id, { nodes: [], hasMore: false, exceedsMax });
       let start = 0;
-      for (const [parentId, { folders: own, isCut }] of byParent) {
-        found.set(parentId, { nodes: next.nodes.slice(start, (start += own.length)), isCut, exceedsMax });
+      for (const [parentId, { folders: own, hasMore }] of byParent) {
+        found.set(parentId, { nodes: next.nodes.slice(start, (start += own.length)), hasMore, exceedsMax });
       }
       return found;
     });
   }
 }
 
-function remembered<T>(known: Map<string, ByFolder<T>>, kind: string, read: () => ByFolder<T>): ByFolder<T> {
-  let found = known.get(kind);
-  if (!found) known.set(kind, (found = read()));
+function remembered<T>(cache: Map<string, ByFolder<T>>, kind: string, read: () => ByFolder<T>): ByFolder<T> {
+  let found = cache.get(kind);
+  if (!found) cache.set(kind, (found = read()));
   return found;
 }
 
-/** A slice without places in words: most are nothing but a page from the start, and are not worth being written as JSON. */
-function kindOf(slice: Slice): string {
+/** A cache key for a slice without cursors. Most slices are a first page, so this avoids JSON for them. */
+function cacheKey(slice: Slice): string {
   const { limit, isFromEnd, skip, isInclusive, order, filter, columns } = slice;
   const rest = order || filter ? JSON.stringify([order, filter]) : '';
   return `${limit} ${isFromEnd} ${skip} ${isInclusive} ${columns} ${rest}`;
 }
 
-/** Those of the folders that the viewer may see, as one level. */
+/** Reads folders as one batch. The map has no entry for a folder that the viewer may not see. */
 export function readFolderNodes(view: TreeView, ids: readonly string[]): ByFolder<FolderNode> {
   return whenDone(readFolders(view, ids), (folders) => {
     const { nodes } = new FolderBatch(view, [...folders.values()]);
@@ -211,7 +210,7 @@ export function readFolderNodes(view: TreeView, ids: readonly string[]): ByFolde
   });
 }
 
-/** A folder that was read on its own is a level of one. */
+/** Makes a batch of one folder. */
 export function toFolderNode(view: TreeView, folder: Folder): FolderNode {
   return new FolderBatch(view, [folder]).nodes[0]!;
 }

@@ -1,4 +1,4 @@
-/** Lists of folders as Relay's cursor connections have them: https://relay.dev/graphql/connections.htm */
+/** The sub-folders of a folder as a Relay connection: https://relay.dev/graphql/connections.htm */
 
 import type { GraphQLResolveInfo } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
@@ -21,11 +21,11 @@ import { selectedColumns } from './selected-columns.ts';
 
 export class FolderEdge {
   readonly node: FolderNode;
-  /** How far below the folder that was asked; null where no folder was. */
+  /** The number of levels below the folder of the list; null in a search. */
   readonly depth: number | null;
   readonly #cursorOf: (node: FolderNode) => string;
 
-  /** The same function for all edges of a list, where that is possible: there may be very many. */
+  /** Lists pass the same function to all edges where possible, because there may be very many. */
   constructor(node: FolderNode, depth: number | null, cursorOf: (node: FolderNode) => string) {
     this.node = node;
     this.depth = depth;
@@ -37,7 +37,7 @@ export class FolderEdge {
   }
 }
 
-/** Reads only what the query selects: a count alone reads no folders, and folders alone are not counted. */
+/** A connection reads only what the query selects: a count alone reads no folders, and folders alone are not counted. */
 export interface FolderConnection {
   readonly edges: PromiseOrValue<readonly FolderEdge[]>;
   readonly totalCount: PromiseOrValue<number>;
@@ -66,12 +66,12 @@ export class ChildConnection implements FolderConnection, PageInfo {
   #read: PromiseOrValue<ChildNodes> | undefined;
   #edges: PromiseOrValue<readonly FolderEdge[]> | undefined;
 
-  constructor(parent: FolderNode, given: ChildArguments, budget: Budget, info: GraphQLResolveInfo) {
+  constructor(parent: FolderNode, args: ChildArguments, budget: Budget, info: GraphQLResolveInfo) {
     this.#parent = parent;
     this.#budget = budget;
     this.#info = info;
-    const page = pageSize(given, budget, info);
-    this.#slice = toSlice(parent.id, { ...given, ...page }, parent.batch.view.access, info);
+    const page = pageSize(args, budget, info);
+    this.#slice = toSlice(parent.id, { ...args, ...page }, parent.batch.view.access, info);
   }
 
   get edges(): PromiseOrValue<readonly FolderEdge[]> {
@@ -81,7 +81,7 @@ export class ChildConnection implements FolderConnection, PageInfo {
   }
 
   get totalCount(): PromiseOrValue<number> {
-    return this.#parent.batch.childCountOf(this.#parent, this.#slice.filter, this.#pay);
+    return this.#parent.batch.childCountOf(this.#parent, this.#slice.filter, this.#charge);
   }
 
   get pageInfo(): PageInfo {
@@ -98,16 +98,16 @@ export class ChildConnection implements FolderConnection, PageInfo {
 
   get hasNextPage(): PromiseOrValue<boolean> {
     const { before, isFromEnd } = this.#slice;
-    return whenDone(this.#children(), ({ isCut }) => {
-      if (isCut && !isFromEnd) return true;
+    return whenDone(this.#children(), ({ hasMore }) => {
+      if (hasMore && !isFromEnd) return true;
       return before ? this.#hasAny({ after: before }) : false;
     });
   }
 
   get hasPreviousPage(): PromiseOrValue<boolean> {
     const { after, isFromEnd, skip } = this.#slice;
-    return whenDone(this.#children(), ({ isCut, nodes }) => {
-      if (isCut && isFromEnd) return true;
+    return whenDone(this.#children(), ({ hasMore, nodes }) => {
+      if (hasMore && isFromEnd) return true;
       if (skip) return nodes.length > 0 || this.#hasAny({});
       return after ? this.#hasAny({ before: after }) : false;
     });
@@ -115,9 +115,9 @@ export class ChildConnection implements FolderConnection, PageInfo {
 
   #children(): PromiseOrValue<ChildNodes> {
     this.#read ??= this.#parent.batch.childrenOf(this.#parent, this.#slice, {
-      isForOne: this.#isOwn,
+      isForOne: this.#hasCursor,
       max: this.#budget.foldersLeft,
-      onRead: this.#pay,
+      onRead: this.#charge,
     });
     return whenDone(this.#read, (children) => {
       if (children.exceedsMax) throw this.#budget.exceeded(this.#info);
@@ -125,76 +125,71 @@ export class ChildConnection implements FolderConnection, PageInfo {
     });
   }
 
-  readonly #pay = (count: number) => this.#budget.scan(count, this.#info);
+  readonly #charge = (count: number) => this.#budget.scan(count, this.#info);
 
-  get #isOwn(): boolean {
+  get #hasCursor(): boolean {
     return this.#slice.after !== undefined || this.#slice.before !== undefined;
   }
 
-  /** Whether the list has anything at a place or beyond it. */
+  /** Whether the list has folders at an edge or beyond it. */
   #hasAny(edge: Pick<Slice, 'after' | 'before'>): PromiseOrValue<boolean> {
     const { order, filter, columns } = this.#slice;
     const probe: Slice = { ...edge, isInclusive: true, limit: 1, order, filter, columns };
-    // Of as many folders as the slice was: that has been paid for.
-    const found = this.#parent.batch.childrenOf(this.#parent, probe, { isForOne: this.#isOwn, max: 1 });
+    // It reads for as many folders as the slice did, and those have been charged.
+    const found = this.#parent.batch.childrenOf(this.#parent, probe, { isForOne: this.#hasCursor, max: 1 });
     return whenDone(found, ({ nodes }) => nodes.length > 0);
   }
 
-  #cursorAt(place: number): PromiseOrValue<string | null> {
+  #cursorAt(index: number): PromiseOrValue<string | null> {
     return whenDone(this.#children(), ({ nodes }) => {
-      const node = nodes.at(place);
+      const node = nodes.at(index);
       return node ? this.#cursorOf(node) : null;
     });
   }
 
   readonly #cursorOf = ({ folder }: FolderNode): string => {
     const { order = byName } = this.#slice;
-    return toCursor(this.#list(order), positionOf(folder, order.field));
+    return toCursor(childList(this.#parent.id, order), positionOf(folder, order.field));
   };
-
-  #list(order: FolderOrder = byName): string {
-    return childList(this.#parent.id, order);
-  }
 }
 
 function childList(parentId: string, { field }: FolderOrder): string {
   return `children ${parentId} ${field}`;
 }
 
-/** What the arguments ask for of the children of a folder. */
+/** Converts the arguments of `Folder.folders`. */
 export function toSlice(
   parentId: string,
-  given: ChildArguments & Pick<Slice, 'limit' | 'isFromEnd'>,
+  args: ChildArguments & Pick<Slice, 'limit' | 'isFromEnd'>,
   access: Access,
   info: Parameters<typeof selectedColumns>[0],
 ): Slice {
-  const { order, filter, limit, isFromEnd } = given;
-  const placeAt = (argument: 'after' | 'before') => {
-    const cursor = given[argument];
+  const { order, filter, limit, isFromEnd } = args;
+  const positionAt = (argument: 'after' | 'before') => {
+    const cursor = args[argument];
     if (typeof cursor !== 'string') return undefined;
     const { field } = order ?? byName;
     return fromCursor(childList(parentId, order ?? byName), cursor, argument, keyBytesOf(field));
   };
   return {
-    after: placeAt('after'),
-    before: placeAt('before'),
+    after: positionAt('after'),
+    before: positionAt('before'),
     limit,
     isFromEnd,
-    skip: toSkip(given),
+    skip: toSkip(args),
     order,
     filter,
-    // Rights of a viewer with grants are looked up by the id of each folder.
-    columns: leastFor(access, selectedColumns(info), order),
+    columns: requiredColumns(access, selectedColumns(info), order),
   };
 }
 
-function leastFor(access: Access, columns: FolderColumns, order?: FolderOrder): FolderColumns {
-  // The cursors of another order need the time of the last update.
+/** The rights of a viewer with grants depend on the id of each folder. */
+function requiredColumns(access: Access, columns: FolderColumns, order?: FolderOrder): FolderColumns {
+  // Cursors of another order contain the time of the last update.
   if (order) return columns === 'texts' ? columns : 'all';
   return columns === 'name' && !access.isAdministrator ? 'main' : columns;
 }
 
-/** Undefined for none. */
 function toSkip({ skip, first, last, before }: ChildArguments): number | undefined {
   if (typeof skip !== 'number') return undefined;
   if (skip < 0) throw new Refusal('BAD_INPUT', '`skip` must not be negative.');
@@ -204,7 +199,7 @@ function toSkip({ skip, first, last, before }: ChildArguments): number | undefin
   return skip || undefined;
 }
 
-/** How many are asked for, and from which end. */
+/** The requested page size, and the end of the list that it counts from. */
 export function pageSize(
   { first, last }: Pick<ConnectionArguments, 'first' | 'last'>,
   budget: Budget,

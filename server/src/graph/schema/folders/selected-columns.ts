@@ -1,43 +1,41 @@
-/** How much of each folder of a list a query reads: what nobody asks for need not come out of the database. */
+/** Which columns of the folders of a list a query needs, so that the database returns no others. */
 
 import { Kind, type FieldNode, type SelectionSetNode } from 'graphql';
 import type { FolderColumns } from '../../../folders/folder-slice.ts';
 import type { Selected } from '../../cost/element-fields.ts';
 
-/** Of a list and its page. */
-const ofList = ['edges', 'items', 'node', 'pageInfo', 'hasNextPage', 'hasPreviousPage', 'totalCount'];
-/** For these the name is enough, and that which it is read by. */
-const byName = new Set([...ofList, '__typename', 'name']);
-/** What is elsewhere is found by the id, and cursors of the natural order are made of id and name. */
-const byMain = new Set([
-  ...byName,
+const listFields = ['edges', 'items', 'node', 'pageInfo', 'hasNextPage', 'hasPreviousPage', 'totalCount'];
+/** Fields that need only the name. */
+const nameFields = new Set([...listFields, '__typename', 'name']);
+/** Other folders are found by the id, and cursors of the natural order consist of id and name. */
+const mainFields = new Set([
+  ...nameFields,
   ...['id', 'title', 'accessLevel'],
   ...['parent', 'ancestors', 'path', 'depth', 'cursor', 'startCursor', 'endCursor'],
 ]);
-const byCounted = new Set([...byMain, 'folders']);
-/** They are read together with the folder. */
+const countedFields = new Set([...mainFields, 'folders']);
 const longTexts = ['icon', 'description', 'properties'];
-/** Fields that lead to other folders: what they select is read for itself. */
-const elsewhere = new Set(['folders', 'descendants', 'parent', 'ancestors']);
+/** Fields that lead to other folders, which are read separately. */
+const otherFolders = new Set(['folders', 'descendants', 'parent', 'ancestors']);
 
-const known = new WeakMap<FieldNode, FolderColumns>();
+const cache = new WeakMap<FieldNode, FolderColumns>();
 
-/** For a list in the natural order, as the query has it; conditions are not looked at. */
+/** For a list in natural order. Ignores the directives `@include` and `@skip`. */
 export function selectedColumns(info: Pick<Selected, 'fieldNodes' | 'fragments'>): FolderColumns {
   const [first, ...others] = info.fieldNodes;
   if (!first || others.length > 0) return 'all';
-  let columns = known.get(first);
-  if (!columns) known.set(first, (columns = find(first, info.fragments)));
+  let columns = cache.get(first);
+  if (!columns) cache.set(first, (columns = findColumns(first, info.fragments)));
   return columns;
 }
 
-function find({ selectionSet }: FieldNode, fragments: Selected['fragments']): FolderColumns {
+function findColumns({ selectionSet }: FieldNode, fragments: Selected['fragments']): FolderColumns {
   const names = new Set<string>();
   if (selectionSet) addNames(selectionSet, fragments, names, new Set());
-  const areAllIn = (enough: ReadonlySet<string>) => [...names].every((name) => enough.has(name));
-  if (areAllIn(byName)) return 'name';
-  if (areAllIn(byMain)) return 'main';
-  if (areAllIn(byCounted)) return 'counted';
+  const areAllIn = (fields: ReadonlySet<string>) => [...names].every((name) => fields.has(name));
+  if (areAllIn(nameFields)) return 'name';
+  if (areAllIn(mainFields)) return 'main';
+  if (areAllIn(countedFields)) return 'counted';
   return longTexts.some((name) => names.has(name)) ? 'texts' : 'all';
 }
 
@@ -51,7 +49,7 @@ function addNames(
     if (selection.kind === Kind.FIELD) {
       names.add(selection.name.value);
       const { selectionSet } = selection;
-      if (selectionSet && !elsewhere.has(selection.name.value))
+      if (selectionSet && !otherFolders.has(selection.name.value))
         addNames(selectionSet, fragments, names, seen);
     } else if (selection.kind === Kind.INLINE_FRAGMENT) {
       addNames(selection.selectionSet, fragments, names, seen);

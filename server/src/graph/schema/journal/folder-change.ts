@@ -3,7 +3,7 @@
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import type { FolderChange, FolderChangeKind } from '../../../folders/folder-changes.ts';
 import { ancestorIds, requireFolder, type TreeView } from '../../../folders/folders.ts';
-import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-cursor.ts';
+import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
 import type { Builder, ObjectRefOf, GraphContext } from '../builder.ts';
 import type { PeopleTypes } from '../people/people.ts';
 import type { FolderNode } from '../folders/folder-batch.ts';

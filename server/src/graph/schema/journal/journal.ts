@@ -4,7 +4,7 @@ import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import type { Reader } from '../../../database/database.ts';
 import { isRowId, nobodysId } from '../../../database/row-id.ts';
 import type { TreeView } from '../../../folders/folders.ts';
-import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-cursor.ts';
+import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
 import { journalKinds, type JournalEntry, type JournalKind } from '../../../journal/journal-entry.ts';
 import { countJournal, listJournal, type JournalFilter } from '../../../journal/journal-list.ts';
 import { Refusal } from '../../../refusal.ts';

@@ -5,7 +5,7 @@ import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-v
 import type { TreeView } from '../../../folders/folders.ts';
 import { readUserNodes, type UserNode } from '../people/people-batch.ts';
 import { readFolderNodes, type FolderNode } from '../folders/folder-batch.ts';
-import { toJournalCursor } from '../../../journal/journal-cursor.ts';
+import { toJournalCursor } from '../../../journal/journal-entry.ts';
 import type { GraphContext } from '../builder.ts';
 
 type Id = string | null | undefined;

@@ -1,7 +1,7 @@
 /** Refreshes a session repeatedly at random nodes, sometimes twice at once. */
 
 import type { LoginResponse } from '@espalier/contract';
-import type { Credentials } from '../../support/api-client.ts';
+import type { Credentials } from '../../../support/api-client.ts';
 import type { ChaosClient, Outcome, Unknown } from './chaos-client.ts';
 
 export type Tokens = Pick<LoginResponse, 'authToken' | 'refreshToken'>;
@@ -14,7 +14,7 @@ export class Refresher {
   readonly spent: Tokens[] = [];
   readonly #client: ChaosClient;
   readonly #credentials: Credentials;
-  #pair: Tokens | undefined;
+  #tokens: Tokens | undefined;
   /** Refreshes with an unknown outcome. The tokens may be spent. */
   #uncertain: Unknown[] = [];
 
@@ -34,32 +34,32 @@ export class Refresher {
   async check(): Promise<void> {
     while (this.#uncertain.length > 0) await this.#step();
     const url = this.#client.random.pick(this.#client.world.cluster.urls);
-    const last = this.#pair;
+    const last = this.#tokens;
     if (last) {
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, last, url));
-      if (kind !== 'done') this.#client.violation('the last acknowledged pair does not refresh');
+      if (kind !== 'done') this.#client.violation('the last acknowledged tokens do not refresh');
       this.spent.push(last);
     }
     for (const old of this.spent.toReversed()) {
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, old));
-      if (kind !== 'refused') this.#client.violation('a spent pair refreshes');
+      if (kind !== 'refused') this.#client.violation('spent tokens refresh');
       this.#client.world.tally.count('spent pairs tried again at the end');
     }
   }
 
   async #step(): Promise<void> {
     const { random, world } = this.#client;
-    this.#pair ??= await this.#logIn();
-    const tokens = this.#pair;
+    this.#tokens ??= await this.#logIn();
+    const tokens = this.#tokens;
     const attempts = random.chance(raceShare) ? 2 : 1;
     const outcomes = await Promise.all(Array.from({ length: attempts }, () => refresh(this.#client, tokens)));
     const won = outcomes.flatMap((each) => (each.kind === 'done' ? [each.value] : []));
     const unknown = outcomes.flatMap((each) => (each.kind === 'unknown' ? [each] : []));
-    if (won.length > 1) this.#client.violation('two refreshes of one pair succeeded');
+    if (won.length > 1) this.#client.violation('two refreshes of the same tokens succeeded');
     if (won.length > 0) {
       world.tally.count('refreshes acknowledged');
       this.spent.push(tokens);
-      this.#pair = won[0]!;
+      this.#tokens = won[0]!;
       this.#uncertain = [];
       if (random.chance(replayShare)) await this.#replay(tokens);
       return;
@@ -74,18 +74,18 @@ export class Refresher {
   #isSpent(outcomes: readonly Outcome<Tokens>[]): void {
     const { tally } = this.#client.world;
     if (this.#uncertain.length === 0) {
-      this.#client.violation(`a good pair was refused: ${JSON.stringify(outcomes)}`);
+      this.#client.violation(`valid tokens were refused: ${JSON.stringify(outcomes)}`);
     } else if (this.#uncertain.every(({ isRetryable }) => isRetryable)) {
       this.#client.violation('a refresh was done, and said to be tried again');
     }
     tally.count('refreshes not acknowledged, and done: a session lost');
-    this.#pair = undefined;
+    this.#tokens = undefined;
     this.#uncertain = [];
   }
 
   async #replay(tokens: Tokens): Promise<void> {
     const outcome = await refresh(this.#client, tokens);
-    if (outcome.kind === 'done') this.#client.violation('a spent pair refreshes');
+    if (outcome.kind === 'done') this.#client.violation('spent tokens refresh');
   }
 
   async #logIn(): Promise<Tokens> {

@@ -32,7 +32,7 @@ interface Claims {
   readonly exp: number;
 }
 
-export interface AccessTokens {
+export interface AuthTokens {
   readonly issuer: string;
   /** Refused while this node may not know the key that signs. */
   issue(userId: string, sessionId: string): string;
@@ -45,7 +45,7 @@ export interface AccessTokens {
   isKeyGone(keyId: string): boolean;
 }
 
-export interface AccessTokenOptions {
+export interface AuthTokenOptions {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
   readonly clock: Clock;
@@ -64,12 +64,7 @@ const longestToken = 2_048;
 /** A header as this service writes it, of whichever key. */
 const headerShape = /^\{"alg":"EdDSA","typ":"at\+jwt","kid":"[0-9a-f-]{36}"\}$/;
 
-export function createAccessTokens({
-  issuer,
-  lifetimeSeconds,
-  clock,
-  keys,
-}: AccessTokenOptions): AccessTokens {
+export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthTokenOptions): AuthTokens {
   const authentic = new LRUCache<string, AccessToken>({ max: cachedTokens });
   let listed: readonly SigningKey[] = [];
   let verifierByHeader = new Map<string, Verifier>();

@@ -1,6 +1,6 @@
 /** Writes to a folder that several writers share, so that writes conflict. The journal shows the results. */
 
-import { mutation } from '../../support/graph-testbed.ts';
+import { mutation } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
 
 interface Payload {

@@ -1,6 +1,6 @@
 /** Reads at random nodes. Later reads are never older, and a response shows one consistent state. */
 
-import { fromJournalCursor } from '../../../server/src/journal/journal-cursor.ts';
+import { fromJournalCursor } from '../../../../server/src/journal/journal-entry.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
 
 interface Read {

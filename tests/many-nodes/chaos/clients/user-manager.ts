@@ -1,7 +1,7 @@
 /** Creates, disables and enables users. Disabled users cannot log in, and their sessions stay ended. */
 
-import type { Credentials } from '../../support/api-client.ts';
-import { mutation, type Variables } from '../../support/graph-testbed.ts';
+import type { Credentials } from '../../../support/api-client.ts';
+import { mutation, type Variables } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient } from './chaos-client.ts';
 import { logIn, refresh, type Tokens } from './refresher.ts';
 
@@ -33,8 +33,8 @@ export class UserManager {
     while (!this.#client.isOver) {
       const count = this.#people.length;
       const person = random.pick(this.#people);
-      if (count === 0 || (count < maxPeople && random.chance(0.3))) await this.#takeIn();
-      else if (person.isDisabled) await this.#letIn(person);
+      if (count === 0 || (count < maxPeople && random.chance(0.3))) await this.#createUser();
+      else if (person.isDisabled) await this.#enable(person);
       else await this.#disable(person);
       await this.#client.pause(pauseMs);
     }
@@ -42,17 +42,17 @@ export class UserManager {
 
   async check(): Promise<void> {
     for (const person of this.#people) {
-      for (const pair of person.ended) await this.#isOver(pair);
-      await this.#tryDoor(person);
+      for (const ended of person.ended) await this.#assertEnded(ended);
+      await this.#checkLogin(person);
       const { tokens } = person;
       if (!tokens) continue;
       const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
-      if (kind !== 'done') this.#client.violation('a session is over that nobody has ended');
+      if (kind !== 'done') this.#client.violation('a session ended unexpectedly');
     }
   }
 
   /** If the response was lost, the next attempt is refused because the name is taken. */
-  async #takeIn(): Promise<void> {
+  async #createUser(): Promise<void> {
     const username = `${this.#client.name} ${this.#people.length + 1}`;
     const credentials = { username, password: `walnut cabin ${username}` };
     await this.#client.retryUntilKnown(() => this.#send('createUser', credentials));
@@ -71,26 +71,26 @@ export class UserManager {
     person.isDisabled = true;
     if (person.tokens) person.ended.push(person.tokens);
     person.tokens = undefined;
-    await this.#tryDoor(person);
-    await this.#isOver(person.ended.at(-1)!);
+    await this.#checkLogin(person);
+    await this.#assertEnded(person.ended.at(-1)!);
   }
 
-  async #letIn(person: Person): Promise<void> {
+  async #enable(person: Person): Promise<void> {
     await this.#client.retryUntilDone(() => this.#send('updateUser', { id: person.id, isDisabled: false }));
     person.isDisabled = false;
     person.tokens = await logIn(this.#client, person.credentials);
   }
 
-  async #tryDoor({ credentials, isDisabled }: Person): Promise<void> {
+  async #checkLogin({ credentials, isDisabled }: Person): Promise<void> {
     const { kind } = await this.#client.retryUntilKnown(() => this.#client.post('/login', credentials));
     if (kind !== (isDisabled ? 'refused' : 'done')) {
-      this.#client.violation(`a login of somebody ${isDisabled ? '' : 'not '}disabled was ${kind}`);
+      this.#client.violation(`a login of a user ${isDisabled ? '' : 'not '}disabled was ${kind}`);
     }
   }
 
-  async #isOver(pair: Tokens): Promise<void> {
-    const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, pair));
-    if (kind !== 'refused') this.#client.violation('a session of somebody disabled goes on');
+  async #assertEnded(tokens: Tokens): Promise<void> {
+    const { kind } = await this.#client.retryUntilKnown(() => refresh(this.#client, tokens));
+    if (kind !== 'refused') this.#client.violation('a session of a disabled user continues');
     this.#client.world.tally.count('sessions of disabled people tried again');
   }
 

@@ -3,11 +3,11 @@
  * completely or not at all.
  */
 
-import { mutation } from '../../support/graph-testbed.ts';
+import { mutation } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome, Unknown } from './chaos-client.ts';
-import { numberOf } from './follower.ts';
-import { match, type ReadFolder, type State } from './folder-model.ts';
-import { chooseOperation, type Operation } from './folder-operations.ts';
+import { numberOf } from '../follower.ts';
+import { match, type ReadFolder, type State } from '../folder-model.ts';
+import { chooseOperation, type Operation } from '../folder-operations.ts';
 
 /** A sent change, for the comparison with the journal. */
 export interface Attempt {

@@ -7,11 +7,11 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Problem } from '@espalier/contract';
-import type { GraphBody, Variables } from '../../support/graph-testbed.ts';
-import type { Cluster } from './cluster.ts';
-import { exchange, type HttpResponse } from './exchange.ts';
-import type { Random } from './random.ts';
-import type { Tally } from './tally.ts';
+import type { GraphBody, Variables } from '../../../support/graph-testbed.ts';
+import type { Cluster } from '../cluster.ts';
+import { exchange, type HttpResponse } from '../exchange.ts';
+import type { Random } from '../random.ts';
+import type { Tally } from '../tally.ts';
 
 export type Outcome<T> =
   | { readonly kind: 'done'; readonly value: T }
@@ -87,7 +87,7 @@ export class ChaosClient {
       return { kind: 'done', value: (answer.text === '' ? undefined : JSON.parse(answer.text)) as T };
     }
     const { code, detail } = JSON.parse(answer.text) as Problem;
-    return this.#judged(answer, code, detail);
+    return this.#classify(answer, code, detail);
   }
 
   async graph<Data>(
@@ -100,7 +100,7 @@ export class ChaosClient {
     const { data, errors } = JSON.parse(answer.text) as GraphBody<Data>;
     if (answer.status === 200 && !errors) return { kind: 'done', value: data! };
     const [error] = errors!;
-    return this.#judged(answer, error!.extensions.code, error!.message);
+    return this.#classify(answer, error!.extensions.code, error!.message);
   }
 
   /** Retries until the outcome is known. */
@@ -164,7 +164,7 @@ export class ChaosClient {
     return answer;
   }
 
-  #judged(answer: HttpResponse, code: string, message: string): Outcome<never> {
+  #classify(answer: HttpResponse, code: string, message: string): Outcome<never> {
     const { status, headers, text } = answer;
     const isBug = code === 'INTERNAL' || status === 500;
     if (isBug) this.violation(`${status} ${text}`);

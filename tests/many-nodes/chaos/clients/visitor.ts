@@ -1,7 +1,7 @@
 /** Logs in, verifies the token, and ends the session in different ways, repeatedly. */
 
-import type { Credentials } from '../../support/api-client.ts';
-import { mutation } from '../../support/graph-testbed.ts';
+import type { Credentials } from '../../../support/api-client.ts';
+import { mutation } from '../../../support/graph-testbed.ts';
 import type { ChaosClient, Outcome } from './chaos-client.ts';
 import { logIn, refresh, type Tokens } from './refresher.ts';
 

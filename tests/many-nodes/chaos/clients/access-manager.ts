@@ -1,8 +1,8 @@
 /** Manages groups and grants as the only client that does, and checks what guests see. */
 
-import { mutation } from '../../support/graph-testbed.ts';
+import { mutation } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome } from './chaos-client.ts';
-import { adopt, chooseChange, differenceOf, levelOf, type Change, type People } from './people-model.ts';
+import { adopt, chooseChange, differenceOf, levelOf, type Change, type People } from '../people-model.ts';
 
 export interface Guest extends Account {
   readonly name: string;

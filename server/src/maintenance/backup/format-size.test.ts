@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { counted, shownRoom, shownSize } from './shown-size.ts';
+import { counted, shownRoom, shownSize } from './format-size.ts';
 
 test('small sizes are shown in kB or with a decimal, large ones in whole MB', () => {
   assert.equal(shownSize(0), '0 kB');
