@@ -53,15 +53,15 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-const chosen = positionals.length === 0 ? groups.flatMap(namesOf) : positionals.flatMap(scenariosNamed);
-const rounds = wholeNumber('rounds', values.rounds, 1);
+const chosen = positionals.length === 0 ? groups.flatMap(listNames) : positionals.flatMap(findScenarios);
+const rounds = parseWholeNumber('rounds', values.rounds, 1);
 const stopping = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) {
   process.once(name, () => stopping.abort(new Error(`Stopped by ${name}.`)));
 }
 const results: Result[] = [];
 await run();
-if (results.length > 0) console.log(printed());
+if (results.length > 0) console.log(formatResults());
 if (values.json) writeFileSync(values.json, toJson(results));
 if (values.results) writeFileSync(new URL('RESULTS.md', import.meta.url), await toPage());
 for (const study of studies.filter(({ name }) => chosen.includes(name))) await runStudy(study);
@@ -94,13 +94,13 @@ async function run(): Promise<void> {
   const load = startLoad(stopping.signal);
   const baseline = startBaseline(stopping.signal);
   const bench: Bench = {
-    databases: databasesNamed(values.database),
-    folders: wholeNumber('folders', folders, minFolders),
+    databases: findDatabases(values.database),
+    folders: parseWholeNumber('folders', folders, minFolders),
     compareSizes,
     against: values.against,
     settings: Object.fromEntries(values.setting.map((each) => each.split(/=(.*)/s, 2) as [string, string])),
     rounds,
-    maxRequests: wholeNumber('requests', values.requests, 1),
+    maxRequests: parseWholeNumber('requests', values.requests, 1),
     load,
     baseline,
     signal: stopping.signal,
@@ -112,7 +112,7 @@ async function run(): Promise<void> {
   };
   try {
     const running = groups
-      .map((group) => ({ group, names: namesOf(group).filter((name) => chosen.includes(name)) }))
+      .map((group) => ({ group, names: listNames(group).filter((name) => chosen.includes(name)) }))
       .filter(({ names }) => names.length > 0);
     for (const database of running.length > 0 ? bench.databases : []) {
       await withSites(database, bench, async (sites) => {
@@ -139,7 +139,7 @@ async function runStudy(study: Study): Promise<void> {
   }
 }
 
-function printed(): string {
+function formatResults(): string {
   return `\n${describeMachine()}\n\n${toTable(results)}`;
 }
 
@@ -150,14 +150,14 @@ async function toPage(): Promise<string> {
   return format(text, { ...(await resolveConfig(import.meta.filename)), parser: 'markdown' });
 }
 
-function namesOf({ scenarios }: Group): string[] {
+function listNames({ scenarios }: Group): string[] {
   return scenarios.map(({ name }) => name);
 }
 
-function scenariosNamed(name: string): string[] {
+function findScenarios(name: string): string[] {
   const group = groups.find((each) => each.name === name);
-  if (group) return namesOf(group);
-  const all = [...groups.flatMap(namesOf), ...studies.map((study) => study.name)];
+  if (group) return listNames(group);
+  const all = [...groups.flatMap(listNames), ...studies.map((study) => study.name)];
   if (all.includes(name)) return [name];
   const meant = nearestName(name, [...groups.map((each) => each.name), ...all]);
   const hint = meant ? ` Did you mean ${meant}?` : '';
@@ -172,13 +172,13 @@ function describeScenario({ name, about }: Scenario): string {
   return `  ${name.padEnd(18)} ${about}`;
 }
 
-function databasesNamed(name: string | undefined): readonly DatabaseName[] {
+function findDatabases(name: string | undefined): readonly DatabaseName[] {
   if (name === undefined) return databaseNames;
   const found = databaseNames.filter((each) => each === name);
   return found.length > 0 ? found : quit('--database takes sqlite or postgres.');
 }
 
-function wholeNumber(name: string, text: string, min: number): number {
+function parseWholeNumber(name: string, text: string, min: number): number {
   const number = Number(text);
   if (Number.isInteger(number) && number >= min) return number;
   return quit(`--${name} takes a whole number of at least ${min}.`);

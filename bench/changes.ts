@@ -1,7 +1,7 @@
 /** Changes: new folders by 32 writers at once, and imports. */
 
 import type { Client } from '@espalier/client';
-import { numberMark } from './load.ts';
+import { numberPlaceholder } from './load.ts';
 import { baselineFor, measureInTurn, siteSubject, tryRequest, type Subject } from './measure.ts';
 import { recordRequest } from './request.ts';
 import type { Bench, Group, Scenario, Series } from './scenario.ts';
@@ -22,7 +22,7 @@ const scenarios: readonly ChangeScenario[] = [
   {
     name: 'create',
     about: '@espalier/client: new folders by 32 writers at once',
-    call: (client, { inboxId }) => client.folders.create({ name: numberMark, parentId: inboxId }),
+    call: (client, { inboxId }) => client.folders.create({ name: numberPlaceholder, parentId: inboxId }),
     connections: 32,
     folders: 1,
   },
@@ -34,7 +34,7 @@ const scenarios: readonly ChangeScenario[] = [
         name: `Item ${index}`,
         title: `Item no. ${index}`,
       }));
-      return client.folders.importTree([{ name: numberMark, folders }], { parentId: campusId });
+      return client.folders.importTree([{ name: numberPlaceholder, folders }], { parentId: campusId });
     },
     connections: 1,
     folders: importedFolders,
@@ -63,7 +63,10 @@ async function measure(
     const request = await recordRequest({ url: site.url, credentials: administrator }, (client) =>
       call(client, tree),
     );
-    const first = { ...request, body: request.body.replace(numberMark, '0'.repeat(numberMark.length)) };
+    const first = {
+      ...request,
+      body: request.body.replace(numberPlaceholder, '0'.repeat(numberPlaceholder.length)),
+    };
     const { response } = await tryRequest(site, first);
     sent.push({ request: first, response });
     const variation = { isNumbered: true, connections, slackBytes: 16 };

@@ -44,7 +44,7 @@ interface Audience {
 async function openAudience(prepared: PreparedSite, database: DatabaseName, bench: Bench): Promise<Audience> {
   const { site, tree, label } = prepared;
   const { sockets, users } = bench.maxRequests < minRequests ? smallCrowd : crowd;
-  const ask = await site.asker();
+  const ask = await site.createQueryRunner();
   const tokens: string[] = [];
   for (let index = 0; index < users; index++) {
     const user = { username: `subscriber ${index}`, password: `walnut cabin ${index}` };

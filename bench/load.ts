@@ -5,9 +5,9 @@ import { serveParent } from './parent.ts';
 import type { BenchRequest } from './request.ts';
 
 /** Nine characters of a body that become another number in each request of a run. */
-export const numberMark = '#########';
+export const numberPlaceholder = '#########';
 
-export interface TokenPair {
+export interface RefreshableTokens {
   readonly authToken: string;
   readonly refreshToken: string;
 }
@@ -31,7 +31,7 @@ export interface Load {
    * Each connection has its own tokens in place of `{authToken}` and `{refreshToken}`, and takes the next ones from each
    * response. A load continues where the last one of this name stopped.
    */
-  readonly tokens?: { readonly name: string; readonly pairs: readonly TokenPair[] };
+  readonly tokens?: { readonly name: string; readonly pairs: readonly RefreshableTokens[] };
 }
 
 export interface LoadResult {
@@ -40,7 +40,7 @@ export interface LoadResult {
 
 const timeoutSeconds = 60;
 const sampleMs = 20;
-const tokensByName = new Map<string, TokenPair[]>();
+const tokensByName = new Map<string, RefreshableTokens[]>();
 let lastNumber = 0;
 
 serveParent({ send }, () => undefined);
@@ -62,7 +62,7 @@ async function send(load: Load): Promise<LoadResult> {
     timeout: timeoutSeconds,
     sampleInt: sampleMs,
     ...(expected.body !== undefined && expected.body !== '' && { expectBody: expected.body }),
-    ...(load.isNumbered && { requests: [{ setupRequest: numbered(request) }] }),
+    ...(load.isNumbered && { requests: [{ setupRequest: numberRequests(request) }] }),
     ...(load.tokens && { setupClient: (client) => replaceTokens(client, load, connection++) }),
   };
   const start = performance.now();
@@ -84,8 +84,8 @@ async function send(load: Load): Promise<LoadResult> {
   return { elapsedMs: lastResponseAt - start };
 }
 
-function numbered({ body, headers }: BenchRequest): (request: Request) => Request {
-  const [before = '', after = ''] = body.split(numberMark);
+function numberRequests({ body, headers }: BenchRequest): (request: Request) => Request {
+  const [before = '', after = ''] = body.split(numberPlaceholder);
   return (request) => {
     const number = String(++lastNumber).padStart(9, '0');
     const key = headers['idempotency-key'] && { 'idempotency-key': `${crypto.randomUUID()}` };
@@ -110,7 +110,7 @@ function replaceTokens(client: Client, { request, tokens }: Load, connection: nu
         ),
         body: fill(request.body),
       }),
-      onResponse: (_, body) => void (current[connection] = JSON.parse(body) as TokenPair),
+      onResponse: (_, body) => void (current[connection] = JSON.parse(body) as RefreshableTokens),
     },
   ]);
 }

@@ -1,7 +1,7 @@
 /** Login and refresh, as `@espalier/client` sends them. */
 
 import { createPasswords, hashingFor } from '../server/src/accounts/passwords.ts';
-import type { TokenPair } from './load.ts';
+import type { RefreshableTokens } from './load.ts';
 import {
   baselineFor,
   connections,
@@ -59,8 +59,8 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
       async (client) => client.authToken({ refused: await client.authToken() }),
     );
     const { response } = await tryRequest(site, request);
-    const pairs: TokenPair[] = [];
-    for (let index = 0; index < connections; index++) pairs.push(await site.logInPair());
+    const pairs: RefreshableTokens[] = [];
+    for (let index = 0; index < connections; index++) pairs.push(await site.logInTokens());
     const variation = { slackBytes, tokens: { name: `${database}, ${label}`, pairs } };
     const sent = { request, response };
     const templated = { request: withMarks(request), response };

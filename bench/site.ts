@@ -92,10 +92,10 @@ export class Site {
   }
 
   async logIn(credentials: Credentials = administrator): Promise<string> {
-    return (await this.logInPair(credentials)).authToken;
+    return (await this.logInTokens(credentials)).authToken;
   }
 
-  async logInPair(credentials: Credentials = administrator): Promise<LoginResponse> {
+  async logInTokens(credentials: Credentials = administrator): Promise<LoginResponse> {
     const response = await fetch(`${this.url}/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -107,7 +107,7 @@ export class Site {
   }
 
   /** Asks as the administrator, with one token. */
-  async asker(): Promise<RunQuery> {
+  async createQueryRunner(): Promise<RunQuery> {
     const client = new ApiClient(this.url, this.#options.signal);
     const authToken = await this.logIn();
     return (query, variables = {}) => client.query(query, variables, authToken);

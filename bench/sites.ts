@@ -45,7 +45,7 @@ async function prepare(database: DatabaseName, choice: SiteChoice, bench: Bench)
   const site = await Site.start({ database, checkout, settings, signal });
   try {
     const note = (text: string) => bench.note(`${database}, ${label}: ${text}`);
-    const tree = await createTree(await site.asker(), folders, note);
+    const tree = await createTree(await site.createQueryRunner(), folders, note);
     await site.settle();
     return { label, site, tree };
   } catch (error) {

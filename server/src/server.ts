@@ -116,7 +116,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const logOutage = createOutageLog(log, clock);
     const onKeysError = (err: unknown) => logOutage('the signing keys cannot be read', err);
     const keys = await openSigningKeys({ database, clock, seal, onError: onKeysError });
-    const accessTokens = createAuthTokens({
+    const authTokens = createAuthTokens({
       issuer: settings.issuer ?? installation,
       lifetimeSeconds: settings.accessTokenSeconds,
       clock,
@@ -148,7 +148,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       passwords,
       throttle,
-      accessTokens,
+      authTokens,
       ended,
       onTheft: (theft) => {
         metrics?.countReplay('ended');

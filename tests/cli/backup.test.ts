@@ -107,7 +107,10 @@ describe('espalier backup and restore', () => {
     assert.equal(restored['mayBeInUse'], false);
     await start();
     const restoredNames = (await names()).filter((name) => name.startsWith('New'));
-    assert.ok(restoredNames.length >= acknowledged, 'The backup contains every change acknowledged before it began.');
+    assert.ok(
+      restoredNames.length >= acknowledged,
+      'The backup contains every change acknowledged before it began.',
+    );
     assert.deepEqual(restoredNames, written.slice(0, restoredNames.length));
     assert.equal(made['folders'], 1 + 4_000 + restoredNames.length);
     const earlierFiles = readdirSync(inFolder('data')).filter((name) => name.includes('.before-restore-'));
@@ -128,7 +131,10 @@ describe('espalier backup and restore', () => {
       /one\.db holds 1 folder, 1 user, .*: \d+ kB in/,
     );
     const elsewhere = `sqlite:${inFolder('elsewhere.db')}`;
-    assert.match(await runWithProgress(['restore', inFolder('one.db')], elsewhere), /elsewhere\.db is restored/);
+    assert.match(
+      await runWithProgress(['restore', inFolder('one.db')], elsewhere),
+      /elsewhere\.db is restored/,
+    );
   });
 
   test('restore the sessions of that time, reject later ones, and send RESYNC for cursors of lost changes', async () => {

@@ -64,8 +64,14 @@ describe("the doctor's backup check", () => {
 
   test('reports late backups as a problem if a server runs, otherwise as a warning', async () => {
     await createBackup('2026-03-01');
-    assert.match((await runChecks())[0]!, /^warning: .* 26 hours ago; .* Fix: The server makes the next one when/);
-    assert.match((await runChecks({}, bed.url))[0]!, /^problem: .* 26 hours ago; .* Fix: The log of the server/);
+    assert.match(
+      (await runChecks())[0]!,
+      /^warning: .* 26 hours ago; .* Fix: The server makes the next one when/,
+    );
+    assert.match(
+      (await runChecks({}, bed.url))[0]!,
+      /^problem: .* 26 hours ago; .* Fix: The log of the server/,
+    );
     assert.match((await runChecks({ BACKUP_EVERY_HOURS: '25' }, bed.url))[0]!, /^ok: /);
   });
 
@@ -87,7 +93,10 @@ describe("the doctor's backup check", () => {
     const large = join(folder, 'large.db');
     copyFileSync(file, large);
     truncateSync(large, 4 * 2 ** 40);
-    const lines = await runChecks({ DATABASE_URL: `sqlite:${large}`, BACKUP_FOLDER: join(folder, 'backups') });
+    const lines = await runChecks({
+      DATABASE_URL: `sqlite:${large}`,
+      BACKUP_FOLDER: join(folder, 'backups'),
+    });
     assert.match(lines[1]!, /^problem: [\d,]+ MB are free .* takes 4,194,304 MB, .* Fix: Make room/);
   });
 
@@ -122,9 +131,15 @@ describe("the doctor's backup check", () => {
   });
 
   test('skips backups that are not configured', async () => {
-    assert.match((await runChecks({ BACKUP_FOLDER: '' })).join(), /^skipped: The server makes none by itself/);
+    assert.match(
+      (await runChecks({ BACKUP_FOLDER: '' })).join(),
+      /^skipped: The server makes none by itself/,
+    );
     const postgres = { DATABASE_URL: 'postgres://host/espalier', BACKUP_FOLDER: '' };
-    assert.match((await runChecks(postgres)).join(), /^skipped: Backups of a PostgreSQL are made with its own/);
+    assert.match(
+      (await runChecks(postgres)).join(),
+      /^skipped: Backups of a PostgreSQL are made with its own/,
+    );
   });
 });
 
@@ -212,6 +227,9 @@ describe("the doctor's metrics and traces check", () => {
       assert.ok(!line.includes('collectors-own'));
     }
     servers.splice(0).forEach((server) => server.close());
-    assert.match((await runChecks(settings))[1]!, /^warning: No collector can be reached at .*: nothing listens/);
+    assert.match(
+      (await runChecks(settings))[1]!,
+      /^warning: No collector can be reached at .*: nothing listens/,
+    );
   });
 });

@@ -19,8 +19,8 @@ interface Faults {
   readonly changeRequest?: (headers: Record<string, unknown>) => void;
   readonly changeResponse?: (headers: Record<string, unknown>) => void;
   readonly upgrade?: 'refuse' | 'cut' | 'silence';
-  readonly keepsAnswers?: boolean;
-  readonly answer?: { readonly status: number; readonly headers: Record<string, string> };
+  readonly cachesResponses?: boolean;
+  readonly response?: { readonly status: number; readonly headers: Record<string, string> };
 }
 
 const origin = 'https://app.example.com';
@@ -41,8 +41,8 @@ describe('a proxy in front of a server', () => {
     const { port } = new URL(bed.url);
     const cache = new Map<string, { status: number; headers: Record<string, unknown>; body: Buffer }>();
     const pass = async (incoming: IncomingMessage, response: ServerResponse) => {
-      if (faults.answer) {
-        response.writeHead(faults.answer.status, faults.answer.headers).end();
+      if (faults.response) {
+        response.writeHead(faults.response.status, faults.response.headers).end();
         return;
       }
       const { method = 'GET', url = '/' } = incoming;
@@ -57,7 +57,7 @@ describe('a proxy in front of a server', () => {
         faults.changeResponse?.(responseHeaders);
         const body = Buffer.concat((await received.toArray()) as Buffer[]);
         answer = { status: received.statusCode!, headers: responseHeaders, body };
-        if (faults.keepsAnswers) cache.set(url, answer);
+        if (faults.cachesResponses) cache.set(url, answer);
       }
       response.writeHead(answer.status, answer.headers as never).end(answer.body);
     };
@@ -118,13 +118,13 @@ describe('a proxy in front of a server', () => {
       { changeResponse: (headers) => delete headers['www-authenticate'] },
       /problem: A request without a token is answered with 401 and no WWW-Authenticate/,
     ],
-    ['caches responses', { keepsAnswers: true }, /problem: A proxy keeps answers/],
+    ['caches responses', { cachesResponses: true }, /problem: A proxy keeps answers/],
     [
       'redirects elsewhere',
-      { answer: { status: 301, headers: { location: 'https://example.com/' } } },
+      { response: { status: 301, headers: { location: 'https://example.com/' } } },
       /problem: http.* leads elsewhere: https:\/\/example\.com\//,
     ],
-    ['is another program', { answer: { status: 200, headers: {} } }, /problem: .* is not Espalier/],
+    ['is another program', { response: { status: 200, headers: {} } }, /problem: .* is not Espalier/],
     [
       'adds its own Server header',
       { changeResponse: (headers) => (headers['server'] = 'nginx') },
@@ -139,7 +139,7 @@ describe('a proxy in front of a server', () => {
   }
 
   for (const [fault, faults, expected] of [
-    ['answers OPTIONS itself', { answer: { status: 204, headers: {} } }, /no Access-Control-Allow-Origin/],
+    ['answers OPTIONS itself', { response: { status: 204, headers: {} } }, /no Access-Control-Allow-Origin/],
     [
       'repeats Access-Control-Allow-Origin',
       { changeResponse: (headers) => (headers['access-control-allow-origin'] = `${origin}, *`) },

@@ -159,7 +159,11 @@ describe('espalier doctor', () => {
   test('reports invalid and questionable settings', async () => {
     const one = await runDoctor({ ESPALIER_TLS_CERT_FILE: join(folder, 'cert') });
     assert.match(one.bad.join(), /^problem: ESPALIER_TLS_CERT_FILE and ESPALIER_TLS_KEY_FILE go together/);
-    const several = await runDoctor({ ESPALIER_TRASH_DAYS: 'long', ESPALIER_DEMO: 'maybe', ESPALIER_PROT: '1' });
+    const several = await runDoctor({
+      ESPALIER_TRASH_DAYS: 'long',
+      ESPALIER_DEMO: 'maybe',
+      ESPALIER_PROT: '1',
+    });
     assert.deepEqual(
       several.bad.map((text) => text.split(' is ')[0]),
       ['problem: ESPALIER_TRASH_DAYS', 'problem: ESPALIER_DEMO', 'warning: ESPALIER_PROT'],
@@ -193,7 +197,11 @@ describe('espalier doctor', () => {
         notBeforeDate: new Date(Date.now() + from * day),
         notAfterDate: new Date(Date.now() + to * day),
       });
-    const [good, old, soon] = [await createCertificate(-1, 365), await createCertificate(-10, -1), await createCertificate(-1, 3)];
+    const [good, old, soon] = [
+      await createCertificate(-1, 365),
+      await createCertificate(-10, -1),
+      await createCertificate(-1, 3),
+    ];
     writeFileSync(join(folder, 'rubbish'), 'rubbish');
     for (const [cert, key, expected] of [
       [good.cert, good.private, /^warning: The certificate is issued by itself[^,]+$/],

@@ -78,7 +78,7 @@ test(
   async () => {
     const large = await LargeImport.prepare(sqlite, 1_500);
     try {
-      const seen = (await large.whole()).join('\n');
+      const seen = (await large.runToEnd()).join('\n');
       for (const step of ['Reading directories: ', 'Sending kB [', 'The server is importing … ']) {
         assert.ok(seen.includes(step), `${step} is not in\n${seen}`);
       }

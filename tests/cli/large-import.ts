@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseKind } from '../support/databases.ts';
 import { CliTestbed } from './cli-bed.ts';
-import { runOnTerminal, type Seen } from './pseudo-terminal.ts';
+import { runOnTerminal, type TerminalResult } from './pseudo-terminal.ts';
 
 const perDirectory = 100;
 
@@ -46,7 +46,7 @@ export class LargeImport {
   }
 
   /** Imports the whole directory and checks the counts. Returns the progress lines. */
-  async whole(): Promise<readonly string[]> {
+  async runToEnd(): Promise<readonly string[]> {
     const parentId = await this.#bed.tree.create('whole');
     const { code, text } = await this.#run('/whole');
     assert.equal(code, 0, text);
@@ -57,7 +57,7 @@ export class LargeImport {
   }
 
   /** Presses Ctrl-C as soon as the output matches. The tree must stay unchanged. */
-  async interrupted(stopAt: RegExp): Promise<readonly string[]> {
+  async runInterrupted(stopAt: RegExp): Promise<readonly string[]> {
     const parentId = await this.#bed.tree.create('interrupted');
     const before = await this.#count();
     const { code, text } = await this.#run('/interrupted', stopAt);
@@ -70,7 +70,7 @@ export class LargeImport {
     return stepsOf(text);
   }
 
-  #run(to: string, stopAt?: RegExp): Promise<Seen> {
+  #run(to: string, stopAt?: RegExp): Promise<TerminalResult> {
     const args = ['folder', 'import', this.#directory, to, '--files'];
     return runOnTerminal(args, this.#bed.environment, stopAt);
   }

@@ -22,8 +22,8 @@ if (!hasPseudoTerminal) {
 await withPostgres(async () => {
   for (const kind of databaseKinds) {
     const large = await LargeImport.prepare(kind, entries);
-    const whole = await large.whole();
-    const interrupted = await large.interrupted(/is importing … 2 s/);
+    const whole = await large.runToEnd();
+    const interrupted = await large.runInterrupted(/is importing … 2 s/);
     await large.stop();
     console.log(`A directory of ${entries.toLocaleString('en')} entries on ${kind.name}:`);
     for (const line of whole) console.log(`  ${line}`);

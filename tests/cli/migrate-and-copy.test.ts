@@ -26,7 +26,8 @@ for (const kind of databaseKinds) {
 
     const run = (...args: string[]) =>
       runEspalier(['migrate', ...args], { environment: { ESPALIER_DATABASE_URL: database.url } });
-    const asJson = async (...args: string[]) => JSON.parse((await run('--json', ...args)).output) as MigrationReport;
+    const asJson = async (...args: string[]) =>
+      JSON.parse((await run('--json', ...args)).output) as MigrationReport;
 
     test('previews the steps for a new database, applies them, and then has nothing to do', async () => {
       const dry = await run('--dry-run');

@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { program } from '../support/espalier-command.ts';
 
-export interface Seen {
+export interface TerminalResult {
   readonly code: number;
   /** All output, including text that was overwritten later. */
   readonly text: string;
@@ -19,8 +19,10 @@ export async function runOnTerminal(
   environment: Readonly<Record<string, string>>,
   /** Presses Ctrl-C as soon as the output matches. */
   stopAt?: RegExp,
-): Promise<Seen> {
-  const command = [process.execPath, '--conditions=espalier-source', program, ...args].map(quoteForShell).join(' ');
+): Promise<TerminalResult> {
+  const command = [process.execPath, '--conditions=espalier-source', program, ...args]
+    .map(quoteForShell)
+    .join(' ');
   const terminal = spawn('script', ['-qfec', `stty cols 100; ${command}`, '/dev/null'], {
     env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,50 +1,50 @@
-/** Somebody else logs in where somebody was: nothing of the one is shown to, or done by, the other. */
+/** A second user logs in after a first one. Neither sees or repeats anything of the other. */
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { tabStorage } from '@espalier/client';
 import { sqlite } from '../support/databases.ts';
-import { ClientBed, rejectsWith } from './client-bed.ts';
+import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
 import { followChanges } from './told-changes.ts';
 
-describe('another user', { timeout: 60_000 }, () => {
-  let bed: ClientBed;
+describe('a login of another user', { timeout: 60_000 }, () => {
+  let bed: ClientTestbed;
   before(async () => {
-    bed = await ClientBed.start(sqlite);
+    bed = await ClientTestbed.start(sqlite);
   });
   after(() => bed.stop());
 
-  test('ends what was followed; the same user, who logs in again, does not', async (context) => {
+  test('ends the subscriptions of the first user; a new login of the same user does not', async (context) => {
     const client = await bed.loggedIn(context);
     const tree = await client.watch();
     await client.login(client.person);
-    const told = tree[Symbol.asyncIterator]().next();
+    const change = tree[Symbol.asyncIterator]().next();
     await bed.mutate('createFolder', { name: 'for the same' });
-    assert.equal((await told).done, false);
+    assert.equal((await change).done, false);
     const changes = client.subscribe(followChanges).next();
-    const ends = [rejectsWith(tree.closed, 'LOGGED_OUT'), rejectsWith(changes, 'LOGGED_OUT')];
+    const ends = [assertRejectsWith(tree.closed, 'LOGGED_OUT'), assertRejectsWith(changes, 'LOGGED_OUT')];
     await client.login(await bed.createUser());
     await Promise.all(ends);
     assert.deepEqual(client.events, ['login', 'login', 'logout', 'login']);
   });
 
-  test('who logs in in another tab ends what was followed in this one', async (context) => {
+  test('in another tab ends the subscriptions in this one', async (context) => {
     const name = randomUUID();
     const open = () => bed.client(context, { storage: tabStorage({ name }) });
     const [tab, other] = [open(), open()];
-    const heard = new Promise<void>((resolve) => other.onSession(() => resolve()));
+    const notified = new Promise<void>((resolve) => other.onSession(() => resolve()));
     await tab.login(await bed.createUser({ isAdministrator: true }));
-    await heard;
+    await notified;
     const tree = await other.watch();
-    const ended = rejectsWith(tree.closed, 'LOGGED_OUT');
+    const ended = assertRejectsWith(tree.closed, 'LOGGED_OUT');
     await tab.login(await bed.createUser());
     await ended;
     assert.deepEqual(other.events.slice(-2), ['logout', 'login']);
     assert.equal(other.wire.count('/login/refresh'), 0);
   });
 
-  test('does not do again what was done before a reply was lost', async (context) => {
+  test('does not repeat a change whose reply was lost', async (context) => {
     const client = await bed.loggedIn(context);
     const next = await bed.createUser({ isAdministrator: true });
     client.wire.onRequest = (noted, send) => {
@@ -56,7 +56,7 @@ describe('another user', { timeout: 60_000 }, () => {
       });
     };
     const work = client.folders.importTree([{ name: 'once' }]);
-    await rejectsWith(work, 'UNREACHABLE');
+    await assertRejectsWith(work, 'UNREACHABLE');
     assert.equal(client.wire.noted.filter(({ headers }) => headers.has('idempotency-key')).length, 1);
   });
 });

@@ -1,4 +1,4 @@
-/** A real server, and clients of it that share its clock. */
+/** A real server and clients that share its clock. */
 
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
@@ -14,23 +14,23 @@ import { PeopleTestbed, type Person } from '../people/people-testbed.ts';
 import { Testbed, type TestbedOptions } from '../support/testbed.ts';
 import { Wire } from './wire.ts';
 
-export function rejectsWith(work: Promise<unknown>, code: ErrorCode): Promise<void> {
+export function assertRejectsWith(work: Promise<unknown>, code: ErrorCode): Promise<void> {
   return assert.rejects(work, (error) => error instanceof EspalierError && error.code === code);
 }
 
-export interface BedClient extends Client {
+export interface TestClient extends Client {
   readonly wire: Wire;
-  /** What its session told. */
+  /** The events of its session. */
   readonly events: string[];
 }
 
-export class ClientBed extends PeopleTestbed {
-  static override async start(kind: DatabaseKind, options?: TestbedOptions): Promise<ClientBed> {
+export class ClientTestbed extends PeopleTestbed {
+  static override async start(kind: DatabaseKind, options?: TestbedOptions): Promise<ClientTestbed> {
     const bed = await Testbed.start(kind, options);
-    return new ClientBed(bed, (await bed.logIn()).authToken);
+    return new ClientTestbed(bed, (await bed.logIn()).authToken);
   }
 
-  client(test: TestContext, options: Partial<ClientOptions> = {}): BedClient {
+  client(test: TestContext, options: Partial<ClientOptions> = {}): TestClient {
     const wire = new Wire();
     const { url, clock } = this.testbed;
     const client = createClient({ url, clock, fetch: wire.fetch, ...options });
@@ -40,11 +40,11 @@ export class ClientBed extends PeopleTestbed {
     return Object.assign(client, { wire, events });
   }
 
-  /** Logged in as somebody of its own, whose requests are forgotten. */
+  /** Creates a client that is logged in as its own user, with an empty request log. */
   async loggedIn(
     test: TestContext,
     options?: Partial<ClientOptions>,
-  ): Promise<BedClient & { person: Person }> {
+  ): Promise<TestClient & { person: Person }> {
     const person = await this.createUser({ isAdministrator: true });
     const client = this.client(test, options);
     await client.login(person);
@@ -52,7 +52,7 @@ export class ClientBed extends PeopleTestbed {
     return Object.assign(client, { person });
   }
 
-  /** Whoever makes people here has logged in again by then. */
+  /** Advances the clock and logs in the administrator of this testbed again. */
   async elapse(seconds: number): Promise<void> {
     this.testbed.clock.advanceSeconds(seconds);
     ({ authToken: this.authToken } = await this.testbed.logIn());

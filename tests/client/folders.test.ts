@@ -13,7 +13,7 @@ async function namesOf(folders: AsyncIterable<{ readonly name: string }>): Promi
   return names;
 }
 
-async function first<Item>(items: AsyncIterable<Item>): Promise<Item> {
+async function readFirst<Item>(items: AsyncIterable<Item>): Promise<Item> {
   for await (const item of items) return item;
   throw new Error('There is none.');
 }
@@ -22,14 +22,14 @@ for (const kind of databaseKinds) {
   describe(`the folder helpers on ${kind.name}`, () => {
     let bed: Testbed;
     let folders: Folders;
-    let asked = 0;
+    let queryCount = 0;
 
     before(async () => {
       bed = await Testbed.start(kind, { settings: { MAX_FOLDERS: '20' } });
       const client = createClient({ url: bed.url });
       await client.login(administrator);
       const counted = (document: string, variables: object, options: CallOptions) => {
-        asked++;
+        queryCount++;
         return client.query(document, { ...variables }, options);
       };
       folders = createFolders({ ...client, query: counted as RunDocument });
@@ -41,7 +41,7 @@ for (const kind of databaseKinds) {
     });
     after(() => bed.stop());
 
-    test('find a folder by its id and its path, or nothing', async () => {
+    test('find a folder by id and by path, or return undefined', async () => {
       const root = await folders.root();
       assert.deepEqual([root.path, root.depth, root.parentId], ['/', 0, null]);
       const room = (await folders.byPath('/Places/Floor 3/Room'))!;
@@ -54,19 +54,19 @@ for (const kind of databaseKinds) {
       assert.equal(await folders.byId(room.id.replace(/^./, 'f')), undefined);
     });
 
-    test('list in natural order, and fetch a page only when it is needed, smaller where it costs too much', async () => {
+    test('list in natural order, fetch pages on demand, and reduce the page size if a page costs too much', async () => {
       const { id } = (await folders.byPath('/Places'))!;
-      asked = 0;
+      queryCount = 0;
       const children = folders.children(id, { pageSize: 10 });
       for (let count = 0; count < 10; count++) await children.next();
-      assert.equal(asked, 1);
-      assert.equal((await first(children)).name, 'Floor 10');
-      assert.equal(asked, 2);
+      assert.equal(queryCount, 1);
+      assert.equal((await readFirst(children)).name, 'Floor 10');
+      assert.equal(queryCount, 2);
       const names = await namesOf(folders.children(id));
       assert.deepEqual([names.length, names[2], names[29]], [30, 'Floor 2', 'Floor 29']);
     });
 
-    test('list all that is inside with its depth, and only so many levels', async () => {
+    test('list descendants with their depth, and up to a depth', async () => {
       const { id } = await folders.root();
       const depths: number[] = [];
       for await (const { depth } of folders.descendants(id)) depths.push(depth);
@@ -74,7 +74,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(await namesOf(folders.descendants(id, { depth: 1 })), ['Places']);
     });
 
-    test('say that there is no such folder whose content is asked for', async () => {
+    test('reject with NOT_FOUND for the contents of an unknown folder', async () => {
       const { id } = await folders.root();
       const nowhere = id.replace(/^./, 'f');
       await assert.rejects(folders.children(nowhere).next(), { code: 'NOT_FOUND' });
@@ -89,7 +89,7 @@ for (const kind of databaseKinds) {
         'Floor 21',
       ]);
       const { id: under } = (await folders.byPath('/Places/Floor 3'))!;
-      assert.equal((await first(folders.search('room', { under }))).path, '/Places/Floor 3/Room');
+      assert.equal((await readFirst(folders.search('room', { under }))).path, '/Places/Floor 3/Room');
     });
 
     test('create, change, move, delete and restore', async () => {
@@ -105,7 +105,7 @@ for (const kind of databaseKinds) {
       await assert.rejects(folders.move(parentId, id), { code: 'CYCLE' });
       await assert.rejects(folders.delete(parentId), { code: 'CONFLICT' });
       assert.equal(await folders.delete(parentId, { recursive: true }), 2);
-      const trashed = await first(folders.trash({ pageSize: 1 }));
+      const trashed = await readFirst(folders.trash({ pageSize: 1 }));
       assert.deepEqual([trashed.folderId, trashed.name], [parentId, 'Floor 1']);
       assert.equal(trashed.formerParentId, (await folders.byPath('/Places'))!.id);
       const restored = await folders.restore(parentId, { parentId: rootId, name: 'Floor one' });

@@ -1,9 +1,9 @@
-/** Changes whose replies are lost or cut: the client sends them again, and the server has made them once. */
+/** Changes whose replies are lost or cut: the client retries, and the server applies each change once. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { databaseKinds } from '../support/databases.ts';
-import { ClientBed, rejectsWith } from './client-bed.ts';
+import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
 
 const createFolder =
   'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id name} cursor}}';
@@ -14,9 +14,9 @@ interface Created {
 
 for (const kind of databaseKinds) {
   describe(`lost replies on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: ClientBed;
+    let bed: ClientTestbed;
     before(async () => {
-      bed = await ClientBed.start(kind);
+      bed = await ClientTestbed.start(kind);
     });
     after(() => bed.stop());
 
@@ -24,7 +24,7 @@ for (const kind of databaseKinds) {
       ['lost', 'loseReplies'],
       ['cut', 'cutReplies'],
     ] as const) {
-      test(`a mutation whose reply is ${what} twice is done once, and answered`, async (context) => {
+      test(`apply a mutation once whose reply is ${what} twice, and return its result`, async (context) => {
         const client = await bed.loggedIn(context);
         client.wire[lose]('/graphql', 2);
         const input = { name: `made while replies are ${what}` };
@@ -35,12 +35,12 @@ for (const kind of databaseKinds) {
           { id: folder.id },
         );
         assert.deepEqual(found.folder, { name: input.name, version: 1 });
-        // Another call is another change.
-        await rejectsWith(client.mutate(createFolder, { input }), 'CONFLICT');
+        // A second call is a second change.
+        await assertRejectsWith(client.mutate(createFolder, { input }), 'CONFLICT');
       });
     }
 
-    test('a mutation whose token ends while its reply is lost is done once', async (context) => {
+    test('apply a mutation once whose token expires while its reply is lost', async (context) => {
       const client = await bed.loggedIn(context);
       client.wire.onRequest = ({ path }, send) => {
         if (path !== '/graphql') return undefined;

@@ -1,7 +1,8 @@
 /**
- * A server in this process whose tree others change at the worst moments: between two pages of a read, and between what
- * happens and the telling of it. It knows just what a watched tree asks, and tells of changes as the real one does: in
- * order, each with the folder as it is by then.
+ * A server in this process whose tree changes at the worst moments: between two pages of a read, and between a change
+ * and its event.
+ * It supports only the requests of a watched tree and sends changes like the real server: in order, each with the
+ * current state of its folder.
  */
 
 import fc from 'fast-check';
@@ -14,15 +15,15 @@ export interface Operation {
   readonly kind: string;
   readonly one: number;
   readonly two: number;
-  /** Whether something is answered before the next one. */
+  /** Whether the server answers a request before the next operation. */
   readonly isLast: boolean;
 }
 
-/** Without those that have what they concern read anew: these would mend what went wrong before. */
+/** Without operations that cause a new read, because a read would repair earlier mistakes. */
 const gentle = ['move', 'move', 'move', 'move', 'rename', 'retitle', 'delete', 'cut', 'none', 'none'];
 const all = [...gentle, 'rename', 'create', 'import', 'restore', 'restore', 'level', 'resync'];
 
-const of = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
+const operationOf = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
   fc.record({
     kind: fc.constantFrom(...kinds),
     one: fc.nat(9_999),
@@ -30,7 +31,7 @@ const of = (kinds: readonly string[]): fc.Arbitrary<Operation> =>
     isLast: fc.boolean(),
   });
 
-export const operations = { gentle: of(gentle), all: of(all) };
+export const operations = { gentle: operationOf(gentle), all: operationOf(all) };
 
 interface PageVariables {
   readonly id?: string;
@@ -47,25 +48,25 @@ export class ModelServer {
   readonly #folders = new Map<string, Folder>();
   readonly #journal: { readonly kind: FolderChangeKind; readonly folderId: string | null }[] = [];
   readonly #trash: (readonly Folder[])[] = [];
-  /** Made anew when it is asked for after a change. */
+  /** Rebuilt on demand after a change. */
   #byParent: Map<string | null, Folder[]> | undefined;
   #count = 0;
   #cuts = 0;
   reads = 0;
 
-  constructor(given: readonly Operation[]) {
-    this.#operations = [...given];
+  constructor(operations: readonly Operation[]) {
+    this.#operations = [...operations];
     this.#grow(null, 4);
   }
 
-  /** Where the journal ends; undefined while something is still to happen. */
+  /** The end of the journal; undefined while operations are pending. */
   get head(): string | undefined {
     return this.#operations.length === 0 ? String(this.#journal.length) : undefined;
   }
 
-  /** A folder and all that is inside, each right before what is inside it. */
-  inside(id: string): Folder[] {
-    return [this.#folders.get(id)!, ...this.children(id).flatMap((child) => this.inside(child.id))];
+  /** A folder and its descendants in depth-first order. */
+  subtree(id: string): Folder[] {
+    return [this.#folders.get(id)!, ...this.children(id).flatMap((child) => this.subtree(child.id))];
   }
 
   children(id: string): Folder[] {
@@ -84,46 +85,46 @@ export class ModelServer {
       _document: unknown,
       variables: () => { after: string },
       { signal }: { signal: AbortSignal },
-    ) => this.#tell(variables, signal),
+    ) => this.#streamChanges(variables, signal),
   } as unknown as WatchingClient;
 
   #page({ id = '1', first, after, at = '1' }: PageVariables) {
     const cursor = String(this.#journal.length);
     const [top, seen] = [this.#folders.get(id), this.#folders.get(at)];
-    const shown = seen ? { ...seen, ancestors: this.#way(at).slice(0, -1) } : null;
-    if (!top) return { cursor, folder: null, at: shown };
-    const [, ...all] = this.inside(id);
-    const way = (folder: Folder) => this.#way(folder.id).slice(this.#way(id).length);
+    const current = seen ? { ...seen, ancestors: this.#pathTo(at).slice(0, -1) } : null;
+    if (!top) return { cursor, folder: null, at: current };
+    const [, ...all] = this.subtree(id);
+    const pathOf = (folder: Folder) => this.#pathTo(folder.id).slice(this.#pathTo(id).length);
     const last = after === null ? [] : (JSON.parse(after) as Folder[]);
-    const begin = all.findIndex((each) => isAfter(way(each), last));
+    const begin = all.findIndex((each) => isAfter(pathOf(each), last));
     const rest = begin < 0 ? [] : all.slice(begin);
     const items = rest.slice(0, first);
     const pageInfo = {
-      endCursor: items.length > 0 ? JSON.stringify(way(items.at(-1)!)) : null,
+      endCursor: items.length > 0 ? JSON.stringify(pathOf(items.at(-1)!)) : null,
       hasNextPage: rest.length > first,
     };
-    const descendants = { items: items.map(answered), pageInfo };
-    return { cursor, folder: { ...answered(top), descendants }, at: shown };
+    const descendants = { items: items.map(toResponse), pageInfo };
+    return { cursor, folder: { ...toResponse(top), descendants }, at: current };
   }
 
-  async *#tell(variables: () => { after: string }, signal: AbortSignal): AsyncGenerator<unknown> {
+  async *#streamChanges(variables: () => { after: string }, signal: AbortSignal): AsyncGenerator<unknown> {
     let cuts = this.#cuts;
-    let place = Number(variables().after);
+    let position = Number(variables().after);
     while (!signal.aborted) {
       await new Promise(setImmediate);
       this.#change();
-      // It goes on as after a lost connection.
-      if (cuts !== this.#cuts) place = Number(variables().after);
+      // Continues like after a lost connection.
+      if (cuts !== this.#cuts) position = Number(variables().after);
       cuts = this.#cuts;
-      const entry = this.#journal[place];
+      const entry = this.#journal[position];
       if (!entry) continue;
       const folder = entry.kind === 'DELETE' ? undefined : this.#folders.get(entry.folderId!);
-      const told = { ...entry, cursor: String(++place), folder: folder ? answered(folder) : null };
-      yield { folderChanges: { ...told, at: null, by: null } };
+      const change = { ...entry, cursor: String(++position), folder: folder ? toResponse(folder) : null };
+      yield { folderChanges: { ...change, at: null, by: null } };
     }
   }
 
-  /** What others do until the next thing is answered. */
+  /** Runs the pending operations up to the next response. */
   #change(): void {
     for (let isLast = false; !isLast && this.#operations.length > 0;) {
       const operation = this.#operations.shift()!;
@@ -134,8 +135,8 @@ export class ModelServer {
   }
 
   #run({ kind, one, two }: Operation): void {
-    const [, ...all] = this.inside('1');
-    // Often one with something inside.
+    const [, ...all] = this.subtree('1');
+    // Prefers folders with children.
     const some = one % 3 === 0 ? all : all.filter(({ id }) => this.children(id).length > 0);
     const [folder, other] = [some[one % some.length], all[two % all.length] ?? this.#folders.get('1')!];
     if (kind === 'resync') this.#note('RESYNC', null);
@@ -155,11 +156,11 @@ export class ModelServer {
     const { id } = folder;
     if (kind === 'rename') this.#update(folder, { name: `${letters[two % letters.length]}${id}` });
     if (kind === 'retitle') this.#update(folder, { title: `title ${two}` });
-    if (kind === 'move' && !this.#way(other.id).includes(folder)) {
+    if (kind === 'move' && !this.#pathTo(other.id).includes(folder)) {
       this.#folders.set(id, { ...folder, parentId: other.id });
       this.#note('MOVE', id);
     }
-    const gone = this.inside(id);
+    const gone = this.subtree(id);
     if (kind === 'delete' && all.length - gone.length > 40) {
       this.#trash.push(gone);
       for (const each of gone) this.#folders.delete(each.id);
@@ -167,7 +168,7 @@ export class ModelServer {
     }
     if (kind === 'level') {
       const accessLevel = levels[two % levels.length]!;
-      for (const each of this.inside(id)) this.#folders.set(each.id, { ...each, accessLevel });
+      for (const each of this.subtree(id)) this.#folders.set(each.id, { ...each, accessLevel });
       this.#note('UPDATE', id);
     }
   }
@@ -181,7 +182,7 @@ export class ModelServer {
     this.#journal.push({ kind, folderId });
   }
 
-  /** A new folder with others inside. */
+  /** Creates a folder with descendants. */
   #grow(parentId: string | null, depth: number): string {
     const id = String(++this.#count);
     const name = `${letters[this.#count % letters.length]}${id}`;
@@ -191,25 +192,25 @@ export class ModelServer {
     return id;
   }
 
-  /** From the top of the tree down to a folder. */
-  #way(id: string): Folder[] {
+  /** Returns the path from the root to a folder. */
+  #pathTo(id: string): Folder[] {
     const folder = this.#folders.get(id);
-    return folder ? [...this.#way(folder.parentId!), folder] : [];
+    return folder ? [...this.#pathTo(folder.parentId!), folder] : [];
   }
 }
 
-function answered({ parentId, ...folder }: Folder) {
+function toResponse({ parentId, ...folder }: Folder) {
   return { ...folder, parent: parentId === null ? null : { id: parentId } };
 }
 
-/** Whether a place in a list of all that is inside a folder comes after another. */
-function isAfter(way: readonly Folder[], other: readonly Folder[]): boolean {
+/** Returns whether a path comes after another one in depth-first order. */
+function isAfter(path: readonly Folder[], other: readonly Folder[]): boolean {
   for (const [depth, before] of other.entries()) {
-    const folder = way[depth];
+    const folder = path[depth];
     if (!folder) return false;
     if (folder.id !== before.id || folder.name !== before.name) {
       return inNaturalOrder([before, folder])[1] === folder;
     }
   }
-  return way.length > other.length;
+  return path.length > other.length;
 }

@@ -1,4 +1,4 @@
-/** What several people do to a tree at the same time, at random: to its folders, and to who sees them. */
+/** Random concurrent changes of several users: of folders and of access. */
 
 import fc from 'fast-check';
 import type { TreeTestbed } from '../tree/tree-testbed.ts';
@@ -26,13 +26,13 @@ export interface People {
 export function createChanger(tree: TreeTestbed, { userIds, groupId }: People) {
   let folderIds: readonly string[] = [];
   const trash: string[] = [];
-  const at = <T>(all: readonly T[], place: number) => all[place % all.length]!;
+  const pickAt = <T>(all: readonly T[], index: number) => all[index % all.length]!;
 
-  const inputs: Record<string, (given: RandomChange, id: string) => [string, Record<string, unknown>]> = {
+  const inputs: Record<string, (change: RandomChange, id: string) => [string, Record<string, unknown>]> = {
     create: ({ one, two }, parentId) => ['createFolder', { parentId, name: `n${one} ${two}` }],
-    rename: ({ one, two }, id) => ['updateFolder', { id, name: `${at([...'aceg'], one)}${two}` }],
+    rename: ({ one, two }, id) => ['updateFolder', { id, name: `${pickAt([...'aceg'], one)}${two}` }],
     retitle: ({ two }, id) => ['updateFolder', { id, title: `title ${two}` }],
-    move: ({ two }, id) => ['moveFolder', { id, parentId: at(folderIds, two) }],
+    move: ({ two }, id) => ['moveFolder', { id, parentId: pickAt(folderIds, two) }],
     import: ({ one, two }, parentId) => [
       'importFolders',
       { parentId, list: ['x/1', 'x/2', 'y'].map((path) => ({ path: `i${one} ${two}/${path}` })) },
@@ -40,28 +40,28 @@ export function createChanger(tree: TreeTestbed, { userIds, groupId }: People) {
     restore: () => ['restoreFolder', { id: trash.pop() ?? groupId }],
     grant: ({ one, two }, folderId) => [
       'grantAccess',
-      { folderId, userId: at(userIds, two), level: at(['READ', 'NONE', 'WRITE'], one) },
+      { folderId, userId: pickAt(userIds, two), level: pickAt(['READ', 'NONE', 'WRITE'], one) },
     ],
-    revoke: ({ two }, folderId) => ['revokeAccess', { folderId, userId: at(userIds, two) }],
-    join: ({ two }) => ['addToGroup', { groupId, userIds: [at(userIds, two)] }],
-    leave: ({ two }) => ['removeFromGroup', { groupId, userIds: [at(userIds, two)] }],
+    revoke: ({ two }, folderId) => ['revokeAccess', { folderId, userId: pickAt(userIds, two) }],
+    join: ({ two }) => ['addToGroup', { groupId, userIds: [pickAt(userIds, two)] }],
+    leave: ({ two }) => ['removeFromGroup', { groupId, userIds: [pickAt(userIds, two)] }],
   };
 
   return {
-    /** What is there now, for the next changes. */
-    async look(): Promise<void> {
+    /** Reads the current folders for the next changes. */
+    async refresh(): Promise<void> {
       const query = '{folder{descendants{items{id}}}}';
       const { folder } = await tree.query<{ folder: { descendants: { items: { id: string }[] } } }>(query);
       folderIds = folder.descendants.items.map(({ id }) => id);
     },
-    /** Others may have been there first: whatever is refused is refused. */
-    async change(given: RandomChange): Promise<void> {
-      const id = at(folderIds, given.one);
-      if (given.kind === 'delete' && given.two % 2 === 0) {
+    /** Applies a change. A refusal is fine, because another change may have come first. */
+    async change(change: RandomChange): Promise<void> {
+      const id = pickAt(folderIds, change.one);
+      if (change.kind === 'delete' && change.two % 2 === 0) {
         trash.push(id);
         await tree.outcome('deleteFolder', { id, recursive: true });
       }
-      const input = inputs[given.kind]?.(given, id);
+      const input = inputs[change.kind]?.(change, id);
       if (input) await tree.outcome(...input);
     },
   };

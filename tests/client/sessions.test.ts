@@ -1,23 +1,23 @@
-/** The client's session on a real server: tokens are exchanged in time, once, and nobody is logged out by accident. */
+/** The client's session on a real server: tokens are refreshed in time and once, and no session is lost by accident. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EspalierError, memoryStorage } from '@espalier/client';
 import { databaseKinds, sqlite } from '../support/databases.ts';
-import { ClientBed, rejectsWith } from './client-bed.ts';
+import { ClientTestbed, assertRejectsWith } from './client-bed.ts';
 
 const refreshPath = '/login/refresh';
 const tokenSeconds = 600;
 
 for (const kind of databaseKinds) {
-  describe(`sessions of the client on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: ClientBed;
+  describe(`client sessions on ${kind.name}`, { timeout: 60_000 }, () => {
+    let bed: ClientTestbed;
     before(async () => {
-      bed = await ClientBed.start(kind);
+      bed = await ClientTestbed.start(kind);
     });
     after(() => bed.stop());
 
-    test('a token is exchanged a minute before it ends, and not earlier', async (context) => {
+    test('refresh a token a minute before it expires, and not earlier', async (context) => {
       const client = await bed.loggedIn(context);
       await bed.elapse(tokenSeconds - 61);
       assert.deepEqual(await client.query('{folder{name}}'), { folder: { name: 'Root' } });
@@ -29,7 +29,7 @@ for (const kind of databaseKinds) {
       assert.deepEqual(client.events, ['login', 'refresh']);
     });
 
-    test('twenty calls at once with an expired token are one refresh', async (context) => {
+    test('refresh once for twenty concurrent calls with an expired token', async (context) => {
       const client = await bed.loggedIn(context);
       await bed.elapse(tokenSeconds + 1);
       const names = await Promise.all(Array.from({ length: 20 }, () => client.query('{folder{name}}')));
@@ -37,8 +37,8 @@ for (const kind of databaseKinds) {
       assert.equal(client.wire.count(refreshPath), 1);
     });
 
-    test('a 401 that says expired is followed by a refresh, and the call is sent again', async (context) => {
-      // A clock that stands still: it does not know that the token has ended.
+    test('refresh after a 401 with token-expired and repeat the call', async (context) => {
+      // The clock stands still, so the client does not notice the expiry.
       const now = bed.testbed.clock.now();
       const client = await bed.loggedIn(context, { clock: { now: () => now } });
       await bed.elapse(tokenSeconds + 1);
@@ -47,20 +47,20 @@ for (const kind of databaseKinds) {
       assert.equal(client.wire.count('/graphql'), 10);
     });
 
-    test('a session that was ended on the server ends here, and says so once', async (context) => {
+    test('end once when the server ends them, with one event', async (context) => {
       const client = await bed.loggedIn(context);
       await bed.mutate('revokeSessions', { userId: client.person.id });
-      await Promise.all([1, 2, 3].map(() => rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT')));
+      await Promise.all([1, 2, 3].map(() => assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT')));
       assert.equal(await client.isLoggedIn(), false);
       assert.deepEqual(client.events, ['login', 'ended']);
       client.wire.forget();
-      await rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
+      await assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
       assert.deepEqual(client.wire.noted, []);
       await client.login(client.person);
       await client.query('{folder{name}}');
     });
 
-    test('two clients that share a storage without a lock lose nothing to each other', async (context) => {
+    test('survive two clients that share a storage without a lock', async (context) => {
       const storage = memoryStorage();
       const one = await bed.loggedIn(context, { storage });
       const other = bed.client(context, { storage });
@@ -71,16 +71,16 @@ for (const kind of databaseKinds) {
       assert.equal(await one.verify(), true);
     });
 
-    test('a wrong password is told, and nobody is logged in', async (context) => {
+    test('do not start with a wrong password', async (context) => {
       const client = bed.client(context);
       const { username } = await bed.createUser();
-      await rejectsWith(client.login({ username, password: 'another walnut' }), 'INVALID_CREDENTIALS');
+      await assertRejectsWith(client.login({ username, password: 'another walnut' }), 'INVALID_CREDENTIALS');
       assert.equal(await client.isLoggedIn(), false);
       assert.equal(client.wire.noted.length, 1);
-      await rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
+      await assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
     });
 
-    test('logout ends the session by the auth token, or by the refresh token when that is over', async (context) => {
+    test('end on logout by the auth token, or by the refresh token if that has expired', async (context) => {
       for (const seconds of [0, tokenSeconds + 1]) {
         const storage = memoryStorage();
         const client = await bed.loggedIn(context, { storage });
@@ -98,7 +98,7 @@ for (const kind of databaseKinds) {
       }
     });
 
-    test('verify tells what the server thinks of the auth token', async (context) => {
+    test('report with verify whether the server accepts the auth token', async (context) => {
       const client = await bed.loggedIn(context);
       assert.equal(await client.verify(), true);
       await bed.elapse(tokenSeconds + 1);
@@ -108,10 +108,10 @@ for (const kind of databaseKinds) {
     });
   });
 
-  describe(`lost replies of refreshes on ${kind.name}`, { timeout: 60_000 }, () => {
-    let bed: ClientBed;
+  describe(`lost replies to refreshes on ${kind.name}`, { timeout: 60_000 }, () => {
+    let bed: ClientTestbed;
     before(async () => {
-      bed = await ClientBed.start(kind, { settings: { REFRESH_RETRY_SECONDS: '30' } });
+      bed = await ClientTestbed.start(kind, { settings: { REFRESH_RETRY_SECONDS: '30' } });
     });
     after(() => bed.stop());
 
@@ -119,7 +119,7 @@ for (const kind of databaseKinds) {
       ['lost', 'loseReplies'],
       ['cut', 'cutReplies'],
     ] as const) {
-      test(`a refresh whose reply is ${what} is sent again with the same pair`, async (context) => {
+      test(`cause a retry with the same tokens if a reply is ${what}`, async (context) => {
         const client = await bed.loggedIn(context);
         await bed.elapse(tokenSeconds + 1);
         client.wire[lose](refreshPath, 2);
@@ -131,7 +131,7 @@ for (const kind of databaseKinds) {
       });
     }
 
-    test('an overloaded server logs nobody out', async (context) => {
+    test('do not end the session on an overloaded server', async (context) => {
       const client = await bed.loggedIn(context);
       await bed.elapse(tokenSeconds + 1);
       for (const status of [500, 502, 503, 504, 429]) {
@@ -145,14 +145,14 @@ for (const kind of databaseKinds) {
   });
 }
 
-describe('sessions of the client that nobody wants', { timeout: 60_000 }, () => {
-  let bed: ClientBed;
+describe('client session failures', { timeout: 60_000 }, () => {
+  let bed: ClientTestbed;
   before(async () => {
-    bed = await ClientBed.start(sqlite);
+    bed = await ClientTestbed.start(sqlite);
   });
   after(() => bed.stop());
 
-  test('a throttled login says how long the pause is', async (context) => {
+  test('report the pause of a throttled login', async (context) => {
     const client = bed.client(context);
     const { username, password } = await bed.createUser();
     let refused: unknown;
@@ -169,15 +169,15 @@ describe('sessions of the client that nobody wants', { timeout: 60_000 }, () => 
     assert.ok(refused.requestId);
   });
 
-  test('a logout that does not reach the server forgets the tokens, and says so', async (context) => {
+  test('clear the tokens on a logout that does not reach the server, and report the failure', async (context) => {
     const client = await bed.loggedIn(context, { retrySeconds: 0 });
     client.wire.onRequest = () => Promise.reject(new TypeError('fetch failed'));
-    await rejectsWith(client.logout(), 'UNREACHABLE');
+    await assertRejectsWith(client.logout(), 'UNREACHABLE');
     assert.equal(await client.isLoggedIn(), false);
     assert.deepEqual(client.events, ['login', 'logout']);
   });
 
-  test('a refresh that is under way when somebody logs out does not bring the session back', async (context) => {
+  test('do not restore the session if a refresh is pending during a logout', async (context) => {
     const storage = memoryStorage();
     const client = await bed.loggedIn(context, { storage });
     await bed.elapse(tokenSeconds + 1);
@@ -187,14 +187,14 @@ describe('sessions of the client that nobody wants', { timeout: 60_000 }, () => 
       reached.resolve();
       return send().then(() => new Promise(() => undefined));
     };
-    const query = rejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
+    const query = assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
     await reached.promise;
     await client.logout();
     await query;
     assert.equal(await storage.read(), undefined);
   });
 
-  test('a new login while the old pair is exchanged stays', async (context) => {
+  test('keep a new login that starts while the old tokens are refreshed', async (context) => {
     const client = await bed.loggedIn(context);
     const ben = await bed.createUser();
     await bed.elapse(tokenSeconds + 1);
@@ -214,20 +214,20 @@ describe('sessions of the client that nobody wants', { timeout: 60_000 }, () => 
     assert.deepEqual(await client.query('{viewer{user{username}}}'), expected);
   });
 
-  test('a listener that throws breaks nothing', async (context) => {
+  test('are not caused by a listener that throws', async (context) => {
     const client = bed.client(context);
     client.onSession(() => {
       throw new Error('Mistake.');
     });
-    const told: string[] = [];
-    const stop = client.onSession(({ type }) => told.push(type));
+    const events: string[] = [];
+    const stop = client.onSession(({ type }) => events.push(type));
     await client.login(await bed.createUser());
     stop();
     await client.logout();
-    assert.deepEqual(told, ['login']);
+    assert.deepEqual(events, ['login']);
   });
 
-  test('a storage that fails when a pair was exchanged does not end the session', async (context) => {
+  test('keep the session if the storage fails after a refresh', async (context) => {
     const storage = memoryStorage();
     let isFull = false;
     const write: typeof storage.write = (tokens) => {

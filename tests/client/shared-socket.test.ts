@@ -1,13 +1,13 @@
-/** The client's socket in the hands of another library, which subscribes with the client of graphql-ws. */
+/** Another library uses the client's socket and subscribes with the client of graphql-ws. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { createClient, EspalierError, type Client } from '@espalier/client';
 import { sqlite } from '../support/databases.ts';
 import { administrator, Testbed } from '../support/testbed.ts';
-import { ClientBed } from './client-bed.ts';
+import { ClientTestbed } from './client-bed.ts';
 
-/** How a subscription ends: `complete`, or its error. */
+/** Subscribes. `ended` resolves with `complete` or with the error. */
 async function follow(client: Client): Promise<{ ended: Promise<unknown>; unsubscribe: () => void }> {
   const query = 'subscription{folderChanges{kind}}';
   const sent = new Promise<void>((resolve) => {
@@ -23,9 +23,9 @@ async function follow(client: Client): Promise<{ ended: Promise<unknown>; unsubs
 }
 
 describe('a subscription of another library on SQLite', { timeout: 60_000 }, () => {
-  let bed: ClientBed;
+  let bed: ClientTestbed;
   before(async () => {
-    bed = await ClientBed.start(sqlite);
+    bed = await ClientTestbed.start(sqlite);
   });
   after(() => bed.stop());
   const start = async (context: TestContext) => {
@@ -34,7 +34,7 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
   };
   const isLoggedOut = (error: unknown) => error instanceof EspalierError && error.code === 'LOGGED_OUT';
 
-  test('ends with LOGGED_OUT when somebody logs out, though the token would still be good', async (context) => {
+  test('ends with LOGGED_OUT on logout, although the token is still valid', async (context) => {
     const { client, ended } = await start(context);
     await client.logout();
     assert.ok(isLoggedOut(await ended));
@@ -50,7 +50,7 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
     assert.deepEqual(client.events, ['login', 'ended']);
   });
 
-  test('is complete when the client is closed', async (context) => {
+  test('completes when the client is closed', async (context) => {
     const { client, ended } = await start(context);
     const closed = new Promise((resolve) => client.socket.on('closed', resolve));
     client.close();
@@ -58,7 +58,7 @@ describe('a subscription of another library on SQLite', { timeout: 60_000 }, () 
     await closed;
   });
 
-  test('is complete when the client is closed while the server is away', async () => {
+  test('completes when the client is closed while the server is down', async () => {
     const own = await Testbed.start(sqlite);
     const client = createClient({ url: own.url });
     await client.login(administrator);

@@ -1,4 +1,7 @@
-/** Subscriptions of the client on a real server: they outlive tokens, sockets and servers, and miss nothing. */
+/**
+ * Client subscriptions on a real server survive expired tokens, lost sockets and server restarts without missing a
+ * change.
+ */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -9,18 +12,18 @@ import { WebSocket as WsWebSocket, WebSocketServer } from 'ws';
 import { databaseKinds, sqlite } from '../support/databases.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { Testbed } from '../support/testbed.ts';
-import { ClientBed, rejectsWith, type BedClient } from './client-bed.ts';
-import { followChanges, ToldChanges } from './told-changes.ts';
+import { ClientTestbed, assertRejectsWith, type TestClient } from './client-bed.ts';
+import { followChanges, ReceivedChanges } from './told-changes.ts';
 
 const tokenSeconds = 600;
 const warningSeconds = 60;
 
-/** The sockets that a client has opened, with how to kill them. */
-function trackedSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['webSocket'] } {
+/** Returns the sockets that a client opens, so that a test can terminate them. */
+function trackSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['webSocket'] } {
   const sockets: WsWebSocket[] = [];
   class TrackedSocket extends WsWebSocket {
-    constructor(...given: ConstructorParameters<typeof WsWebSocket>) {
-      super(...given);
+    constructor(...args: ConstructorParameters<typeof WsWebSocket>) {
+      super(...args);
       sockets.push(this);
     }
   }
@@ -28,61 +31,61 @@ function trackedSockets(): { sockets: WsWebSocket[]; webSocket: ClientOptions['w
 }
 
 for (const kind of databaseKinds) {
-  describe(`subscriptions of the client on ${kind.name}`, { timeout: 90_000 }, () => {
-    let bed: ClientBed;
+  describe(`client subscriptions on ${kind.name}`, { timeout: 90_000 }, () => {
+    let bed: ClientTestbed;
     let folders = 0;
     before(async () => {
-      bed = await ClientBed.start(kind);
+      bed = await ClientTestbed.start(kind);
     });
     after(() => bed.stop());
     const write = () => bed.mutate('createFolder', { name: `folder ${++folders}` });
-    const writeTold = async (told: ToldChanges) => {
-      const count = told.changes.length;
+    const writeAndReceive = async (received: ReceivedChanges) => {
+      const count = received.changes.length;
       await write();
-      await told.until(() => told.changes.length > count || told.ended !== undefined);
+      await received.until(() => received.changes.length > count || received.ended !== undefined);
     };
 
-    test('a socket is prolonged in band by one refresh at each warning, and nothing is interrupted', async (context) => {
-      const { sockets, webSocket } = trackedSockets();
+    test('refresh once at each warning over the same socket, without interruption', async (context) => {
+      const { sockets, webSocket } = trackSockets();
       const client = await bed.loggedIn(context, { webSocket });
-      const told = await ToldChanges.follow(bed, client);
-      await writeTold(told);
+      const received = await ReceivedChanges.follow(bed, client);
+      await writeAndReceive(received);
       for (let tokens = 1; tokens <= 3; tokens++) {
         const prolonged = new Promise<void>((resolve) => {
           const stop = client.onSession(() => (stop(), resolve()));
         });
         await bed.elapse(tokenSeconds - warningSeconds);
         await prolonged;
-        // Each token is over long before the warning of the next.
-        await writeTold(told);
+        // Each token expires long before the warning of the next one.
+        await writeAndReceive(received);
       }
       assert.equal(sockets.length, 1);
       assert.equal(client.wire.count('/login/refresh'), 3);
-      await told.assertMissedNothing();
+      await received.assertMissedNothing();
     });
 
-    test('a socket that was closed because its token ended comes back with a fresh one', async (context) => {
-      const { sockets, webSocket } = trackedSockets();
+    test('reconnect with a fresh token after the server closed the socket at expiry', async (context) => {
+      const { sockets, webSocket } = trackSockets();
       const client = await bed.loggedIn(context, { webSocket });
-      const told = await ToldChanges.follow(bed, client);
-      await writeTold(told);
+      const received = await ReceivedChanges.follow(bed, client);
+      await writeAndReceive(received);
       const closed = once(sockets[0]!, 'close') as Promise<[code: number]>;
       await bed.elapse(tokenSeconds + 1);
       assert.equal((await closed)[0], 4403);
-      await writeTold(told);
-      await writeTold(told);
+      await writeAndReceive(received);
+      await writeAndReceive(received);
       assert.equal(sockets.length, 2);
       assert.equal(client.wire.count('/login/refresh'), 1);
-      await told.assertMissedNothing();
+      await received.assertMissedNothing();
     });
 
-    test('a socket that is killed again and again amid changes misses nothing', async (context) => {
-      const { sockets, webSocket } = trackedSockets();
+    test('miss no change when the socket is terminated repeatedly', async (context) => {
+      const { sockets, webSocket } = trackSockets();
       const client = await bed.loggedIn(context, { webSocket });
-      const [one, other] = [await ToldChanges.follow(bed, client), await ToldChanges.follow(bed, client)];
+      const [one, other] = [await ReceivedChanges.follow(bed, client), await ReceivedChanges.follow(bed, client)];
       for (let kills = 0; kills < 5; kills++) {
-        await writeTold(one);
-        // Good for a while, it is not suspected of being a bad one.
+        await writeAndReceive(one);
+        // After a while of success, the client does not treat the server as failing.
         await bed.elapse(2);
         sockets.at(-1)!.terminate();
         await write();
@@ -92,35 +95,35 @@ for (const kind of databaseKinds) {
       assert.equal(sockets.length, 6);
     });
 
-    test('a session that is ended ends its subscriptions with LOGGED_OUT', async (context) => {
+    test('end with LOGGED_OUT when the session is ended', async (context) => {
       const client = await bed.loggedIn(context);
-      const told = await ToldChanges.follow(bed, client);
-      await writeTold(told);
+      const received = await ReceivedChanges.follow(bed, client);
+      await writeAndReceive(received);
       await bed.mutate('revokeSessions', { userId: client.person.id });
-      await told.until(() => told.ended !== undefined);
-      assert.ok(told.ended instanceof EspalierError && told.ended.code === 'LOGGED_OUT');
+      await received.until(() => received.ended !== undefined);
+      assert.ok(received.ended instanceof EspalierError && received.ended.code === 'LOGGED_OUT');
       assert.deepEqual(client.events, ['login', 'ended']);
     });
   });
 }
 
-describe('subscriptions of the client while a server restarts', { timeout: 90_000 }, () => {
+describe('client subscriptions during a server restart', { timeout: 90_000 }, () => {
   const start = async (context: TestContext, options: Partial<ClientOptions> = {}) => {
     const database = await sqlite.create();
     const settings = { PORT: String(await findFreePort()) };
     const bed = await Testbed.start(sqlite, { database, settings });
-    const clients = new ClientBed(bed, (await bed.logIn()).authToken);
+    const clients = new ClientTestbed(bed, (await bed.logIn()).authToken);
     const client = await clients.loggedIn(context, options);
     context.after(() => database.remove());
     const again = () => Testbed.start(sqlite, { database, settings, clock: bed.clock });
     return { bed, clients, client, again };
   };
 
-  test('a query waits for it, and a subscription goes on where the server has ended', async (context) => {
+  test('continue at the last cursor of the server, and a query waits for the server', async (context) => {
     const { bed, clients, client, again } = await start(context);
-    const told = await ToldChanges.follow(clients, client);
+    const received = await ReceivedChanges.follow(clients, client);
     await clients.mutate('createFolder', { name: 'one' });
-    await told.until(() => told.changes.length === 1);
+    await received.until(() => received.changes.length === 1);
     await bed.stop();
     const query = client.query('{folder{name}}');
     const next = await again();
@@ -130,46 +133,46 @@ describe('subscriptions of the client while a server restarts', { timeout: 90_00
     await next.query('mutation($input: CreateFolderInput!){createFolder(input: $input){cursor}}', authToken, {
       input,
     });
-    await told.until(() => told.changes.length === 2 || told.ended !== undefined);
-    assert.equal(told.ended, undefined);
-    assert.deepEqual(told.farewells, [told.changes[0]!.cursor]);
+    await received.until(() => received.changes.length === 2 || received.ended !== undefined);
+    assert.equal(received.ended, undefined);
+    assert.deepEqual(received.farewells, [received.changes[0]!.cursor]);
     await next.stop();
   });
 
-  test('a call gives up when its time is over, and a subscription does not', async (context) => {
+  test('continue while a call gives up after its timeout', async (context) => {
     const { bed, clients, client, again } = await start(context, { retrySeconds: 0 });
-    const told = await ToldChanges.follow(clients, client);
+    const received = await ReceivedChanges.follow(clients, client);
     await bed.stop();
-    await rejectsWith(client.query('{folder{name}}'), 'UNREACHABLE');
+    await assertRejectsWith(client.query('{folder{name}}'), 'UNREACHABLE');
     const next = await again();
     const { authToken } = await next.logIn();
     await next.query('mutation{createFolder(input: {name: "one"}){cursor}}', authToken);
-    await told.until(() => told.changes.length === 1 || told.ended !== undefined);
-    assert.equal(told.ended, undefined);
+    await received.until(() => received.changes.length === 1 || received.ended !== undefined);
+    assert.equal(received.ended, undefined);
     await next.stop();
   });
 });
 
-describe('subscriptions of the client', { timeout: 60_000 }, () => {
-  let bed: ClientBed;
+describe('client subscriptions', { timeout: 60_000 }, () => {
+  let bed: ClientTestbed;
   before(async () => {
-    bed = await ClientBed.start(sqlite);
+    bed = await ClientTestbed.start(sqlite);
   });
   after(() => bed.stop());
 
-  test('what is refused ends with the error of the server', async (context) => {
+  test('end with the error of the server if they are refused', async (context) => {
     const client = await bed.loggedIn(context);
     const first = (text: string, variables?: Record<string, unknown>) =>
       client.subscribe(text, variables).next();
-    await rejectsWith(first('subscription{nothing}'), 'GRAPHQL_VALIDATION_FAILED');
-    await rejectsWith(first('subscription{folderChanges(under: "gone"){folderId}}'), 'NOT_FOUND');
-    await rejectsWith(first(followChanges, { after: 'x'.repeat(70_000) }), 'TOO_LARGE');
+    await assertRejectsWith(first('subscription{nothing}'), 'GRAPHQL_VALIDATION_FAILED');
+    await assertRejectsWith(first('subscription{folderChanges(under: "gone"){folderId}}'), 'NOT_FOUND');
+    await assertRejectsWith(first(followChanges, { after: 'x'.repeat(70_000) }), 'TOO_LARGE');
     await client.logout();
-    await rejectsWith(first('subscription{folderChanges{folderId}}'), 'LOGGED_OUT');
+    await assertRejectsWith(first('subscription{folderChanges{folderId}}'), 'LOGGED_OUT');
   });
 
-  test('a signal ends it with its reason, return and close without one', async (context) => {
-    const { sockets, webSocket } = trackedSockets();
+  test('end with the reason of a signal, and without one on return and close', async (context) => {
+    const { sockets, webSocket } = trackSockets();
     const client = await bed.loggedIn(context, { webSocket });
     const leaving = new AbortController();
     const reason = new Error('Enough.');
@@ -188,8 +191,8 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     assert.ok(sockets.length <= 1);
   });
 
-  test('one that is left before it has begun does not keep the socket of the one before open', async (context) => {
-    const { sockets, webSocket } = trackedSockets();
+  test('do not keep an earlier socket open if they are left before they start', async (context) => {
+    const { sockets, webSocket } = trackSockets();
     const client = await bed.loggedIn(context, { webSocket });
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
     await bed.mutate('createFolder', { name: 'left' });
@@ -203,17 +206,17 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     await closed;
   });
 
-  test('a subscription of another library ends with the client, and with the session', async (context) => {
-    const { sockets, webSocket } = trackedSockets();
-    const follow = async (client: BedClient) => {
+  test('of another library end with the client and with the session', async (context) => {
+    const { sockets, webSocket } = trackSockets();
+    const follow = async (client: TestClient) => {
       const { cursor } = await client.query<{ cursor: string }>('{cursor}');
       await bed.mutate('createFolder', { name: `shared ${sockets.length}` });
-      const told = client.socket.iterate({ query: followChanges, variables: { after: cursor } });
-      assert.equal((await told.next()).done, false);
-      return { next: told.next() };
+      const changes = client.socket.iterate({ query: followChanges, variables: { after: cursor } });
+      assert.equal((await changes.next()).done, false);
+      return { next: changes.next() };
     };
     const leaving = await bed.loggedIn(context, { webSocket });
-    const refused = rejectsWith((await follow(leaving)).next, 'LOGGED_OUT');
+    const refused = assertRejectsWith((await follow(leaving)).next, 'LOGGED_OUT');
     await leaving.logout();
     await refused;
     const closing = await bed.loggedIn(context, { webSocket });
@@ -224,47 +227,52 @@ describe('subscriptions of the client', { timeout: 60_000 }, () => {
     await closed;
   });
 
-  test('a socket that is closed as if all was done comes back after a pause, longer each time', async (context) => {
+  test('reconnect after growing pauses if the socket is closed normally', async (context) => {
     const server = new WebSocketServer({ port: 0, handleProtocols: () => 'graphql-transport-ws' });
     context.after(() => server.close());
     const { port } = server.address() as AddressInfo;
-    const client = bed.client(context, { url: `http://127.0.0.1:${port}`, storage: await storedPair(bed) });
+    const client = bed.client(context, {
+      url: `http://127.0.0.1:${port}`,
+      storage: await createStoredTokens(bed),
+    });
     const begunAt = performance.now();
-    const told = client.subscribe(followChanges).next();
+    const change = client.subscribe(followChanges).next();
     for (let connections = 0; connections < 4; connections++) {
       const [socket] = (await once(server, 'connection')) as [WsWebSocket];
       socket.close(1000);
     }
-    // At least 50 ms, 100 ms and 200 ms; less a little, as timers have it.
+    // At least 50 ms, 100 ms and 200 ms, minus the inaccuracy of timers.
     assert.ok(performance.now() - begunAt > 340);
     client.close();
-    assert.deepEqual(await told, { value: undefined, done: true });
+    assert.deepEqual(await change, { value: undefined, done: true });
   });
 
-  test('a program that closes its client ends, also while the server is away', async (context) => {
-    const client = bed.client(context, { url: 'http://127.0.0.1:9', storage: await storedPair(bed) });
-    const told = client.subscribe(followChanges).next();
+  test('end when the program closes the client, even while the server is down', async (context) => {
+    const client = bed.client(context, { url: 'http://127.0.0.1:9', storage: await createStoredTokens(bed) });
+    const change = client.subscribe(followChanges).next();
     client.close();
-    assert.deepEqual(await told, { value: undefined, done: true });
+    assert.deepEqual(await change, { value: undefined, done: true });
   });
 
-  test('what is told between two calls of next is kept in order', async (context) => {
+  test('buffer changes between two calls of next in order', async (context) => {
     const client = await bed.loggedIn(context);
     const { cursor } = await client.query<{ cursor: string }>('{cursor}');
     for (const name of ['one', 'two', 'three']) await bed.mutate('createFolder', { name });
     const text = 'subscription($after: String){folderChanges(after: $after){folder{name}}}';
-    const told = client.subscribe<{ folderChanges: { folder: { name: string } } }>(text, { after: cursor });
-    const asked = await Promise.all([told.next(), told.next(), told.next()]);
+    const changes = client.subscribe<{ folderChanges: { folder: { name: string } } }>(text, {
+      after: cursor,
+    });
+    const results = await Promise.all([changes.next(), changes.next(), changes.next()]);
     assert.deepEqual(
-      asked.map(({ value }) => value!.folderChanges.folder.name),
+      results.map(({ value }) => value!.folderChanges.folder.name),
       ['one', 'two', 'three'],
     );
-    await told.return!();
-    assert.equal((await told.next()).done, true);
+    await changes.return!();
+    assert.equal((await changes.next()).done, true);
   });
 });
 
-async function storedPair(bed: ClientBed) {
+async function createStoredTokens(bed: ClientTestbed) {
   const { authToken, refreshToken } = await bed.logIn(await bed.createUser());
   const tokens = {
     authToken,

@@ -1,8 +1,8 @@
-/** Follows changes through a client's subscription, and compares what was told with the journal. */
+/** Follows changes through a client's subscription and compares them with the journal. */
 
 import assert from 'node:assert/strict';
 import type { Client } from '@espalier/client';
-import type { ClientBed } from './client-bed.ts';
+import type { ClientTestbed } from './client-bed.ts';
 
 export interface Change {
   readonly kind: string;
@@ -13,33 +13,33 @@ export interface Change {
 export const followChanges =
   'subscription($after: String){folderChanges(after: $after){kind cursor folderId}}';
 
-export class ToldChanges {
+export class ReceivedChanges {
   readonly changes: Change[] = [];
-  readonly #bed: ClientBed;
+  readonly #bed: ClientTestbed;
   readonly #start: string;
   readonly #stopping = new AbortController();
-  /** Of a server that went away. */
+  /** Last cursors of servers that went away. */
   readonly farewells: string[] = [];
   #cursor: string;
   #wake: () => void = () => undefined;
   #ended: unknown;
 
-  static async follow(bed: ClientBed, client: Client): Promise<ToldChanges> {
+  static async follow(bed: ClientTestbed, client: Client): Promise<ReceivedChanges> {
     const { cursor } = await bed.query<{ cursor: string }>('{cursor}');
-    const told = new ToldChanges(bed, cursor);
-    told.#follow(client).then(
-      () => told.#end('ended'),
-      (error: unknown) => told.#end(error),
+    const received = new ReceivedChanges(bed, cursor);
+    received.#follow(client).then(
+      () => received.#end('ended'),
+      (error: unknown) => received.#end(error),
     );
-    return told;
+    return received;
   }
 
-  private constructor(bed: ClientBed, start: string) {
+  private constructor(bed: ClientTestbed, start: string) {
     this.#bed = bed;
     this.#start = this.#cursor = start;
   }
 
-  /** How it ended, if it has. */
+  /** The reason of the end, if the subscription has ended. */
   get ended(): unknown {
     return this.#ended;
   }
@@ -52,7 +52,7 @@ export class ToldChanges {
     while (!isEnough()) await new Promise<void>((resolve) => (this.#wake = resolve));
   }
 
-  /** It was told of all that the journal holds since it began, in order, and of nothing twice. */
+  /** Asserts that all changes of the journal since the start arrived once and in order. */
   async assertMissedNothing(): Promise<void> {
     const query = 'query($after: String){changes(after: $after, first: 1000){items{kind cursor folderId}}}';
     const { changes } = await this.#bed.query<{ changes: { items: Change[] } }>(query, {
@@ -68,19 +68,23 @@ export class ToldChanges {
       this.#cursor = cursor;
     };
     const { signal } = this.#stopping;
-    const told = client.subscribe<{ folderChanges: Change }>(followChanges, () => ({ after: this.#cursor }), {
-      onGoingAway,
-      signal,
-    });
-    for await (const { folderChanges } of told) {
+    const changes = client.subscribe<{ folderChanges: Change }>(
+      followChanges,
+      () => ({ after: this.#cursor }),
+      {
+        onGoingAway,
+        signal,
+      },
+    );
+    for await (const { folderChanges } of changes) {
       this.changes.push(folderChanges);
       this.#cursor = folderChanges.cursor;
       this.#wake();
     }
   }
 
-  #end(how: unknown): void {
-    this.#ended = how;
+  #end(reason: unknown): void {
+    this.#ended = reason;
     this.#wake();
   }
 }

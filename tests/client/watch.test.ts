@@ -1,4 +1,4 @@
-/** Watched trees of a real server, over sockets that are cut, while several change the tree and who sees what of it. */
+/** Watched trees of a real server over sockets that are terminated, while several users change folders and access. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -25,15 +25,15 @@ const patienceMs = 60_000;
 interface Watcher {
   readonly name: string;
   readonly client: Client;
-  /** Cuts its connection, as a network does. */
+  /** Terminates its connection, like a failing network. */
   readonly cut: () => void;
   readonly watched: WatchedTree;
-  /** Why it could not be kept up to date. */
+  /** The error that ended the updates. */
   failure?: unknown;
   readonly under: string | undefined;
 }
 
-function withoutPlace(folder: Folder): Folder {
+function withoutPosition(folder: Folder): Folder {
   const { path, depth, ...rest } = folder as FolderDetails;
   void [path, depth];
   return rest;
@@ -100,14 +100,14 @@ for (const kind of databaseKinds) {
       await tree.stop();
     });
 
-    const fresh = async ({ client: { folders }, under }: Watcher): Promise<unknown[]> => {
+    const readFresh = async ({ client: { folders }, under }: Watcher): Promise<unknown[]> => {
       const top = under === undefined ? await folders.root() : await folders.byId(under);
       if (!top) return [];
-      const all = [withoutPlace(top)];
-      for await (const folder of folders.descendants(top.id)) all.push(withoutPlace(folder));
+      const all = [withoutPosition(top)];
+      for await (const folder of folders.descendants(top.id)) all.push(withoutPosition(folder));
       return all;
     };
-    const held = ({ watched }: Watcher): unknown[] => {
+    const listWatched = ({ watched }: Watcher): unknown[] => {
       const all: unknown[] = [];
       const walk = (id: string) => {
         all.push(watched.get(id));
@@ -117,24 +117,24 @@ for (const kind of databaseKinds) {
       assert.equal(all.length, watched.size);
       return all;
     };
-    /** Until it has, in order, what a fresh read shows. */
+    /** Waits until the watched tree equals a fresh read, including the order. */
     const settle = async (watcher: Watcher) => {
       const deadline = performance.now() + patienceMs;
       for (;;) {
-        const expected = await fresh(watcher);
+        const expected = await readFresh(watcher);
         assert.ifError(watcher.failure);
-        if (isDeepStrictEqual(held(watcher), expected)) return;
-        if (performance.now() > deadline) assert.deepEqual(held(watcher), expected, watcher.name);
+        if (isDeepStrictEqual(listWatched(watcher), expected)) return;
+        if (performance.now() > deadline) assert.deepEqual(listWatched(watcher), expected, watcher.name);
       }
     };
 
-    test('have what a fresh read shows, in its order, whenever it is quiet', async () => {
+    test('equal a fresh read, including the order, once there are no more changes', async () => {
       const changer = createChanger(tree, people);
-      const given = fc.sample(randomChanges, { seed: 5, numRuns: rounds * writers * writesPerRound });
-      while (given.length > 0) {
-        await changer.look();
+      const changes = fc.sample(randomChanges, { seed: 5, numRuns: rounds * writers * writesPerRound });
+      while (changes.length > 0) {
+        await changer.refresh();
         const write = async () => {
-          for (const each of given.splice(0, writesPerRound)) {
+          for (const each of changes.splice(0, writesPerRound)) {
             if (each.kind === 'cut') watchers[each.one % watchers.length]!.cut();
             else await changer.change(each);
           }

@@ -1,4 +1,4 @@
-/** Watched trees of a server that is changed at random between any two things that it answers. */
+/** Watched trees of a server that changes randomly between any two responses. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
@@ -7,7 +7,7 @@ import { watchTree, type WatchedTree } from '../../client/src/watched-tree.ts';
 import { selectLength } from '../support/run-length.ts';
 import { ModelServer, operations } from './model-server.ts';
 
-/** Whoever is told of a change sees a tree: everything in it hangs on the watched folder, once. */
+/** Asserts that every folder is reachable from the watched folder exactly once. */
 function assertIsTree(watched: WatchedTree): void {
   const seen = new Set<string>();
   const walk = (id: string, parentId: string | null | undefined) => {
@@ -19,7 +19,7 @@ function assertIsTree(watched: WatchedTree): void {
   assert.equal(seen.size, watched.size);
 }
 
-async function lookAtEach(watched: WatchedTree): Promise<void> {
+async function checkEachChange(watched: WatchedTree): Promise<void> {
   let failure: unknown;
   watched.onChange(() => {
     try {
@@ -32,29 +32,29 @@ async function lookAtEach(watched: WatchedTree): Promise<void> {
   if (failure) throw failure as Error;
 }
 
-function allOf(watched: WatchedTree, id: string): unknown[] {
-  return [watched.get(id), ...watched.children(id).flatMap((child) => allOf(watched, child.id))];
+function listSubtree(watched: WatchedTree, id: string): unknown[] {
+  return [watched.get(id), ...watched.children(id).flatMap((child) => listSubtree(watched, child.id))];
 }
 
-async function hasCaughtUp(watched: WatchedTree, server: ModelServer): Promise<void> {
+async function waitUntilCaughtUp(watched: WatchedTree, server: ModelServer): Promise<void> {
   while (watched.cursor !== server.head) await new Promise(setImmediate);
 }
 
 describe('a watched tree', () => {
   const runs = selectLength({ short: { gentle: 8, all: 3 }, long: { gentle: 25, all: 8 } });
   for (const name of ['gentle', 'all'] as const) {
-    test(`is a tree at every moment, and in the end the tree of the server, with ${name} operations`, async () => {
-      const given = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });
+    test(`is a tree at every moment, and finally the tree of the server, with ${name} operations`, async () => {
+      const operationLists = fc.array(operations[name], { minLength: 100, maxLength: 200, size: 'max' });
       await fc.assert(
-        fc.asyncProperty(given, fc.integer({ min: 2, max: 12 }), async (changes, pageSize) => {
+        fc.asyncProperty(operationLists, fc.integer({ min: 2, max: 12 }), async (changes, pageSize) => {
           const server = new ModelServer(changes);
           const watched = await watchTree(server.client, { pageSize });
           assertIsTree(watched);
-          const looking = lookAtEach(watched);
-          await hasCaughtUp(watched, server);
-          assert.deepEqual(allOf(watched, '1'), server.inside('1'));
+          const checking = checkEachChange(watched);
+          await waitUntilCaughtUp(watched, server);
+          assert.deepEqual(listSubtree(watched, '1'), server.subtree('1'));
           watched.close();
-          await looking;
+          await checking;
         }),
         { numRuns: runs[name], endOnFailure: true },
       );

@@ -1,4 +1,4 @@
-/** What lies between a client and the server: it notes each request, and loses, cuts or delays what a test says. */
+/** A layer between client and server: it records each request, and loses, cuts or delays replies on demand. */
 
 export interface Noted {
   readonly path: string;
@@ -10,29 +10,29 @@ type Send = () => Promise<Response>;
 
 export class Wire {
   readonly noted: Noted[] = [];
-  /** Stands in the way of a request; without an answer it passes. */
-  onRequest: (noted: Noted, send: Send) => Promise<Response> | undefined = () => undefined;
+  /** Intercepts a request. If it returns undefined, the request is sent. */
+  onRequest: (request: Noted, send: Send) => Promise<Response> | undefined = () => undefined;
 
   readonly fetch: typeof fetch = (input, init) => {
-    const noted = {
+    const request = {
       path: new URL(input).pathname,
       headers: new Headers(init?.headers),
       body: typeof init?.body === 'string' ? init.body : '',
     };
-    this.noted.push(noted);
+    this.noted.push(request);
     const send = () => fetch(input, init);
-    return this.onRequest(noted, send) ?? send();
+    return this.onRequest(request, send) ?? send();
   };
 
   count(path: string): number {
-    return this.noted.filter((noted) => noted.path === path).length;
+    return this.noted.filter((request) => request.path === path).length;
   }
 
   forget(): void {
     this.noted.length = 0;
   }
 
-  /** The next replies at a path are lost after the server has done what it was asked. */
+  /** Loses the next replies at a path after the server has executed the requests. */
   loseReplies(path: string, count = 1): void {
     this.#next(path, count, async (send) => {
       await (await send()).text();
@@ -40,12 +40,12 @@ export class Wire {
     });
   }
 
-  /** The next requests at a path are answered with this instead. */
+  /** Answers the next requests at a path with this response. */
   answer(path: string, count: number, make: () => Response): void {
     this.#next(path, count, () => Promise.resolve(make()));
   }
 
-  /** The next replies at a path end in the middle. */
+  /** Cuts the next replies at a path in the middle. */
   cutReplies(path: string, count = 1): void {
     this.#next(path, count, async (send) => {
       const response = await send();
@@ -56,6 +56,6 @@ export class Wire {
 
   #next(path: string, count: number, act: (send: Send) => Promise<Response>): void {
     let left = count;
-    this.onRequest = (noted, send) => (noted.path === path && left-- > 0 ? act(send) : undefined);
+    this.onRequest = (request, send) => (request.path === path && left-- > 0 ? act(send) : undefined);
   }
 }

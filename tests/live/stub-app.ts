@@ -17,7 +17,11 @@ type OpenResult = GraphResult | GraphStream;
 /**
  * Short intervals, so that no test waits long: a poll every few milliseconds, a heartbeat every few polls.
  */
-export const shortTimings: NonNullable<AppOptions['liveTimings']> = { checkEveryMs: 5, heartbeatEveryMs: 20, endWithinMs: 200 };
+export const shortTimings: NonNullable<AppOptions['liveTimings']> = {
+  checkEveryMs: 5,
+  heartbeatEveryMs: 20,
+  endWithinMs: 200,
+};
 
 export interface StubAppOptions extends Partial<Omit<AppOptions, 'settings'>> {
   readonly settings?: Partial<AppOptions['settings']>;
@@ -117,7 +121,7 @@ function createStubSessions(getStub: () => StubApp): Partial<Sessions> {
       if (Number(expiresAt) <= getStub().clock.now()) {
         throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
       }
-      return { userId, sessionId, keyId: '', expiresAt: Number(expiresAt) };
+      return { userId, sessionId, keyId: '', tokenExpiresAt: Number(expiresAt) };
     },
     logIn: () => Promise.resolve({ authToken: 'a', refreshToken: 'r', expiresInSeconds: 600, userId: 'u' }),
     isEnded: ({ sessionId }) => getStub().endedSessions.has(sessionId),

@@ -108,7 +108,7 @@ class Fixture {
       passwords: this.#passwords,
       throttle: this.#throttle,
       // A login only issues an auth token.
-      accessTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
+      authTokens: { issue: () => 'auth token' } as unknown as AuthTokens,
       ended: {} as EndedSessions,
       onTheft: () => undefined,
       settings: {

@@ -43,11 +43,11 @@ const fineTexts = weighted([3, fc.constant({})], [1, validTexts]);
 const create = operationKind(
   20,
   fc.record({ actor: actors, parent: maybe(writableFolders), name: names, texts, version: versions }),
-  async (world, { actor, parent, name, texts: given, version }) => {
+  async (world, { actor, parent, name, texts: textInput, version }) => {
     const user = findActor(world, actor);
     const parentId = parent && resolveFolderId(world, user, parent);
     const versioned = expectedVersion(world, parentId ?? world.model.root.id, version);
-    const input = { parentId, name, ...given, ...versioned };
+    const input = { parentId, name, ...textInput, ...versioned };
     await world.mutate<FolderPayload>(user, 'createFolder', input, payload, (answer) => {
       const folder = createFolder(world.model, user, input);
       folder.id = answer?.folder.id ?? '';
@@ -59,13 +59,13 @@ const create = operationKind(
 const update = operationKind(
   10,
   fc.record({ actor: actors, folder: writableFolders, name: maybe(names), texts, version: versions }),
-  async (world, { actor, folder: reference, name, texts: given, version }) => {
+  async (world, { actor, folder: reference, name, texts: textInput, version }) => {
     const user = findActor(world, actor);
     const id = resolveFolderId(world, user, reference);
     const input = {
       id,
       ...(name !== undefined && { name }),
-      ...given,
+      ...textInput,
       ...expectedVersion(world, id, version),
     };
     await world.mutate(user, 'updateFolder', input, payload, () => ({
@@ -143,14 +143,14 @@ const restore = operationKind(
 
 const leaves: fc.Arbitrary<TreeInput> = fc
   .tuple(validNames, fineTexts)
-  .map(([name, given]) => ({ name, ...given }));
+  .map(([name, textInput]) => ({ name, ...textInput }));
 const withSubfolders = (inside: fc.Arbitrary<TreeInput>): fc.Arbitrary<TreeInput> =>
   fc.tuple(leaves, fc.array(inside, { maxLength: 3 })).map(([leaf, folders]) => ({ ...leaf, folders }));
 const trees = withSubfolders(withSubfolders(leaves));
 
 const paths: fc.Arbitrary<PathInput> = fc
   .tuple(fc.array(validNames, { minLength: 1, maxLength: 3 }), fineTexts)
-  .map(([steps, given]) => ({ path: steps.join('/'), ...given }));
+  .map(([steps, textInput]) => ({ path: steps.join('/'), ...textInput }));
 
 const importMany = operationKind(
   4,

@@ -29,10 +29,10 @@ const grant = operationKind(
   async (world, { actor, folder: reference, subject, level }) => {
     const user = findActor(world, actor);
     const folderId = resolveFolderId(world, user, reference);
-    const given = { folderId, ...toSubject(world, subject) };
-    const input = { ...given, level: levelNames[level] };
+    const target = { folderId, ...toSubject(world, subject) };
+    const input = { ...target, level: levelNames[level] };
     await world.mutate(user, 'grantAccess', input, 'folder{id accessLevel}', () =>
-      left(world, user, grantAccess(world.model, user, { ...given, level })),
+      left(world, user, grantAccess(world.model, user, { ...target, level })),
     );
   },
 );
@@ -43,13 +43,13 @@ const close = operationKind(
   fc.record({ subject: fc.integer({ min: 1, max: 3 }), at: fc.nat(9_999) }),
   async (world, { subject, at }) => {
     const user = findActor(world, subject);
-    const given = { folderId: resolveFolderId(world, user, { among: 'requireWritable', at }), userId: user.id };
-    const input = { ...given, level: levelNames[NONE] };
+    const target = { folderId: resolveFolderId(world, user, { among: 'writable', at }), userId: user.id };
+    const input = { ...target, level: levelNames[NONE] };
     await world.mutate(world.administrator, 'grantAccess', input, 'folder{id accessLevel}', () =>
       left(
         world,
         world.administrator,
-        grantAccess(world.model, world.administrator, { ...given, level: NONE }),
+        grantAccess(world.model, world.administrator, { ...target, level: NONE }),
       ),
     );
   },
@@ -73,8 +73,8 @@ const revoke = operationKind(
     const subjectIds = folder ? [...folder.grants.keys()] : [];
     const subjectId = subjectIds[subject % subjectIds.length];
     const isUser = world.model.users.some(({ id }) => id === subjectId);
-    const given = subjectId ? { [isUser ? 'userId' : 'groupId']: subjectId } : toSubject(world, subject);
-    const input = { folderId, ...given };
+    const target = subjectId ? { [isUser ? 'userId' : 'groupId']: subjectId } : toSubject(world, subject);
+    const input = { folderId, ...target };
     await world.mutate(user, 'revokeAccess', input, 'folder{id accessLevel}', () =>
       left(world, user, revokeAccess(world.model, user, input)),
     );
@@ -90,9 +90,9 @@ const membership = fc.record({
 function changeMembership(action: 'add' | 'delete') {
   const [name, count] =
     action === 'add' ? (['addToGroup', 'added'] as const) : (['removeFromGroup', 'removed'] as const);
-  return operationKind(3, membership, async (world, { actor, group: place, members }) => {
+  return operationKind(3, membership, async (world, { actor, group: index, members }) => {
     const user = findActor(world, actor);
-    const group = world.model.groups[place]!;
+    const group = world.model.groups[index]!;
     const users = members.map((member) => world.model.users[member]!);
     const input = { groupId: group.id, userIds: users.map(({ id }) => id) };
     await world.mutate(user, name, input, `group{id} ${count}`, () => ({

@@ -133,15 +133,15 @@ export async function comparePage(
       read = isTop ? (answer as Connection) : (answer as { list: Connection } | null | undefined)?.list;
       const entries = list.entries();
       if (!entries) return null;
-      const shown = expectedPageOf(entries, expected(entries), read);
-      return isTop ? shown : { list: shown };
+      const page = expectedPageOf(entries, expected(entries), read);
+      return isTop ? page : { list: page };
     },
   );
   return read;
 }
 
 export interface ExpectedPage {
-  readonly shown: readonly Entry[];
+  readonly page: readonly Entry[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
 }
@@ -149,13 +149,13 @@ export interface ExpectedPage {
 /** The model does not predict cursors, but the cursors of the page must be those of its edges. */
 function expectedPageOf(
   entries: readonly Entry[],
-  { shown, ...pageInfo }: ExpectedPage,
+  { page, ...pageInfo }: ExpectedPage,
   read: Connection | undefined,
 ) {
   const cursors = read?.edges.map(({ cursor }) => cursor) ?? [];
   return {
-    edges: shown.map(({ folder: { id }, depth }, index) => ({ cursor: cursors[index], depth, node: { id } })),
-    items: shown.map(({ folder: { id } }) => ({ id })),
+    edges: page.map(({ folder: { id }, depth }, index) => ({ cursor: cursors[index], depth, node: { id } })),
+    items: page.map(({ folder: { id } }) => ({ id })),
     totalCount: entries.length,
     pageInfo: { ...pageInfo, startCursor: cursors[0] ?? null, endCursor: cursors.index(-1) ?? null },
   };

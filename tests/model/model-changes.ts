@@ -155,8 +155,8 @@ export function restoreFolder(
   const { from } = folder.deletion;
   if (input.parentId === undefined && !model.pathTo(from)) throw new ModelRefusal('CONFLICT');
   const to = requireWritable(model, actor, input.parentId ?? from.id);
-  const levelIn = (user: ModelUser, place: ModelFolder) =>
-    model.grantsFor(user, folder)[0]?.level ?? model.levelOf(user, place);
+  const levelIn = (user: ModelUser, location: ModelFolder) =>
+    model.grantsFor(user, folder)[0]?.level ?? model.levelOf(user, location);
   const isManager = actor.isAdministrator || levelIn(actor, from) >= MANAGE;
   if (!isManager && model.users.some((user) => levelIn(user, to) > levelIn(user, from))) {
     throw new ModelRefusal('FORBIDDEN');
@@ -269,7 +269,7 @@ function isRestorable(model: TreeModel, user: ModelUser, folder: ModelFolder): b
   const { at, from } = folder.deletion!;
   if (model.now >= at + model.trashDays * 86_400_000) return false;
   if (user.isAdministrator) return true;
-  const isOwnEnough = model.grantsFor(user, folder).every(({ level }, place) => place > 0 || level >= WRITE);
+  const isOwnEnough = model.grantsFor(user, folder).every(({ level }, index) => index > 0 || level >= WRITE);
   return isOwnEnough && model.pathTo(from) !== undefined && model.levelOf(user, from) >= WRITE;
 }
 

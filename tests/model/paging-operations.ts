@@ -89,9 +89,9 @@ const window = operationKind(
     const id = resolveFolderId(world, user, folder);
     const whole = childList(world, user, id, { order });
     const edges = (await readPage(world, whole, {}))?.edges ?? [];
-    const placeOf = (place: number | null) =>
-      place === null || edges.length === 0 ? null : place % edges.length;
-    const [from, to] = [placeOf(after), placeOf(before)];
+    const toIndex = (index: number | null) =>
+      index === null || edges.length === 0 ? null : index % edges.length;
+    const [from, to] = [toIndex(after), toIndex(before)];
     const list = childList(world, user, id, { order, filter: toFilter(world, filter) });
     const page = {
       after: from === null ? null : edges[from]!.cursor,
@@ -99,15 +99,15 @@ const window = operationKind(
       [isBackward ? 'last' : 'first']: size,
     };
     await comparePage(world, list, page, (entries) => {
-      const places = new Map(edges.map(({ node }, place) => [node.id, place]));
-      const at = ({ folder: each }: Entry) => places.get(each.id)!;
+      const indexes = new Map(edges.map(({ node }, index) => [node.id, index]));
+      const at = ({ folder: each }: Entry) => indexes.get(each.id)!;
       const inside = entries.filter(
         (each) => (from === null || at(each) > from) && (to === null || at(each) < to),
       );
       const isCut = size !== undefined && size < inside.length;
       const start = isCut && isBackward ? inside.length - size : 0;
       return {
-        shown: inside.slice(start, isCut ? start + size : undefined),
+        page: inside.slice(start, isCut ? start + size : undefined),
         hasNextPage: (isCut && !isBackward) || (to !== null && entries.some((each) => at(each) >= to)),
         hasPreviousPage: (isCut && isBackward) || (from !== null && entries.some((each) => at(each) <= from)),
       };
@@ -133,7 +133,7 @@ const skipping = operationKind(
     await comparePage(world, list, page, (entries) => {
       const start = from + 1 + skip;
       return {
-        shown: entries.slice(start, start + size),
+        page: entries.slice(start, start + size),
         hasNextPage: start + size < entries.length,
         hasPreviousPage: Math.min(start, entries.length) > 0,
       };
@@ -214,9 +214,9 @@ const foreignCursor = operationKind(
 
 const changes = { ...changeOperations, ...grantOperations };
 const anyChange = fc.oneof(
-  ...Object.entries(changes).map(([kind, { weight, given }]) => ({
+  ...Object.entries(changes).map(([kind, { weight, input }]) => ({
     weight,
-    arbitrary: fc.record({ kind: fc.constant(kind), given }),
+    arbitrary: fc.record({ kind: fc.constant(kind), input }),
   })),
 );
 
@@ -229,19 +229,19 @@ const duringChanges = operationKind(
     size: fc.integer({ min: 1, max: 3 }),
     changes: fc.array(anyChange, { minLength: 1, maxLength: 5 }),
   }),
-  async (world, { actor, list: given, size, changes: between }) => {
-    const list = createList(world, actor, given);
+  async (world, { actor, list: choice, size, changes: between }) => {
+    const list = createList(world, actor, choice);
     const met: string[] = [];
     let steady = readPositions(list);
     let after: string | null = null;
-    for (let place = 0; ; place++) {
+    for (let index = 0; ; index++) {
       const page: Connection | undefined = await readPage(world, list, { first: size, after });
       if (!page !== !readPositions(list)) disagree('a page amid changes', page, readPositions(list));
       if (!page) return;
       met.push(...page.edges.map(({ node }) => node.id));
       if (!page.pageInfo.hasNextPage) break;
       after = page.pageInfo.endCursor;
-      const change = between[place];
+      const change = between[index];
       if (!change) continue;
       await runOperation(changes, world, change);
       const now = readPositions(list);
@@ -249,7 +249,7 @@ const duringChanges = operationKind(
     }
     const counts = [...(steady?.keys() ?? [])].map((id) => [id, met.filter((each) => each === id).length]);
     if (counts.some(([, count]) => count !== 1)) {
-      disagree(`${given.kind} paged amid changes by ${list.actor.username}`, met, counts);
+      disagree(`${choice.kind} paged during changes by ${list.actor.username}`, met, counts);
     }
   },
 );
@@ -270,7 +270,7 @@ async function pageForward(world: World, list: List, size: number): Promise<void
   let after: string | null = null;
   for (let start = 0; start === 0 || start < countEntries(list); start += first) {
     const page = await comparePage(world, list, { first, after }, (entries) => ({
-      shown: entries.slice(start, start + first),
+      page: entries.slice(start, start + first),
       hasNextPage: start + first < entries.length,
       hasPreviousPage: start > 0,
     }));
@@ -284,7 +284,7 @@ async function pageBackward(world: World, list: List, size: number): Promise<voi
   const length = countEntries(list);
   for (let end = length; end === length || end > 0; end -= last) {
     const page = await comparePage(world, list, { last, before }, (entries) => ({
-      shown: entries.slice(Math.max(0, end - last), end),
+      page: entries.slice(Math.max(0, end - last), end),
       hasNextPage: end < length,
       hasPreviousPage: end > last,
     }));
@@ -301,7 +301,7 @@ function readPositions(list: List): ReadonlyMap<string, string> | undefined {
   try {
     const entries = list.entries();
     return entries
-      ? new Map(entries.map(({ folder }) => [folder.id, JSON.stringify(list.placeOf(folder))]))
+      ? new Map(entries.map(({ folder }) => [folder.id, JSON.stringify(list.toIndex(folder))]))
       : undefined;
   } catch (error) {
     if (error instanceof ModelRefusal) return undefined;
@@ -309,9 +309,9 @@ function readPositions(list: List): ReadonlyMap<string, string> | undefined {
   }
 }
 
-function toFilter({ model }: World, given: FilterChoice | undefined): ChildFilter | undefined {
-  if (!given) return undefined;
-  const { updatedAtOf, ...filter } = given;
+function toFilter({ model }: World, choice: FilterChoice | undefined): ChildFilter | undefined {
+  if (!choice) return undefined;
+  const { updatedAtOf, ...filter } = choice;
   if (updatedAtOf === undefined) return filter;
   const { updatedAt } = model.allFolders[updatedAtOf % model.allFolders.length]!;
   return { ...filter, updatedSince: toDateTime(updatedAt) };

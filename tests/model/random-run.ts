@@ -3,12 +3,12 @@
 import fc from 'fast-check';
 import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
-import { changeOperations } from './change-operations.ts';
+import { changeOperations } from './change-operationArbitrary.ts';
 import { compareEverything, comparePart } from './everything-seen.ts';
-import { grantOperations } from './grant-operations.ts';
+import { grantOperations } from './grant-operationArbitrary.ts';
 import { runOperation, type Operation, type OperationTable } from './operation.ts';
-import { pagingOperations } from './paging-operations.ts';
-import { readingOperations } from './reading-operations.ts';
+import { pagingOperations } from './paging-operationArbitrary.ts';
+import { readingOperations } from './reading-operationArbitrary.ts';
 import { Disagreement, World } from './world.ts';
 
 /** Server and model disagree after the last of its operations. */
@@ -36,11 +36,11 @@ const table: OperationTable = {
   ...pagingOperations,
 };
 
-const operations = fc.noBias(
+const operationArbitrary = fc.noBias(
   fc.oneof(
-    ...Object.entries(table).map(([kind, { weight, given }]) => ({
+    ...Object.entries(table).map(([kind, { weight, input }]) => ({
       weight,
-      arbitrary: fc.record<Operation>({ kind: fc.constant(kind), given }),
+      arbitrary: fc.record<Operation>({ kind: fc.constant(kind), input }),
     })),
   ),
 );
@@ -51,12 +51,12 @@ const minFolders = 40;
 const maxFolders = 100;
 
 export function generateOperations(seed: number, steps: number): Operation[] {
-  return fc.sample(operations, { seed, numRuns: steps });
+  return fc.sample(operationArbitrary, { seed, numRuns: steps });
 }
 
 export async function runOperations(
   kind: DatabaseKind,
-  given: readonly Operation[],
+  operations: readonly Operation[],
   { isOver = () => false, isLiteral = false }: RunOptions = {},
 ): Promise<RunResult> {
   const world = await World.start(kind);
@@ -67,7 +67,7 @@ export async function runOperations(
     folders: world.model.allFolders.length,
   });
   try {
-    for (const each of given) {
+    for (const each of operations) {
       if (isOver()) break;
       const operation = isLiteral ? each : steer(world, each);
       executed.push(operation);
@@ -89,10 +89,10 @@ function steer({ model }: World, operation: Operation): Operation {
   const size = model.onTree().length;
   const reference = { among: 'tree', at: operation.kind.length + model.allFolders.length };
   if (size > maxFolders && growingKinds.includes(operation.kind)) {
-    return { kind: 'delete', given: { actor: 0, folder: reference, recursive: true, version: 'any' } };
+    return { kind: 'delete', input: { actor: 0, folder: reference, recursive: true, version: 'any' } };
   }
   if (size < minFolders && shrinking.includes(operation.kind)) {
-    return { kind: 'import', given: { actor: 0, parent: reference, what: { tree: importedTree }, version: 'any' } };
+    return { kind: 'import', input: { actor: 0, parent: reference, what: { tree: importedTree }, version: 'any' } };
   }
   return operation;
 }
@@ -107,15 +107,15 @@ const importedTree = ['b', 'Floor 2', '日本'].map((name) => ({
 /** Removes operations as long as the rest still fails, perhaps with another error. */
 export function shrink(
   kind: DatabaseKind,
-  given: Failure,
+  failure: Failure,
   shrinking: ShrinkOptions<Operation>,
 ): Promise<Failure> {
-  const first = given.operations.filter(
+  const first = failure.operations.filter(
     ({ kind: name }, reference, all) => isChange(name) || reference === all.length - 1,
   );
   const run = async (operations: readonly Operation[]) =>
     (await runOperations(kind, operations, { isLiteral: true })).failure;
-  return shrinkFailure(given, { first, run, keepsLast: true }, shrinking);
+  return shrinkFailure(failure, { first, run, keepsLast: true }, shrinking);
 }
 
 function isChange(kind: string): boolean {

@@ -17,7 +17,7 @@ export function findActor({ model }: World, actor: number): ModelUser {
 
 /** The pool of folders to select from, for example those that the actor sees, and the index in it. */
 export interface FolderReference {
-  readonly among: 'root' | 'branches' | 'requireWritable' | 'seen' | 'tree' | 'trash' | 'allFolders' | 'nothing';
+  readonly among: 'root' | 'branches' | 'writable' | 'seen' | 'tree' | 'trash' | 'allFolders' | 'nothing';
   readonly at: number;
 }
 
@@ -30,7 +30,7 @@ const referencesTo = (...pools: [number, FolderReference['among']][]) =>
 export const seenFolders = referencesTo([1, 'root'], [16, 'seen'], [3, 'tree'], [2, 'allFolders'], [1, 'nothing']);
 export const writableFolders = referencesTo(
   [1, 'root'],
-  [14, 'requireWritable'],
+  [14, 'writable'],
   [4, 'seen'],
   [2, 'tree'],
   [1, 'allFolders'],
@@ -73,7 +73,7 @@ function selectPool(
       return model.onTree().filter(({ children }) => children.size > 0);
     case 'allFolders':
       return model.allFolders;
-    case 'requireWritable':
+    case 'writable':
       return model.onTree().filter((folder) => model.levelOf(actor, folder) >= WRITE);
     case 'seen': {
       const seen = model.seenBy(actor);

@@ -143,12 +143,12 @@ export class TreeModel {
 
   isSeen(user: ModelUser, folder: ModelFolder): boolean {
     if (!this.pathTo(folder)) return false;
-    return folder === this.root || this.levelOf(user, folder) >= READ || this.#leadsOn(user, folder);
+    return folder === this.root || this.levelOf(user, folder) >= READ || this.#hasGrantBelow(user, folder);
   }
 
-  #leadsOn(user: ModelUser, folder: ModelFolder): boolean {
+  #hasGrantBelow(user: ModelUser, folder: ModelFolder): boolean {
     return [...folder.children].some(
-      (child) => this.grantsFor(user, child).some(({ level }) => level >= READ) || this.#leadsOn(user, child),
+      (child) => this.grantsFor(user, child).some(({ level }) => level >= READ) || this.#hasGrantBelow(user, child),
     );
   }
 

@@ -20,7 +20,7 @@ export class Tree {
   /** Reads what is shown, anew if it was read before, and opens the way to a folder, if it is there. */
   async begin(id: string | null): Promise<void> {
     const { root } = this.store;
-    if (root) this.store.expireInside(root.id);
+    if (root) this.store.markSubtreeStale(root.id);
     await this.loader.readRoot();
     if (id !== null) await this.reveal(id);
   }

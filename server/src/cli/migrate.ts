@@ -13,7 +13,7 @@ import {
 } from '../database/migrations.ts';
 import { embeddedFile, openAsItIs } from '../database/open-database.ts';
 import { sizeOf } from '../database/sqlite/file.ts';
-import { sqliteDialect } from '../database/sqlite/text.ts';
+import { sqliteDialect } from '../database/sqlite/dialect.ts';
 import { readStored } from '../database/stored-settings.ts';
 import { redactPassword } from '../config/url-password.ts';
 import { StartError } from '../config/start-error.ts';

@@ -23,7 +23,7 @@ const limits: Limits = {
   maxBacklog: 10_000,
   trashDays: 30,
 };
-const atOnce = { before: () => undefined };
+const atOnce = { yieldBefore: () => undefined };
 
 /** Everything is checked in one piece. */
 function checking(checked: GraphQLSchema, given: Limits) {

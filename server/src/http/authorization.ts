@@ -2,9 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Viewer } from '../sessions/viewer.ts';
 import { Refusal } from '../refusal.ts';
-import type { Sessions } from '../sessions/sessions.ts';
 
 interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
@@ -55,10 +53,4 @@ function parseBearer(authorization: string): string {
   const token = /^bearer ([\w.-]+)$/i.exec(authorization)?.[1];
   if (token) return token;
   throw new Refusal('INVALID_AUTH_TOKEN', 'Authorization must be: Bearer, one space, the auth token.');
-}
-
-/** Whose auth token this is; refused if it is not good. */
-export function viewerOf(authToken: string, sessions: Sessions): Viewer {
-  const { userId, sessionId, keyId, expiresAt } = sessions.authenticate(authToken);
-  return { userId, sessionId, keyId, tokenExpiresAt: expiresAt };
 }

@@ -1,11 +1,10 @@
 /**
- * Closes the connections of the HTTP server when it stops. Node alone would wait for every connection: without any request,
- * with a request that never ends, with a response that the client does not read.
+ * The open connections of the HTTP server, and the latest response of each. Closes them when the server stops: Node alone
+ * would wait for idle connections, for requests that never end and for responses that the client does not read.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { hasBody } from './guards/body-limits.ts';
 
 export interface EndTimings {
   /** How often idle connections are closed. */
@@ -18,24 +17,19 @@ export interface EndTimings {
 
 /** The latest request and response of a connection. One object per connection. */
 interface Exchange {
-  /** None before the first request. */
+  /** Undefined before the first request. */
   response: ServerResponse | undefined;
   /** Bytes that the connection had received before its first request. */
   readonly bytesBefore: number;
-  /** Bytes that it had received at the end of the latest request. Later bytes are of the next one. Undefined before the end. */
+  /** Bytes received at the end of the latest request; undefined before its end. Later bytes belong to the next request. */
   bytesAtEnd: number | undefined;
 }
 
-/** On the connection itself, where it is found soonest. */
-const exchangeOf = Symbol('exchange');
+/** Stored on the socket itself, which is faster than a lookup in a map. */
+const exchangeKey = Symbol('exchange');
 
-interface Exchanging extends Socket {
-  [exchangeOf]?: Exchange;
-}
-
-/** Of the latest request of a connection that speaks HTTP; undefined before the first. */
-export function latestResponse(socket: Socket): ServerResponse | undefined {
-  return (socket as Exchanging)[exchangeOf]?.response;
+interface HttpSocket extends Socket {
+  [exchangeKey]?: Exchange;
 }
 
 interface Silence {
@@ -43,53 +37,88 @@ interface Silence {
   readonly since: number;
 }
 
+/** The response to the latest request of an HTTP connection; undefined before the first request. */
+export function latestResponse(socket: Socket): ServerResponse | undefined {
+  return (socket as HttpSocket)[exchangeKey]?.response;
+}
+
+/** All of the response has left the process, or its connection is closed. */
+export function isFinished({ writableFinished, destroyed }: ServerResponse): boolean {
+  return writableFinished || destroyed;
+}
+
+/** Calls the listener once the response is sent or its connection is closed. */
+export function onFinished(response: ServerResponse, listener: () => void): void {
+  const { socket } = response.req;
+  if (socket.destroyed) return listener();
+  if (response.socket !== null) {
+    response.on('close', listener);
+    return;
+  }
+  // It waits behind another response of its connection. Until its turn, Node does not emit `close` on it.
+  const finish = () => {
+    response.off('close', finish);
+    socket.off('close', finish);
+    listener();
+  };
+  response.on('close', finish);
+  // One listener for each pipelined request.
+  socket.setMaxListeners(0).on('close', finish);
+}
+
+/** Whether the headers announce a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length'];
+  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined;
+}
+
 export class OpenConnections {
-  /** Every one: with those that still agree on TLS, and those that became WebSockets. */
+  /** All of them, including unfinished TLS handshakes and WebSockets. */
   readonly #all = new Set<Socket>();
-  /** Those that speak HTTP, with the last request of each. */
+  /** HTTP connections only. */
   readonly #exchanges = new Map<Socket, Exchange>();
-  /** Those that still agree on TLS, by the client's address and port: the secured socket is another object. */
-  readonly #securing = new Map<string, Socket>();
+  /** Unfinished TLS handshakes, by the client's address and port: the secured socket is another object. */
+  readonly #handshakes = new Map<string, Socket>();
   #isLastRequest = false;
-  #taken = 0;
+  #accepted = 0;
 
   constructor(server: Server, isTls: boolean) {
     server.on('connection', (socket: Socket) => {
       const address = isTls ? addressOf(socket) : '';
       this.#all.add(socket);
-      this.#taken++;
-      if (isTls) this.#securing.set(address, socket);
+      this.#accepted++;
+      if (isTls) this.#handshakes.set(address, socket);
       socket.once('close', () => {
         this.#all.delete(socket);
-        if (this.#securing.get(address) === socket) this.#securing.delete(address);
+        if (this.#handshakes.get(address) === socket) this.#handshakes.delete(address);
       });
     });
-    server.on(isTls ? 'secureConnection' : 'connection', (socket: Exchanging) => {
-      if (isTls) this.#securing.delete(addressOf(socket));
+    server.on(isTls ? 'secureConnection' : 'connection', (socket: HttpSocket) => {
+      if (isTls) this.#handshakes.delete(addressOf(socket));
       const exchange: Exchange = {
         response: undefined,
         bytesBefore: socket.bytesRead,
         bytesAtEnd: undefined,
       };
-      socket[exchangeOf] = exchange;
+      socket[exchangeKey] = exchange;
       this.#exchanges.set(socket, exchange);
       socket.once('close', () => this.#exchanges.delete(socket));
     });
-    // Before the request is handled, which may write the head of its answer at once.
+    // Before the request is handled, because a handler may write the head of the response at once.
     server.prependListener('request', (request, response: ServerResponse) => {
-      const exchange = (request.socket as Exchanging)[exchangeOf];
-      if (this.#isLastRequest) announceTo(response, exchange?.response);
+      const exchange = (request.socket as HttpSocket)[exchangeKey];
+      if (this.#isLastRequest) announceClose(response, exchange?.response);
       if (exchange) begin(exchange, request, response);
     });
     server.on('upgrade', ({ socket }: IncomingMessage) => {
-      delete (socket as Exchanging)[exchangeOf];
+      delete (socket as HttpSocket)[exchangeKey];
       this.#exchanges.delete(socket);
     });
   }
 
-  /** How many there have been. */
+  /** How many connections were accepted since the start. */
   get accepted(): number {
-    return this.#taken;
+    return this.#accepted;
   }
 
   /** Adds `Connection: close` to every later response, unless part of the next request has arrived. */
@@ -97,36 +126,36 @@ export class OpenConnections {
     this.#isLastRequest = true;
     for (const [socket, { response, bytesAtEnd }] of this.#exchanges) {
       if (!response) continue;
-      if (bytesAtEnd === undefined || socket.bytesRead === bytesAtEnd) announceTo(response);
+      if (bytesAtEnd === undefined || socket.bytesRead === bytesAtEnd) announceClose(response);
     }
   }
 
   /**
-   * Closes each connection once its response is sent. Called when no new connections are accepted; `allGone` resolves when
-   * none is left. Returns the number of requests that were cut.
+   * Closes each connection once its response is sent. Called when no new connections are accepted; `allClosed` resolves
+   * when none is left. Returns the number of requests that were cut.
    */
   async end(
-    allGone: Promise<unknown>,
+    allClosed: Promise<unknown>,
     { checkEveryMs, maxSilentMs, endWithinMs }: EndTimings,
   ): Promise<number> {
     const silences = new Map<Socket, Silence>();
     let cut = 0;
-    // Not by `closeIdleConnections`: to Node an answer is done when it was given, and not when it was sent.
-    const look = () => {
+    // Not `closeIdleConnections`: Node regards a response as done when it is written, not when it is sent.
+    const closeUnused = () => {
       for (const socket of this.#idle()) socket.destroy();
-      for (const socket of this.#awaited()) {
+      for (const socket of this.#awaitingClient()) {
         if (socket.destroyed || !isSilent(socket, silences, maxSilentMs)) continue;
         if (!isWithoutRequest(socket, this.#exchanges.get(socket))) cut++;
         socket.destroy();
       }
     };
-    look();
-    const timer = setInterval(look, checkEveryMs);
+    closeUnused();
+    const timer = setInterval(closeUnused, checkEveryMs);
     const deadline = setTimeout(() => {
       for (const exchange of this.#exchanges.values()) if (!isDone(exchange)) cut++;
       for (const socket of this.#all) socket.destroy();
     }, endWithinMs);
-    await allGone;
+    await allClosed;
     clearInterval(timer);
     clearTimeout(deadline);
     return cut;
@@ -140,9 +169,9 @@ export class OpenConnections {
     }
   }
 
-  /** Those whose client has to send something before there is anything to do. */
-  *#awaited(): Iterable<Socket> {
-    yield* this.#securing.values();
+  /** Connections on which the client has to send something before the server can continue. */
+  *#awaitingClient(): Iterable<Socket> {
+    yield* this.#handshakes.values();
     for (const [socket, exchange] of this.#exchanges) {
       if (isDone(exchange) || !exchange.response?.req.complete) yield socket;
     }
@@ -152,29 +181,24 @@ export class OpenConnections {
 function begin(exchange: Exchange, request: IncomingMessage, response: ServerResponse): void {
   exchange.response = response;
   exchange.bytesAtEnd = undefined;
-  if (hasBody(request)) request.on('end', noteEnd);
+  if (hasBody(request)) request.on('end', recordEnd);
   else exchange.bytesAtEnd = request.socket.bytesRead;
 }
 
 /** One function for all requests, so that none has to be created for each. */
-function noteEnd(this: IncomingMessage): void {
-  const exchange = (this.socket as Exchanging)[exchangeOf];
+function recordEnd(this: IncomingMessage): void {
+  const exchange = (this.socket as HttpSocket)[exchangeKey];
   if (exchange?.response?.req === this) exchange.bytesAtEnd = this.socket.bytesRead;
 }
 
-/** Of pipelined responses only the last has the header: Node sends nothing after it. */
-function announceTo(response: ServerResponse, before?: ServerResponse): void {
+/** Of pipelined responses only the last gets the header, because Node sends nothing after it. */
+function announceClose(response: ServerResponse, before?: ServerResponse): void {
   response.shouldKeepAlive = false;
   if (before && !before.headersSent) before.shouldKeepAlive = true;
 }
 
-/** All of the answer has left the process, or none is due. */
 function isDone({ response }: Exchange): boolean {
-  return !response || isOver(response);
-}
-
-export function isOver({ writableFinished, destroyed }: ServerResponse): boolean {
-  return writableFinished || destroyed;
+  return !response || isFinished(response);
 }
 
 /** No request was cut: none has begun, or its response was sent before its body had arrived. */

@@ -1,11 +1,15 @@
-/** Binds the HTTP server to its address, or to two addresses when `localhost` resolves to IPv4 and IPv6. */
+/**
+ * The address of the server: binds its port (or two addresses if `localhost` resolves to IPv4 and IPv6), explains why a
+ * port cannot be bound, and reads the TLS certificate.
+ */
 
-import { once } from 'node:events';
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, Server as Port, type AddressInfo, type Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import type { Settings } from '../config/config.ts';
 import { StartError } from '../config/start-error.ts';
-import { readFileSync } from 'fs';
-import { createSecureContext } from 'tls';
 
 export interface ListenOptions {
   readonly host: string;
@@ -73,7 +77,7 @@ async function listenOn(
   await once(server, 'listening');
 }
 
-/** Binds the port for a moment. Without `reusePort`, this fails if any other socket listens on the port. */
+/** Binds the port and closes it again. Without `reusePort`, this fails if any other socket listens on the port. */
 export async function probePort(options: ListenOptions): Promise<void> {
   // `exclusive`: in a worker, Node would otherwise bind the port in the primary.
   const server = createServer().listen({ ...options, exclusive: true });
@@ -81,15 +85,11 @@ export async function probePort(options: ListenOptions): Promise<void> {
   server.close();
   await once(server, 'close');
 }
-interface Place {
-  readonly host: string;
-  readonly port: number;
-}
-/** An address that cannot be had is for the operator to mend, by the setting of that name. */
 
+/** Turns the error of a port that cannot be bound into one that names the setting to change. */
 export async function listenOrExplain<T>(
   start: () => Promise<T>,
-  { host, port }: Place,
+  { host, port }: Pick<ListenOptions, 'host' | 'port'>,
   setting: 'PORT' | 'METRICS_PORT' = 'PORT',
 ): Promise<T> {
   try {
@@ -115,56 +115,57 @@ export async function listenOrExplain<T>(
     throw cause;
   }
 }
-/** Tried before anything is made: a first start that cannot listen in the end would have shown its only password in vain. */
 
-export async function requireFreePorts(settings: {
-  readonly host: string;
-  readonly port: number;
-  readonly metricsHost: string;
-  readonly metricsPort: number | undefined;
-}): Promise<void> {
-  const { host, port, metricsHost, metricsPort = 0 } = settings;
+/** Called before the database is created: the first start prints a password once, so it must not fail afterwards. */
+export async function requireFreePorts({
+  host,
+  port,
+  metricsHost,
+  metricsPort = 0,
+}: Pick<Settings, 'host' | 'port' | 'metricsHost' | 'metricsPort'>): Promise<void> {
   if (port !== 0) await listenOrExplain(() => probePort({ host, port }), { host, port });
-  const ofMetrics = { host: metricsHost, port: metricsPort };
-  if (metricsPort !== 0) await listenOrExplain(() => probePort(ofMetrics), ofMetrics, 'METRICS_PORT');
+  const metrics = { host: metricsHost, port: metricsPort };
+  if (metricsPort !== 0) await listenOrExplain(() => probePort(metrics), metrics, 'METRICS_PORT');
 }
-/** Checks that the system supports `SO_REUSEPORT`, before the first worker prepares the database. */
 
-export async function requireReusePort({ host }: { readonly host: string }): Promise<void> {
+/** Checks that the system supports `SO_REUSEPORT`, before the first worker prepares the database. */
+export async function requireReusePort({ host }: Pick<Settings, 'host'>): Promise<void> {
   const unused = { host, port: 0 };
   await listenOrExplain(() => probePort({ ...unused, reusePort: true }), unused);
 }
-/** The API root, without a slash at its end. */
 
+/** The API root, without a slash at its end. */
 export function baseUrl(
-  { host, basePath, tlsCertFile }: { host: string; basePath: string; tlsCertFile: string | undefined },
+  { host, basePath, tlsCertFile }: Pick<Settings, 'host' | 'basePath' | 'tlsCertFile'>,
   { port }: Pick<AddressInfo, 'port'>,
 ): string {
-  const isAnywhere = host === '0.0.0.0' || host === '::';
-  const shown = isAnywhere ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `${tlsCertFile ? 'https' : 'http'}://${shown}:${port}${basePath}`;
+  const isWildcard = host === '0.0.0.0' || host === '::';
+  const hostname = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tlsCertFile ? 'https' : 'http'}://${hostname}:${port}${basePath}`;
 }
+
 export interface TlsFiles {
   readonly cert: Buffer;
   readonly key: Buffer;
 }
 
-export function readTlsFiles(settings: {
-  readonly tlsCertFile: string | undefined;
-  readonly tlsKeyFile: string | undefined;
-}): TlsFiles | undefined {
-  const { tlsCertFile, tlsKeyFile } = settings;
+/** Reads the certificate and its key, and checks that they can be used together. */
+export function readTlsFiles({
+  tlsCertFile,
+  tlsKeyFile,
+}: Pick<Settings, 'tlsCertFile' | 'tlsKeyFile'>): TlsFiles | undefined {
   if (!tlsCertFile || !tlsKeyFile) return undefined;
-  const cert = read('ESPALIER_TLS_CERT_FILE', tlsCertFile);
-  const key = read('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
-  attempt(`ESPALIER_TLS_CERT_FILE names ${tlsCertFile}, which holds no certificate that can be used`, {
+  const cert = readTlsFile('ESPALIER_TLS_CERT_FILE', tlsCertFile);
+  const key = readTlsFile('ESPALIER_TLS_KEY_FILE', tlsKeyFile);
+  checkTls(`ESPALIER_TLS_CERT_FILE names ${tlsCertFile}, which holds no certificate that can be used`, {
     cert,
   });
-  attempt(`ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}, which holds no private key that can be used`, { key });
-  attempt(`The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`, { cert, key });
+  checkTls(`ESPALIER_TLS_KEY_FILE names ${tlsKeyFile}, which holds no private key that can be used`, { key });
+  checkTls(`The key in ${tlsKeyFile} is not that of the certificate in ${tlsCertFile}`, { cert, key });
   return { cert, key };
 }
-function read(setting: string, path: string): Buffer {
+
+function readTlsFile(setting: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
@@ -173,7 +174,8 @@ function read(setting: string, path: string): Buffer {
     });
   }
 }
-function attempt(complaint: string, files: Partial<TlsFiles>): void {
+
+function checkTls(complaint: string, files: Partial<TlsFiles>): void {
   try {
     createSecureContext(files);
   } catch (cause) {

@@ -1,18 +1,18 @@
 /**
- * The end of the HTTP side, in order: it is said that it is near, the port is closed, what is in flight is finished, and
- * what does not come to its end in time is cut.
+ * Stops the HTTP server: announces the end to clients, closes the port, waits for the requests in flight, and cuts those
+ * that do not end in time.
  */
 
 import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { EndTimings, OpenConnections } from './connections.ts';
 import type { Listening } from './listen.ts';
 import type { LiveConnections } from './websocket/live-connections.ts';
-import type { EndTimings, OpenConnections } from './connections.ts';
 
 export interface StopSettings {
-  /** For so long the port stays open, so that load balancers find out before they are turned away. */
+  /** How long the port stays open after the announcement, so that load balancers can react. */
   readonly stopDelaySeconds: number;
-  /** What is in flight when the port is closed has so long to finish. */
+  /** How long requests may take to finish after the port is closed. */
   readonly stopSeconds: number;
 }
 
@@ -28,55 +28,55 @@ export interface StopTimings extends Omit<EndTimings, 'endWithinMs'> {
   readonly pause: (ms: number) => Promise<unknown>;
 }
 
-/** Most rounds of a node at rest are far shorter: to wait for the shortest would only take its turn on the processor away. */
+/** Most rounds of the event loop of an idle node are far shorter. Waiting for a shorter round would only cost time. */
 const shortRoundMs = 1;
-/** A node that is never at rest does not wait for longer. */
-const mostWaitMs = 2_000;
+/** Limits the wait on a node that is never idle. */
+const maxWaitMs = 2_000;
 
-const usualTimes: StopTimings = { checkEveryMs: 50, maxSilentMs: 1_000, pause: (ms) => delay(ms) };
+const defaultTimings: StopTimings = { checkEveryMs: 50, maxSilentMs: 1_000, pause: (ms) => delay(ms) };
 
 export async function stopListening(
   listening: Listening | undefined,
-  { settings, connections, live, log, times = usualTimes }: StopOptions,
+  { settings, connections, live, log, times = defaultTimings }: StopOptions,
 ): Promise<void> {
   connections.announceEnd();
   if (settings.stopDelaySeconds > 0) await times.pause(settings.stopDelaySeconds * 1000);
-  const { allGone } = await closeWhenNobodyIsInLine(listening, connections);
+  const { allClosed } = await closeAfterBacklog(listening, connections);
   const endWithinMs = settings.stopSeconds * 1000;
   const [cut] = await Promise.all([
-    connections.end(allGone, { ...times, endWithinMs }),
+    connections.end(allClosed, { ...times, endWithinMs }),
     live.close(endWithinMs),
   ]);
   if (cut > 0) log.warn({ requests: cut }, 'requests that did not end in time were cut');
 }
 
 /**
- * Node takes one connection in each of its rounds: who is still in line when the port is closed would be turned away. It
- * is closed at the end of a round that took none and was short, because somebody may have come since it looked.
+ * Node accepts one connection per round of the event loop, and closing the port resets connections in the backlog. So the
+ * port is closed after a short round that accepted none.
  */
-async function closeWhenNobodyIsInLine(
+async function closeAfterBacklog(
   listening: Listening | undefined,
   connections: OpenConnections,
-): Promise<{ allGone: Promise<void> }> {
-  // What is left of this round takes none.
+): Promise<{ allClosed: Promise<void> }> {
+  // The rest of the current round accepts no connection.
   await nextRound();
   return new Promise((resolve) => {
     const since = performance.now();
-    let began = since;
+    let roundStart = since;
     let { accepted } = connections;
-    const look = () => {
+    const endRound = () => {
       const now = performance.now();
-      const isQuiet = connections.accepted === accepted && now - began < shortRoundMs;
-      if (isQuiet || now - since >= mostWaitMs) {
-        // Here, and not after a promise: every microsecond counts.
-        const allGone = listening?.close() ?? Promise.resolve();
-        resolve({ allGone });
+      const isQuiet = connections.accepted === accepted && now - roundStart < shortRoundMs;
+      if (isQuiet || now - since >= maxWaitMs) {
+        // Closed here and not after a promise: a new connection can arrive at any moment.
+        const allClosed = listening?.close() ?? Promise.resolve();
+        resolve({ allClosed });
         return;
       }
       ({ accepted } = connections);
-      began = performance.now();
-      setImmediate(look);
+      roundStart = performance.now();
+      setImmediate(endRound);
     };
-    setImmediate(look);
+    setImmediate(endRound);
   });
 }

@@ -81,7 +81,7 @@ describe('what somebody can make who has the private key', () => {
 
   test('a day and a minute after the next key signed, all that an old one can make has expired', () => {
     const token = madeAt(second, '12:01:00', 86_400);
-    assert.equal(tokens.read(token)?.expiresAt, Date.parse('2026-03-02T12:01:00Z'));
+    assert.equal(tokens.read(token)?.tokenExpiresAt, Date.parse('2026-03-02T12:01:00Z'));
   });
 
   test('times that are missing, or no numbers, get nobody around it', () => {

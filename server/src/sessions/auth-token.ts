@@ -10,16 +10,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import { Refusal } from '../refusal.ts';
 import { longestAuthTokenMs } from './revocation.ts';
+import type { Viewer } from './viewer.ts';
 import { clockSkewMs, stopsSigningAt, type SigningKey, type SigningKeys } from './signing-keys.ts';
-
-export interface AccessToken {
-  readonly userId: string;
-  readonly sessionId: string;
-  /** Of the key that signed it. */
-  readonly keyId: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
-}
 
 /** Times in seconds; with fractions (RFC 7519 §2), so that a token lives exactly as long as promised. */
 interface Claims {
@@ -40,7 +32,7 @@ export interface AuthTokens {
    * The token if it is authentic, expired or not; undefined if it is not. Refuses to tell when the token names a key
    * that this node may not know yet.
    */
-  read(token: string): AccessToken | undefined;
+  read(token: string): Viewer | undefined;
   /** Whether the key that signed a token has been retired since: then it is good no more. */
   isKeyGone(keyId: string): boolean;
 }
@@ -65,7 +57,7 @@ const longestToken = 2_048;
 const headerShape = /^\{"alg":"EdDSA","typ":"at\+jwt","kid":"[0-9a-f-]{36}"\}$/;
 
 export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthTokenOptions): AuthTokens {
-  const authentic = new LRUCache<string, AccessToken>({ max: cachedTokens });
+  const authentic = new LRUCache<string, Viewer>({ max: cachedTokens });
   let listed: readonly SigningKey[] = [];
   let verifierByHeader = new Map<string, Verifier>();
   let keyIds = new Set<string>();
@@ -104,7 +96,7 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
       }
       const now = clock.now();
       const signingKey = keys.current;
-      const expiresAt = now + lifetimeSeconds * 1000;
+      const tokenExpiresAt = now + lifetimeSeconds * 1000;
       const claims: Claims = {
         iss: issuer,
         sub: userId,
@@ -113,12 +105,12 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
         iat: now / 1000,
         // Whole seconds, rounded down: other services that verify may count in whole seconds themselves.
         nbf: Math.floor(now / 1000),
-        exp: expiresAt / 1000,
+        exp: tokenExpiresAt / 1000,
       };
       const signed = `${headerOf(signingKey)}.${encode(JSON.stringify(claims))}`;
       const signature = sign(null, Buffer.from(signed), signingKey.privateKey);
       const token = `${signed}.${signature.toString('base64url')}`;
-      authentic.set(token, { userId, sessionId, keyId: signingKey.id, expiresAt });
+      authentic.set(token, { userId, sessionId, keyId: signingKey.id, tokenExpiresAt });
       return token;
     },
 
@@ -143,11 +135,11 @@ export function createAuthTokens({ issuer, lifetimeSeconds, clock, keys }: AuthT
       if (!verify(null, Buffer.from(`${header}.${payload}`), key.publicKey, signatureBytes)) return undefined;
       const claims = JSON.parse(payloadBytes.toString()) as Claims;
       if (claims.iss !== issuer || !isTimely(claims, { now: clock.now(), stoppedAt })) return undefined;
-      const read: AccessToken = {
+      const read: Viewer = {
         userId: claims.sub,
         sessionId: claims.sid,
         keyId: key.id,
-        expiresAt: Math.round(claims.exp * 1000),
+        tokenExpiresAt: Math.round(claims.exp * 1000),
       };
       authentic.set(token, read);
       return read;

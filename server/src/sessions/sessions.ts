@@ -11,7 +11,8 @@ import type { Database, Transaction } from '../database/database.ts';
 import { sql } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import type { AccessToken, AuthTokens } from './auth-token.ts';
+import type { AuthTokens } from './auth-token.ts';
+import type { Viewer } from './viewer.ts';
 import type { Client } from './client.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { loginSource, type Forgive, type LoginThrottle } from './login-throttle.ts';
@@ -37,14 +38,14 @@ export interface Sessions {
   logIn(credentials: { username: string; password: string }, client: Client): Promise<IssuedPair>;
   refresh(pair: TokenPair, client: Client): Promise<IssuedPair>;
   /** Revokes the login of an auth token that is valid; answers with whose it was. */
-  logOutByAuthToken(authToken: string): Promise<Pick<AccessToken, 'userId'>>;
+  logOutByAuthToken(authToken: string): Promise<Pick<Viewer, 'userId'>>;
   logOutByRefreshToken(refreshToken: string): Promise<void>;
   /** Reads no database: an auth token is good until it expires, or its session is ended by more than a logout. */
-  authenticate(authToken: string): AccessToken;
+  authenticate(authToken: string): Viewer;
   /** The issuer of auth tokens. */
   readonly issuer: string;
   /** Whether the session of an auth token was ended, its user disabled or deleted, or its key retired since. */
-  isEnded(token: Omit<AccessToken, 'expiresAt'>): boolean;
+  isEnded(token: Omit<Viewer, 'expiresAt'>): boolean;
   /** Forgets sessions, spent tokens, sealed successors and failed logins whose time is over. */
   sweep(): Promise<void>;
 }
@@ -54,7 +55,7 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly passwords: Passwords;
   readonly throttle: LoginThrottle;
-  readonly accessTokens: AuthTokens;
+  readonly authTokens: AuthTokens;
   readonly ended: EndedSessions;
   /** Told of a session that was ended because somebody else must hold one of its tokens. */
   readonly onTheft: (theft: Theft) => void;
@@ -112,7 +113,7 @@ export function createSessions({
   clock,
   passwords,
   throttle,
-  accessTokens,
+  authTokens,
   ended,
   onTheft,
   onReplay,
@@ -121,7 +122,7 @@ export function createSessions({
   const replays = createReplayNotes();
   const refreshExpiry = (now: number) => now + settings.refreshTokenSeconds * 1000;
   const issue = (userId: string, sessionId: string, refreshToken: string): IssuedPair => ({
-    authToken: accessTokens.issue(userId, sessionId),
+    authToken: authTokens.issue(userId, sessionId),
     refreshToken,
     expiresInSeconds: settings.accessTokenSeconds,
     userId,
@@ -168,7 +169,7 @@ export function createSessions({
   }
 
   async function refresh(old: TokenPair, client: Client): Promise<IssuedPair> {
-    const token = accessTokens.read(old.authToken);
+    const token = authTokens.read(old.authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN');
     const digest = digestOf(old.refreshToken);
     const useNow = (): TokenUse => ({ digest, now: clock.now(), ...client });
@@ -194,7 +195,7 @@ export function createSessions({
   /** The one conditional update: undefined if this pair is not the current one of a living session. */
   async function exchange(
     transaction: Transaction,
-    { userId, sessionId }: AccessToken,
+    { userId, sessionId }: Viewer,
     old: TokenPair,
     used: TokenUse,
   ): Promise<IssuedPair | undefined> {
@@ -232,9 +233,9 @@ export function createSessions({
     now: number,
   ): IssuedPair | undefined {
     const successor = sealed ? openSuccessor(sealed, old) : undefined;
-    const token = successor && accessTokens.read(successor.authToken);
+    const token = successor && authTokens.read(successor.authToken);
     if (!token) return undefined;
-    const leftMs = Math.max(0, token.expiresAt - now);
+    const leftMs = Math.max(0, token.tokenExpiresAt - now);
     return { ...successor, expiresInSeconds: Math.floor(leftMs / 1000), userId: token.userId };
   }
 
@@ -254,13 +255,12 @@ export function createSessions({
     onTheft({ sessionId, userId, address, agent });
   }
 
-  const isEnded = (token: Omit<AccessToken, 'expiresAt'>) =>
-    ended.has(token) || accessTokens.isKeyGone(token.keyId);
+  const isEnded = (token: Omit<Viewer, 'expiresAt'>) => ended.has(token) || authTokens.isKeyGone(token.keyId);
 
-  function authenticate(authToken: string): AccessToken {
-    const token = accessTokens.read(authToken);
+  function authenticate(authToken: string): Viewer {
+    const token = authTokens.read(authToken);
     if (!token) throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token is not valid.');
-    if (token.expiresAt <= clock.now()) {
+    if (token.tokenExpiresAt <= clock.now()) {
       throw new Refusal('INVALID_AUTH_TOKEN', 'The auth token has expired.', { isExpired: true });
     }
     if (isEnded(token)) {
@@ -269,7 +269,7 @@ export function createSessions({
     return token;
   }
 
-  async function logOutByAuthToken(authToken: string): Promise<Pick<AccessToken, 'userId'>> {
+  async function logOutByAuthToken(authToken: string): Promise<Pick<Viewer, 'userId'>> {
     const { sessionId, userId } = authenticate(authToken);
     if (!(await isRevocable(database, { id: sessionId }))) return { userId };
     await changeInTurn(database, async (transaction) => {
@@ -305,7 +305,7 @@ export function createSessions({
     logOutByRefreshToken,
     authenticate,
     isEnded,
-    issuer: accessTokens.issuer,
+    issuer: authTokens.issuer,
     sweep,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * A client works through a bad network, on a server whose auth tokens live two seconds: every call ends as it would
- * through a good one, each change is made once, and the tree that it watches is the server's at the end.
+ * A client uses a bad network and a server whose auth tokens live two seconds. Every call succeeds, each change is
+ * applied once, and the watched tree matches the server at the end.
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -15,22 +15,22 @@ export interface RunOptions {
   readonly kind: DatabaseKind;
   readonly operations: number;
   readonly seed: number;
-  /** How many of a hundred requests something happens to. */
+  /** The percentage of requests with a fault. */
   readonly percent: number;
-  /** How often the server is stopped and started anew. */
+  /** How often the server is restarted. */
   readonly restarts?: number;
   readonly onProgress?: (text: string) => void;
 }
 
-/** What the client has been told of a folder. */
-interface Known {
+/** A folder as the client knows it. */
+interface KnownFolder {
   readonly id: string;
   name: string;
   title: string;
   parentId: string;
 }
 
-const atOnce = 8;
+const concurrency = 8;
 const socketsClosedEvery = 60;
 const settings = {
   ACCESS_TOKEN_SECONDS: '2',
@@ -72,15 +72,15 @@ export async function runOnBadNetwork(options: RunOptions): Promise<Tally> {
 }
 
 class Writer {
-  readonly known = new Map<string, Known>();
+  readonly folders = new Map<string, KnownFolder>();
   readonly #client: Client;
   readonly #root: FolderDetails;
   readonly #random: Random;
   readonly #tally: Tally;
-  /** Folders that a call is about right now: nobody else touches them. */
+  /** Folders of a running call. Other calls do not use them. */
   readonly #busy = new Set<string>();
   #made = 0;
-  /** Two at a time could make a circle, and rightly be refused. */
+  /** Two concurrent moves could create a cycle, and the server would refuse one. */
   #isMoving = false;
 
   constructor(client: Client, root: FolderDetails, random: Random, tally: Tally) {
@@ -103,11 +103,11 @@ class Writer {
         if (begun % socketsClosedEvery === 0) faults.closeSockets();
         if (begun % restartEvery === 0 && begun < operations)
           restarting = restarting.then(() => faults.restart());
-        if (begun % 500 === 0) onProgress?.(`${begun} of ${operations} calls, ${this.known.size} folders`);
+        if (begun % 500 === 0) onProgress?.(`${begun} of ${operations} calls, ${this.folders.size} folders`);
         await this.#one();
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
+    await Promise.all(Array.from({ length: concurrency }, work));
     await restarting;
   }
 
@@ -136,7 +136,7 @@ class Writer {
     const name = `Folder ${++this.#made}`;
     await this.#holding([parentId], async () => {
       const { id, title } = await this.#client.folders.create({ name, parentId });
-      this.known.set(id, { id, name, title, parentId });
+      this.folders.set(id, { id, name, title, parentId });
     });
   }
 
@@ -162,15 +162,15 @@ class Writer {
     }).finally(() => (this.#isMoving = false));
   }
 
-  /** Only what nothing is inside of. */
+  /** Deletes only folders without children. */
   async #delete(): Promise<void> {
-    const parents = new Set([...this.known.values()].map(({ parentId }) => parentId));
+    const parents = new Set([...this.folders.values()].map(({ parentId }) => parentId));
     const folder = this.#idle(({ id }) => !parents.has(id));
     if (!folder) return;
     await this.#holding([folder.id], async () => {
       const count = await this.#client.folders.delete(folder.id);
       if (count !== 1) this.#tally.violation(`a folder was deleted, and ${count} were said to go`);
-      this.known.delete(folder.id);
+      this.folders.delete(folder.id);
     });
   }
 
@@ -193,12 +193,12 @@ class Writer {
   }
 
   async #verify(): Promise<void> {
-    if (!(await this.#client.isLoggedIn())) this.#tally.violation('nobody is logged in any more');
+    if (!(await this.#client.isLoggedIn())) this.#tally.violation('the session was lost');
   }
 
-  /** One that no call is about. */
-  #idle(fits: (folder: Known) => boolean = () => true): Known | undefined {
-    const idle = [...this.known.values()].filter((each) => !this.#busy.has(each.id) && fits(each));
+  /** Returns a folder that no running call uses. */
+  #idle(fits: (folder: KnownFolder) => boolean = () => true): KnownFolder | undefined {
+    const idle = [...this.folders.values()].filter((each) => !this.#busy.has(each.id) && fits(each));
     return idle.length > 0 ? this.#random.pick(idle) : undefined;
   }
 
@@ -213,28 +213,28 @@ class Writer {
   }
 
   #isInside(id: string, ancestor: string): boolean {
-    for (let at: string | undefined = id; at !== undefined; at = this.known.get(at)?.parentId) {
+    for (let at: string | undefined = id; at !== undefined; at = this.folders.get(at)?.parentId) {
       if (at === ancestor) return true;
     }
     return false;
   }
 }
 
-/** What the client was told, what it watches, and what the server has, are one and the same. */
+/** Compares the acknowledged folders, the watched tree and the stored folders. */
 async function compare(client: Client, watched: WatchedTree, writer: Writer, tally: Tally): Promise<void> {
   const root = await client.folders.root();
-  const stored = new Map<string, Known>();
+  const stored = new Map<string, KnownFolder>();
   for await (const { id, name, title, parentId } of client.folders.descendants(root.id)) {
     stored.set(id, { id, name, title, parentId: parentId! });
   }
-  const isEqual = (mirror: ReadonlyMap<string, Known>) => isDeepStrictEqual(sorted(mirror), sorted(stored));
-  if (!isEqual(writer.known)) tally.violation('what was acknowledged is not what is stored');
+  const isEqual = (mirror: ReadonlyMap<string, KnownFolder>) => isDeepStrictEqual(sorted(mirror), sorted(stored));
+  if (!isEqual(writer.folders)) tally.violation('the acknowledged folders are not the stored ones');
   tally.count('folders at the end', stored.size);
-  await untilEqual(() => isEqual(watchedFolders(watched)), tally);
+  await waitUntilEqual(() => isEqual(watchedFolders(watched)), tally);
 }
 
-function watchedFolders(watched: WatchedTree): Map<string, Known> {
-  const folders = new Map<string, Known>();
+function watchedFolders(watched: WatchedTree): Map<string, KnownFolder> {
+  const folders = new Map<string, KnownFolder>();
   const add = (parentId: string) => {
     for (const { id, name, title } of watched.children(parentId)) {
       folders.set(id, { id, name, title, parentId });
@@ -245,17 +245,17 @@ function watchedFolders(watched: WatchedTree): Map<string, Known> {
   return folders;
 }
 
-const settlesWithinMs = 60_000;
+const settleTimeoutMs = 60_000;
 
-async function untilEqual(isEqual: () => boolean, tally: Tally): Promise<void> {
-  const deadline = performance.now() + settlesWithinMs;
+async function waitUntilEqual(isEqual: () => boolean, tally: Tally): Promise<void> {
+  const deadline = performance.now() + settleTimeoutMs;
   while (!isEqual()) {
     if (performance.now() > deadline) return tally.violation('the watched tree is not what the server has');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-function sorted(folders: ReadonlyMap<string, Known>): readonly Known[] {
+function sorted(folders: ReadonlyMap<string, KnownFolder>): readonly KnownFolder[] {
   return [...folders.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
 }
 

@@ -1,7 +1,4 @@
-/**
- * A network that loses, delays and cuts what a server answers, and closes its sockets: a relay that knows where an answer
- * begins and ends. What it does is decided by a seed.
- */
+/** A proxy that loses, delays and cuts responses and closes sockets. A seed decides its faults. */
 
 import { once } from 'node:events';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -14,7 +11,7 @@ import type { Tally } from '../../many-nodes/chaos/tally.ts';
 export interface BadNetworkOptions {
   readonly random: Random;
   readonly tally: Tally;
-  /** How many of a hundred requests something happens to. */
+  /** The percentage of requests with a fault. */
   readonly percent: number;
 }
 
@@ -31,14 +28,14 @@ const faults: readonly Fault[] = [
   'never answered',
   'proxy is busy',
 ];
-const longestDelayMs = 600;
+const maxDelayMs = 600;
 
 export class BadNetwork {
   readonly #server: Server;
   readonly #options: BadNetworkOptions;
   readonly #sockets = new Set<Duplex>();
   readonly #upgraded = new Set<Duplex>();
-  /** The server behind it; may move. */
+  /** The URL of the server, which may change. */
   target: string;
   isCalm = false;
 
@@ -53,10 +50,10 @@ export class BadNetwork {
     this.target = target;
     this.#options = options;
     this.#server = createServer(
-      (asked, answer) => void this.#pass(asked, answer).catch(() => answer.destroy()),
+      (incoming, outgoing) => void this.#pass(incoming, outgoing).catch(() => outgoing.destroy()),
     );
-    this.#server.on('upgrade', (asked: IncomingMessage, near: Socket, head: Buffer) =>
-      this.#passSocket(asked, near, head),
+    this.#server.on('upgrade', (incoming: IncomingMessage, near: Socket, head: Buffer) =>
+      this.#passSocket(incoming, near, head),
     );
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
@@ -68,7 +65,7 @@ export class BadNetwork {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** All of them, without a word. */
+  /** Destroys all sockets without a close frame. */
   closeSockets(): void {
     for (const socket of this.#upgraded) {
       this.#options.tally.count('network: socket closed');
@@ -81,30 +78,30 @@ export class BadNetwork {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  async #pass(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
+  async #pass(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { random, tally, percent } = this.#options;
     const fault = !this.isCalm && random.chance(percent / 100) ? random.pick(faults) : undefined;
     if (fault) {
       tally.count(`network: ${fault}`);
-      if (asked.url === '/login/refresh') tally.count('network: something happened to a refresh');
+      if (incoming.url === '/login/refresh') tally.count('network: something happened to a refresh');
     }
-    const body = Buffer.concat((await asked.toArray()) as Buffer[]);
-    if (fault === 'request lost') return void answer.destroy();
+    const body = Buffer.concat((await incoming.toArray()) as Buffer[]);
+    if (fault === 'request lost') return void outgoing.destroy();
     if (fault === 'proxy is busy')
-      return void answer.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502</h1>');
-    const { status, headers, text } = await this.#forward(asked, body);
-    // Whoever waits for it gives up by itself.
+      return void outgoing.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502</h1>');
+    const { status, headers, text } = await this.#forward(incoming, body);
+    // The client has its own timeout.
     if (fault === 'never answered') return;
-    if (fault === 'reply lost') return void answer.destroy();
-    if (fault === 'reply delayed') await delay(random.below(longestDelayMs));
-    answer.writeHead(status, headers);
-    if (fault !== 'reply cut') return void answer.end(text);
-    answer.write(text.subarray(0, Math.floor(text.length / 2)), () => answer.destroy());
+    if (fault === 'reply lost') return void outgoing.destroy();
+    if (fault === 'reply delayed') await delay(random.below(maxDelayMs));
+    outgoing.writeHead(status, headers);
+    if (fault !== 'reply cut') return void outgoing.end(text);
+    outgoing.write(text.subarray(0, Math.floor(text.length / 2)), () => outgoing.destroy());
   }
 
-  async #forward(asked: IncomingMessage, body: Buffer) {
+  async #forward(incoming: IncomingMessage, body: Buffer) {
     const { hostname, port } = new URL(this.target);
-    const { url: path, method, headers } = asked;
+    const { url: path, method, headers } = incoming;
     const far = request({
       hostname,
       port,
@@ -121,13 +118,13 @@ export class BadNetwork {
     };
   }
 
-  #passSocket(asked: IncomingMessage, near: Socket, head: Buffer): void {
+  #passSocket(incoming: IncomingMessage, near: Socket, head: Buffer): void {
     const { hostname, port } = new URL(this.target);
     const far = connect(Number(port), hostname);
-    const lines = asked.rawHeaders.flatMap((name, place, all) =>
-      place % 2 ? [] : [`${name}: ${all[place + 1]}`],
+    const lines = incoming.rawHeaders.flatMap((name, index, all) =>
+      index % 2 ? [] : [`${name}: ${all[index + 1]}`],
     );
-    far.write(`GET ${asked.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    far.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     far.write(head);
     near.pipe(far).pipe(near);
     this.#upgraded.add(near);

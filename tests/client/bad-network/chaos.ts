@@ -1,4 +1,4 @@
-/** The client on a bad network, for long: `npm run chaos:client -- --operations N --seed N --percent P`. */
+/** A long run of the client on a bad network: `npm run chaos:client -- --operations N --seed N --percent P`. */
 
 import { sqlite } from '../../support/databases.ts';
 import { parseScriptOptions } from '../../support/script-options.ts';
@@ -32,6 +32,6 @@ console.log(`\n${tally.summary()}\n`);
 for (const violation of tally.violations) console.log(`VIOLATION ${violation}`);
 const isGood = tally.violations.length === 0;
 console.log(
-  `${isGood ? 'Nobody noticed the network' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,
+  `${isGood ? 'The network caused no failure' : 'There are violations'}, in ${tally.seconds.toFixed(0)} s.`,
 );
 process.exitCode = isGood ? 0 : 1;

@@ -6,7 +6,7 @@ import type { ChaosWorld } from './clients/chaos-client.ts';
 import type { ChaosDatabase } from './chaos-database.ts';
 import { Cluster } from './cluster.ts';
 import { checkAll } from './final-checks.ts';
-import { populate, type Population } from './population.ts';
+import { populate, type Population } from './clients/population.ts';
 import { waitUntilReady } from './probe.ts';
 import { Random } from './random.ts';
 import { Tally } from './tally.ts';
@@ -86,12 +86,13 @@ export async function runUnderLoad<Database extends ChaosDatabase>(
 }
 
 function allOf(population: Population): { run(): Promise<void> }[] {
-  const { writers, sharedWriters, steward, registrar, refreshers, visitors, readers, followers } = population;
+  const { writers, sharedWriters, accessManager, userManager, refreshers, visitors, readers, followers } =
+    population;
   return [
     ...writers,
     ...sharedWriters,
-    steward,
-    registrar,
+    accessManager,
+    userManager,
     ...refreshers,
     ...visitors,
     ...readers,

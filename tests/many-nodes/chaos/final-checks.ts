@@ -6,9 +6,9 @@ import { sql } from '../../../server/src/database/statement.ts';
 import { digestOf } from '../../../server/src/sessions/refresh-token.ts';
 import type { ChaosWorld } from './clients/chaos-client.ts';
 import type { Attempt, FolderWriter } from './clients/folder-writer.ts';
-import type { Follower } from './follower.ts';
+import type { Follower } from './clients/follower.ts';
 import type { Entry } from './journal-replay.ts';
-import type { Population } from './population.ts';
+import type { Population } from './clients/population.ts';
 import { checkStored, readJournal } from './stored-state.ts';
 
 /** Concurrent requests of each kind. More than a node has connections. */
@@ -16,15 +16,15 @@ const concurrency = 20;
 
 export async function checkAll(world: ChaosWorld, population: Population): Promise<void> {
   const { cluster, tally } = world;
-  const { writers, steward, registrar, refreshers, visitors, followers } = population;
+  const { writers, accessManager, userManager, refreshers, visitors, followers } = population;
   for (const url of cluster.urls) {
     for (const writer of writers) await writer.check(url);
-    await steward.check(url);
+    await accessManager.check(url);
   }
   await checkCapacity(world, population);
   for (const refresher of refreshers) await refresher.check();
   for (const visitor of visitors) await visitor.check();
-  await registrar.check();
+  await userManager.check();
   await checkSpent(world, population);
   const entries = await readJournal(cluster);
   tally.count('entries of the journal at the end', entries.length);

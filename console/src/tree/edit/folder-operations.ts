@@ -53,7 +53,7 @@ export async function makeFolder(parentId: string, texts: FolderTexts & { name: 
       },
     ],
   });
-  store.take({
+  store.upsert({
     ...made.folder,
     title: texts.title ?? made.folder.name,
     icon: texts.icon ?? null,

@@ -91,17 +91,17 @@ export class Level {
   }
 
   /** Puts one at the place that it is known to have, as one of `total`. */
-  place(id: string, place: number, total: number): void {
+  putAt(id: string, putAt: number, total: number): void {
     const before = this.#places.get(id);
-    const other = this.#ids.get(place);
-    if (before === place && total === this.total) return;
+    const other = this.#ids.get(putAt);
+    if (before === putAt && total === this.total) return;
     if (this.#ids.size > 0 && (total !== this.total || before !== undefined || other !== undefined)) {
       this.isStale = true;
     }
     if (before !== undefined) this.#ids.delete(before);
     if (other !== undefined) this.#places.delete(other);
-    this.total = Math.max(total, place + 1);
-    this.#set(place, id);
+    this.total = Math.max(total, putAt + 1);
+    this.#set(putAt, id);
   }
 
   /** What comes after it moves on by one place. */

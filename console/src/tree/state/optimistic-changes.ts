@@ -32,23 +32,23 @@ export function foreseeRemoval(store: TreeStore, id: string): TakeBack {
   const before = store.folder(id);
   if (!before) return () => undefined;
   const isOpen = store.opened.has(id);
-  const wasToldGone = store.awaitRemoval(id);
+  const wasToldGone = store.trackRemoval(id);
   store.remove(id);
   return () => {
     const isGone = wasToldGone();
-    if (!isGone && !store.folder(id)) store.take(before);
+    if (!isGone && !store.folder(id)) store.upsert(before);
     if (!isGone && isOpen) store.open(id);
     expireParents(store, before);
   };
 }
 
 function foreseeRow(store: TreeStore, before: FolderRow, foreseen: FolderRow): TakeBack {
-  store.take(foreseen);
+  store.upsert(foreseen);
   return () => {
     const now = store.folder(before.id);
     if (now && isAsForeseen(now, foreseen)) {
       const { name, title, icon, parent } = before;
-      store.take({ ...now, name, title, icon, parent });
+      store.upsert({ ...now, name, title, icon, parent });
     } else expireParents(store, before, foreseen);
   };
 }

@@ -30,7 +30,7 @@ function read(parentId: string): void {
 test('the focus stays on its folder when rows come before it', () => {
   focus.moveTo(4);
   assert.equal(focus.folder?.name, 'b');
-  store.take(server.row(server.plant('root', 'a0')));
+  store.upsert(server.row(server.plant('root', 'a0')));
   assert.equal(focus.index, 5);
   assert.equal(focus.folder?.name, 'b');
 });
@@ -79,7 +79,7 @@ test('what is done is done with all that are selected, but not twice with what i
 test('a goal waits for its row, and is reached once', () => {
   focus.show('later', 'middle');
   assert.equal(focus.takeGoal(), null);
-  store.take({ ...server.row(id['c']!), id: 'later', name: 'd' });
+  store.upsert({ ...server.row(id['c']!), id: 'later', name: 'd' });
   assert.equal(focus.takeGoal()?.index, 6);
   assert.equal(focus.takeGoal(), null);
 });

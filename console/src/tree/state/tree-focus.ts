@@ -57,7 +57,7 @@ export class TreeFocus {
   moveTo(index: number): void {
     const row = this.#store.rowAt(Math.max(0, Math.min(index, this.#store.rowCount - 1)));
     if (!row) return;
-    this.#focused = row.folder?.id ?? { parentId: row.parentId!, place: row.place };
+    this.#focused = row.folder?.id ?? { parentId: row.parentId!, place: row.position };
     this.#goal = { id: null, align: 'near', past: 0 };
     this.#changed();
   }
@@ -133,7 +133,7 @@ export class TreeFocus {
     if (this.#focused === null) return null;
     if (typeof this.#focused !== 'string') {
       const { parentId, place } = this.#focused;
-      const index = this.#store.indexOfPlace(parentId, place);
+      const index = this.#store.indexOfPosition(parentId, place);
       const known = index === null ? undefined : this.#store.rowAt(index)?.folder?.id;
       if (known !== undefined) this.#focused = known;
       return index;

@@ -47,8 +47,8 @@ function bed(levels: Readonly<Record<string, number>> = {}) {
 /** What is shown. */
 function rowsOf(store: TreeStore): string[] {
   return Array.from({ length: store.rowCount }, (_, index) => {
-    const { folder, depth, place, siblings } = store.rowAt(index)!;
-    return `${depth} ${folder?.name ?? '…'} ${place + 1}/${siblings}`;
+    const { folder, depth, position, siblingCount } = store.rowAt(index)!;
+    return `${depth} ${folder?.name ?? '…'} ${position + 1}/${siblingCount}`;
   });
 }
 

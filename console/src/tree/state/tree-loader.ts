@@ -160,8 +160,8 @@ export class TreeLoader {
       if (row.folder && this.#store.level(row.folder.id)?.isEmptyAndStale)
         seen.set(row.folder.id, { from: 0, to: 0 });
       if (row.parentId === null) continue;
-      const { from } = seen.get(row.parentId) ?? { from: row.place };
-      seen.set(row.parentId, { from, to: row.place + 1 });
+      const { from } = seen.get(row.parentId) ?? { from: row.position };
+      seen.set(row.parentId, { from, to: row.position + 1 });
     }
     const wanted = new Map<string, IndexRange>();
     for (const [id, { from, to }] of seen) {
@@ -254,21 +254,21 @@ export function applyChange(
   { kind, folderId: id, folder, oldParent, at }: FolderChange,
 ): void {
   if (kind === 'RESYNC') {
-    if (store.root) store.expireInside(store.root.id);
+    if (store.root) store.markSubtreeStale(store.root.id);
     return;
   }
   if (id === null) return;
   const before = store.folder(id);
   if (!folder) {
-    store.toldGone(id);
+    store.confirmRemoval(id);
     return;
   }
   if (!before && oldParent) store.expire(oldParent.id);
-  store.take(folder);
+  store.upsert(folder);
   if (kind === 'IMPORT') store.expire(id);
 
   // What is inside may be other folders than before, or be seen with other rights: also if these have come and gone again.
   else if (before && (kind !== 'UPDATE' || at === null || before.accessLevel !== folder.accessLevel)) {
-    store.expireInside(id);
+    store.markSubtreeStale(id);
   }
 }

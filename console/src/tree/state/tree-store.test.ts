@@ -63,9 +63,9 @@ describe('the rows of a tree', () => {
           }
           let rows = 0;
           for (; store.rowAt(rows); rows++) {
-            const { folder, parentId, place } = store.rowAt(rows)!;
+            const { folder, parentId, position } = store.rowAt(rows)!;
             if (folder) assert.equal(store.indexOf(folder.id), rows);
-            if (parentId !== null) assert.equal(store.indexOfPlace(parentId, place), rows);
+            if (parentId !== null) assert.equal(store.indexOfPosition(parentId, position), rows);
           }
           assert.equal(rows, store.rowCount);
         },
@@ -81,16 +81,16 @@ describe('the rows of a tree', () => {
     assert.equal(store.rowCount, 1_100_001);
     assert.equal(store.indexOf('far'), 93_513);
     const last = store.rowAt(1_100_000)!;
-    assert.deepEqual([last.parentId, last.place, last.siblings], ['root', 999_999, 1_000_000]);
+    assert.deepEqual([last.parentId, last.position, last.siblingCount], ['root', 999_999, 1_000_000]);
     const within = store.rowAt(93_513 + 70_001)!;
-    assert.deepEqual([within.parentId, within.place, within.depth], ['far', 70_000, 2]);
+    assert.deepEqual([within.parentId, within.position, within.depth], ['far', 70_000, 2]);
   });
 });
 
 describe('a change', () => {
   test('puts a new folder where it belongs, in a level that is wholly known', () => {
     const store = planted(3, 0);
-    store.take(row('new', 'root', 0, 'a1b'));
+    store.upsert(row('new', 'root', 0, 'a1b'));
     assert.deepEqual(
       Array.from({ length: 5 }, (_, index) => nameAt(store, index)),
       ['root', 'a0', 'a1', 'a1b', 'a2'],
@@ -102,7 +102,7 @@ describe('a change', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 5_000));
     store.put('root', { from: 0, to: 2 }, [row('a', 'root', 0), row('c', 'root', 0)], 5_000);
-    store.take(row('b', 'root', 0));
+    store.upsert(row('b', 'root', 0));
     assert.equal(store.level('root')!.isStale, true);
     assert.deepEqual([nameAt(store, 1), nameAt(store, 2)], ['a', 'c']);
   });
@@ -110,7 +110,7 @@ describe('a change', () => {
   test('of a name moves the folder, with what is open inside', () => {
     const store = planted(3, 1);
     store.open('a0');
-    store.take({ ...store.folder('a0')!, name: 'z' });
+    store.upsert({ ...store.folder('a0')!, name: 'z' });
     assert.equal(store.indexOf('a0'), 3);
     assert.equal(store.isOpen('a0'), true);
     assert.equal(store.rowCount, 5);
@@ -134,7 +134,7 @@ describe('a change', () => {
     store.remove('b');
     assert.equal(store.isOpen('a0'), false);
     assert.equal(store.folder('a0')!.folders.totalCount, 0);
-    store.take(row('c', 'a0', 0));
+    store.upsert(row('c', 'a0', 0));
     assert.equal(store.folder('a0')!.folders.totalCount, 1);
   });
 });
@@ -163,9 +163,9 @@ test('a folder that seems to be inside itself is dropped until it is known where
   };
   // On the server, b went to the root and then a0 into b: the second is known before the first.
   const told = planted2();
-  told.take({ ...told.folder('a0')!, parent: { id: 'b' } });
+  told.upsert({ ...told.folder('a0')!, parent: { id: 'b' } });
   assert.equal(told.folder('a0'), undefined);
-  told.take(row('b', 'root', 1));
+  told.upsert(row('b', 'root', 1));
   assert.equal(told.indexOf('b'), 2);
   assert.equal(told.rowCount, 3);
 
@@ -181,8 +181,8 @@ test('listeners are told once of many changes', async () => {
   let told = 0;
   store.subscribe(() => told++);
   const before = store.version();
-  store.take(row('b', 'root', 0));
-  store.take(row('c', 'root', 0));
+  store.upsert(row('b', 'root', 0));
+  store.upsert(row('c', 'root', 0));
   await Promise.resolve();
   assert.equal(told, 1);
   assert.ok(store.version() > before);

@@ -13,15 +13,15 @@ export interface TreeRow {
   readonly folder: FolderRow | null;
   readonly parentId: string | null;
   /** Its place among its siblings, from 0. */
-  readonly place: number;
-  readonly siblings: number;
+  readonly position: number;
+  readonly siblingCount: number;
   /** 0 for the root. */
   readonly depth: number;
   readonly isOpen: boolean;
 }
 
 /** In a level up to this size that is wholly known, a new folder is put where it belongs; a larger one is read again. */
-export const largestSorted = 1_000;
+export const maxSortedLevelSize = 1_000;
 
 export class TreeStore {
   readonly #folders = new Map<string, FolderRow>();
@@ -72,12 +72,12 @@ export class TreeStore {
     if (!root || index < 0 || index >= this.rowCount) return null;
     const isOpen = (folder: FolderRow | null) => folder !== null && this.isOpen(folder.id);
     if (index === 0) {
-      return { folder: root, parentId: null, place: 0, siblings: 1, depth: 0, isOpen: isOpen(root) };
+      return { folder: root, parentId: null, position: 0, siblingCount: 1, depth: 0, isOpen: isOpen(root) };
     }
-    const { parentId, place, levels } = this.#layout.find(root.id, index);
+    const { parentId, position, levels } = this.#layout.find(root.id, index);
     const level = this.#levels.get(parentId)!;
-    const folder = this.#folders.get(level.idAt(place) ?? '') ?? null;
-    return { folder, parentId, place, siblings: level.total, depth: levels, isOpen: isOpen(folder) };
+    const folder = this.#folders.get(level.idAt(position) ?? '') ?? null;
+    return { folder, parentId, position, siblingCount: level.total, depth: levels, isOpen: isOpen(folder) };
   }
 
   /** The row of a folder; null if it is not known, or inside one that is closed. */
@@ -85,10 +85,10 @@ export class TreeStore {
     if (id === this.#rootId) return 0;
     const parentId = this.#folders.get(id)?.parent?.id;
     const place = parentId === undefined ? undefined : this.#levels.get(parentId)?.positionOf(id);
-    return place === undefined ? null : this.indexOfPlace(parentId!, place);
+    return place === undefined ? null : this.indexOfPosition(parentId!, place);
   }
 
-  indexOfPlace(parentId: string, place: number): number | null {
+  indexOfPosition(parentId: string, place: number): number | null {
     const above = this.isOpen(parentId) ? this.indexOf(parentId) : null;
     return above === null ? null : above + this.#layout.below(parentId, place);
   }
@@ -133,13 +133,13 @@ export class TreeStore {
   place(folder: FolderRow, place: number, total: number): void {
     if (!folder.parent) return;
     this.#leaveOther(folder);
-    this.#levelOf(folder.parent.id, total).place(folder.id, place, total);
+    this.#levelOf(folder.parent.id, total).putAt(folder.id, place, total);
     this.#know(folder);
     this.#count(folder.parent.id);
   }
 
   /** New, or other than it was, wherever it belongs now. */
-  take(folder: FolderRow): void {
+  upsert(folder: FolderRow): void {
     const before = this.#folders.get(folder.id);
     const parentId = folder.parent?.id;
     if (parentId === undefined) {
@@ -172,19 +172,19 @@ export class TreeStore {
   }
 
   /** Before a removal that the server may refuse: answers with how to ask whether it has been told gone meanwhile. */
-  awaitRemoval(id: string): () => boolean {
+  trackRemoval(id: string): () => boolean {
     const awaited = { isToldGone: false };
     this.#awaited.set(id, awaited);
     return () => awaited.isToldGone;
   }
 
   /** The server has told that a folder is not there any more, whether it is known here or not. */
-  toldGone(id: string): void {
+  confirmRemoval(id: string): void {
     const awaited = this.#awaited.get(id);
     if (awaited) awaited.isToldGone = true;
     this.#awaited.delete(id);
     if (this.#folders.has(id)) this.remove(id);
-    else this.expirePartial();
+    else this.markPartialLevelsStale();
   }
 
   /** What is shown of a level is to be read again. */
@@ -195,13 +195,13 @@ export class TreeStore {
   }
 
   /** The same for all levels that are known below a folder; below the root, for all. */
-  expireInside(id: string): void {
+  markSubtreeStale(id: string): void {
     for (const one of id === this.#rootId ? this.#levels.keys() : [id]) this.expire(one);
-    if (id !== this.#rootId) for (const one of this.#levels.get(id)?.ids ?? []) this.expireInside(one);
+    if (id !== this.#rootId) for (const one of this.#levels.get(id)?.ids ?? []) this.markSubtreeStale(one);
   }
 
   /** A folder is gone that was not known: it may have been in any level that is known in part. */
-  expirePartial(): void {
+  markPartialLevelsStale(): void {
     for (const [id, level] of this.#levels) if (level.loadedCount > 0 && !level.isComplete) this.expire(id);
   }
 
@@ -313,5 +313,5 @@ export class TreeStore {
 }
 
 function canSort(level: Level): boolean {
-  return level.isComplete && level.total < largestSorted;
+  return level.isComplete && level.total < maxSortedLevelSize;
 }

@@ -103,8 +103,8 @@ export function TreeView(props: TreeViewProps) {
     onMenu(row.folder, { x: event.clientX, y: event.clientY });
   };
 
-  const elementIdOf = ({ folder, parentId, place }: TreeRow) =>
-    `${treeId}-${folder?.id ?? `${parentId}-${place}`}`;
+  const elementIdOf = ({ folder, parentId, position }: TreeRow) =>
+    `${treeId}-${folder?.id ?? `${parentId}-${position}`}`;
   const draw = (index: number) => {
     const row = store.rowAt(index);
     if (!row) return null;
@@ -116,8 +116,8 @@ export function TreeView(props: TreeViewProps) {
         elementId={elementId}
         index={index}
         folder={folder}
-        place={row.place}
-        siblings={row.siblings}
+        place={row.position}
+        siblings={row.siblingCount}
         depth={row.depth}
         isOpen={row.isOpen}
         isSelected={folder !== null && (isMultiple ? focus.selected.has(folder.id) : folder.id === currentId)}

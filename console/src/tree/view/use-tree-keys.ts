@@ -53,7 +53,7 @@ function press(key: TreeKey, options: TreeKeysOptions, typeAhead: TypeAhead): bo
       else if (row.parentId !== null) focus.moveToFolder(row.parentId);
       return true;
     case 'openSiblings':
-      openSiblings(tree, row.parentId, row.place);
+      openSiblings(tree, row.parentId, row.position);
       return true;
     case 'open':
       if (folder) onOpen(folder);
@@ -106,11 +106,11 @@ export class TypeAhead {
     const { store, focus, loader } = this.#tree;
     const row = store.rowAt(focus.index);
     if (!row) return;
-    const { parentId, place, siblings } = row;
+    const { parentId, position, siblingCount } = row;
     const parent = parentId ?? store.root!.id;
     const level = store.level(parent);
     if (!level) return;
-    const start = parentId === null ? 0 : place + (text.length === 1 ? 1 : 0);
+    const start = parentId === null ? 0 : position + (text.length === 1 ? 1 : 0);
     const id = firstKnown();
     if (id !== null) return focus.moveToFolder(id);
     if (level.isComplete) return;
@@ -119,7 +119,7 @@ export class TypeAhead {
     if (found !== null && asked === this.#asked) focus.moveToFolder(found);
 
     function firstKnown(): string | null {
-      const total = parentId === null ? level!.total : siblings;
+      const total = parentId === null ? level!.total : siblingCount;
       for (let step = 0; step < Math.min(total, 10000); step++) {
         const one = level!.idAt((start + step) % total);
         const name = one === undefined ? undefined : store.folder(one)?.name;

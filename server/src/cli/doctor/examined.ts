@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { databaseOptionsFrom, type Settings } from '../../config/config.ts';
 import { embeddedFile } from '../../database/open-database.ts';
-import { readPostgresFacts, type PostgresFacts } from '../../database/postgres/facts.ts';
+import { readPostgresFacts, type PostgresFacts } from '../../database/postgres/server-info.ts';
 import { ask, type Answer } from './ask.ts';
 
 export interface Examined {

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { parse } from 'pg-connection-string';
 import type { Refusal } from '../../refusal.ts';
 import { StartError } from '../../config/start-error.ts';
-import { syncedCommits } from './checks.ts';
+import { syncedCommits } from './server-info.ts';
 import { asFault, unavailable } from './errors.ts';
 
 /** To reach the server, or to get to the head of the line. */

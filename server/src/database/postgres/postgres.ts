@@ -10,7 +10,7 @@ import { redactPassword } from '../../config/url-password.ts';
 import type { PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import type { Database, DatabaseOptions, Snapshot, Transaction } from '../database.ts';
 import { maxSharedCommit } from '../group-commit.ts';
-import { checkServer, syncedCommits } from './checks.ts';
+import { checkServer, syncedCommits } from './server-info.ts';
 import {
   connectionConfig,
   createGate,
@@ -20,8 +20,8 @@ import {
   tooManyWait,
 } from './connections.ts';
 import { asFault, endsConnection, PostgresFault, toStartError, uncertain } from './errors.ts';
-import { createPostgresGroup, nothingWritten, type Written } from './group.ts';
-import { createPostgresGuard } from './guard.ts';
+import { createPostgresGroup, nothingWritten, type Written } from './group-commit.ts';
+import { createPostgresGuard } from './fault-state.ts';
 import { openListener } from './listener.ts';
 import {
   rowsAtOnce,

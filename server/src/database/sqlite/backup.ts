@@ -7,7 +7,7 @@ import { StartError } from '../../config/start-error.ts';
 import type { Reader, Transaction } from '../database.ts';
 import { codeOf } from './errors.ts';
 import { openTimeoutMs } from './file.ts';
-import { prepare } from './text.ts';
+import { prepare } from './dialect.ts';
 import type { Statement } from '../statement.ts';
 
 /** Copied in one go: whoever shares the process waits that long, about a millisecond. */

@@ -13,12 +13,12 @@ import {
   type Transaction,
 } from '../database.ts';
 import { maxSharedCommit } from '../group-commit.ts';
-import { watchCommits } from './commits.ts';
+import { watchCommits } from './commit-watcher.ts';
 import { toStartError } from './errors.ts';
 import { applicationId, asStartError, openTimeoutMs, prepareFile, warnIfReadable } from './file.ts';
-import { createGuard } from './guard.ts';
-import { createSqliteGroup } from './group.ts';
-import { prepare, sqliteDialect, toSqlite, type Ready } from './text.ts';
+import { createGuard } from './fault-state.ts';
+import { createSqliteGroup } from './group-commit.ts';
+import { prepare, sqliteDialect, toSqlite, type Ready } from './dialect.ts';
 import type { Statement } from '../statement.ts';
 
 const busyTimeoutMs = 20;

@@ -61,14 +61,14 @@ export function addIntrospection(app: FastifyInstance, sessions: Sessions, clien
 }
 function introspect(token: string, sessions: Sessions): IntrospectionResponse {
   try {
-    const { userId, sessionId, expiresAt } = sessions.authenticate(token);
+    const { userId, sessionId, tokenExpiresAt } = sessions.authenticate(token);
     return {
       active: true,
       token_type: 'Bearer',
       iss: sessions.issuer,
       sub: userId,
       sid: sessionId,
-      exp: Math.floor(expiresAt / 1000),
+      exp: Math.floor(tokenExpiresAt / 1000),
     };
   } catch (error) {
     if (error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN') return { active: false };

@@ -11,7 +11,7 @@ import { WebSocketServer, type ServerOptions } from 'ws';
 import { Refusal } from '../../refusal.ts';
 import { answerBrokenRequest } from '../errors.ts';
 import type { BrokenRequests } from '../guards/broken-requests.ts';
-import { optionalBearer, viewerOf } from '../authorization.ts';
+import { optionalBearer } from '../authorization.ts';
 import { addEndpoint } from '../routes/endpoint.ts';
 import type { LiveServices } from './live-connections.ts';
 import { ServerResponse } from '../errors.ts';
@@ -112,7 +112,7 @@ export function addGraphSocket(
       throw new Refusal('FORBIDDEN', 'Web pages of this origin may not open a socket here.');
     }
     const authToken = optionalBearer(request);
-    const viewer = authToken === undefined ? undefined : viewerOf(authToken, services.sessions);
+    const viewer = authToken === undefined ? undefined : services.sessions.authenticate(authToken);
     if (viewer) reply.setUser(viewer.userId);
     reply.hijack();
     const upgrade = upgrades.get(request.raw)!;

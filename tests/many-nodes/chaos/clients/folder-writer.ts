@@ -5,7 +5,7 @@
 
 import { mutation } from '../../../support/graph-testbed.ts';
 import type { Account, ChaosClient, Outcome, Unknown } from './chaos-client.ts';
-import { numberOf } from '../follower.ts';
+import { numberOf } from './follower.ts';
 import { match, type ReadFolder, type State } from '../folder-model.ts';
 import { chooseOperation, type Operation } from '../folder-operations.ts';
 

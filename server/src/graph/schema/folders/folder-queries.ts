@@ -1,4 +1,4 @@
-/** Finding folders: by id, by path, by search, and all below one as an export. */
+/** The queries that find folders: by id, by path, by search, and everything below a folder as an export. */
 
 import { accessLevels } from '../../../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
@@ -20,10 +20,9 @@ import type { Since } from '../../run-mutation.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import { toFolderNode, type FolderNode } from './folder-batch.ts';
 import type { FolderTypes } from './folder.ts';
-import { toDepth } from './descendant-connection.ts';
-import { SearchConnection } from './search-connection.ts';
+import { openSearch, toDepth } from './forward-connection.ts';
 
-const longestPath = 256 * 256;
+const maxPathLength = 256 * 256;
 
 export function defineFolderQueries(
   builder: Builder,
@@ -84,7 +83,7 @@ export function defineFolderQueries(
       extensions: longField,
       resolve: async (_, args, context, info) => {
         if (typeof args.under === 'string') await requireFolder(context.view, args.under);
-        return SearchConnection.open(args, context, info);
+        return openSearch(args, context, info);
       },
     }),
     exportFolders: t.field({
@@ -111,15 +110,15 @@ export function defineFolderQueries(
   }));
 }
 
-/** A folder as the viewer sees it now. */
+/** Reads a folder that the viewer may see. */
 export async function nodeById(context: GraphContext, id: string): Promise<FolderNode> {
   return toFolderNode(context.view, await requireFolder(context.view, id));
 }
 
 /**
- * A folder that was just changed, as the viewer may see it in the snapshot of the answer. It may have been deleted, or hidden from
- * the viewer, between the commit and the snapshot. The answer then shows its name, which the viewer knows, and nothing that needs a
- * right. A change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
+ * A folder that was just changed, as the viewer may see it in the snapshot of the response. It may have been deleted, or hidden
+ * from the viewer, between the commit and the snapshot. The response then contains its name and nothing that needs a right. A
+ * change that was made earlier, under the same idempotency key, has no such folder: NOT_FOUND.
  */
 export async function nodeOfChanged(
   { id, folder: changed, pathIds }: ChangedFolder,
@@ -127,7 +126,7 @@ export async function nodeOfChanged(
   since?: Since,
 ): Promise<FolderNode> {
   if (!changed) return toFolderNode(view, await requireFolder(view, id));
-  // Then its ancestors are the same, and need not be read.
+  // The ancestors are still the same, so they need not be read.
   if (pathIds && since?.isAccessSame) view.ancestry.setPath(pathIds);
   const folder = since?.isLatest ? changed : await readFolder(view, id);
   return toFolderNode(view, folder ?? withLevel(changed, accessLevels.NONE));
@@ -142,14 +141,14 @@ function findFolder(
     throw new Refusal('BAD_INPUT', 'Give `id` or `path`, not both.');
   }
   if (typeof id === 'string') return readFolder(view, id);
-  if (typeof path === 'string') return readFolderByPath(view, namesOf(path));
+  if (typeof path === 'string') return readFolderByPath(view, splitPath(path));
   return readRoot(view);
 }
 
-/** "/" is the root; a slash at the end says nothing. */
-function namesOf(path: string): string[] {
-  if (path.length > longestPath) {
-    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${longestPath} characters.`);
+/** Splits a path into names. "/" is the root; a trailing slash is ignored. */
+function splitPath(path: string): string[] {
+  if (path.length > maxPathLength) {
+    throw new Refusal('BAD_INPUT', `A \`path\` has at most ${maxPathLength} characters.`);
   }
   if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', 'A `path` starts at the root, with a slash.');
   const trimmed = path.slice(1).replace(/\/$/, '');

@@ -1,7 +1,7 @@
 /** Follows the changes from a cursor, across node failures, and records them. */
 
-import { fromJournalCursor } from '../../../server/src/journal/journal-entry.ts';
-import type { Account, ChaosClient } from './clients/chaos-client.ts';
+import { fromJournalCursor } from '../../../../server/src/journal/journal-entry.ts';
+import type { Account, ChaosClient } from './chaos-client.ts';
 
 export interface ReceivedChange {
   readonly kind: string;

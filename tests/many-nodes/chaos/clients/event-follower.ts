@@ -1,6 +1,6 @@
 /** Follows the changes over server-sent events. */
 
-import { EventClient } from '../../live/event-client.ts';
+import { EventClient } from '../../../live/event-client.ts';
 import { Follower, subscription, wholeChange } from './follower.ts';
 
 export class EventFollower extends Follower {

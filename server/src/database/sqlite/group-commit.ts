@@ -5,7 +5,7 @@ import type { Database as Connection } from 'better-sqlite3';
 import type { DatabaseOptions, Transaction } from '../database.ts';
 import { GroupCommit, type SharedTransaction } from '../group-commit.ts';
 import { codeOf } from './errors.ts';
-import type { Guard } from './guard.ts';
+import type { Guard } from './fault-state.ts';
 
 const busyPauseMs = 5;
 

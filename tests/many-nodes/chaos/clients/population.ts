@@ -1,26 +1,26 @@
 /** Creates the clients of a run, their folders and their users before the load starts. */
 
-import { mutation, type Variables } from '../../support/graph-testbed.ts';
-import { administrator } from '../node-process.ts';
-import { ChaosClient, type Account, type ChaosWorld } from './clients/chaos-client.ts';
-import { SharedFolderWriter } from './clients/shared-folder-writer.ts';
-import { FolderWriter } from './clients/folder-writer.ts';
+import { mutation, type Variables } from '../../../support/graph-testbed.ts';
+import { administrator } from '../../node-process.ts';
+import { ChaosClient, type Account, type ChaosWorld } from './chaos-client.ts';
+import { SharedFolderWriter } from './shared-folder-writer.ts';
+import { FolderWriter } from './folder-writer.ts';
 import { EventFollower } from './event-follower.ts';
 import type { Follower } from './follower.ts';
 import { Poller } from './poller.ts';
-import type { Random } from './random.ts';
-import { Reader } from './clients/reader.ts';
-import { logIn, Refresher } from './clients/refresher.ts';
-import { UserManager } from './clients/user-manager.ts';
-import { AccessManager, type Guest } from './clients/access-manager.ts';
+import type { Random } from '../random.ts';
+import { Reader } from './reader.ts';
+import { logIn, Refresher } from './refresher.ts';
+import { UserManager } from './user-manager.ts';
+import { AccessManager, type Guest } from './access-manager.ts';
 import { Subscriber } from './subscriber.ts';
-import { Visitor } from './clients/visitor.ts';
+import { Visitor } from './visitor.ts';
 
 export interface Population {
   readonly writers: readonly FolderWriter[];
   readonly sharedWriters: readonly SharedFolderWriter[];
-  readonly steward: AccessManager;
-  readonly registrar: UserManager;
+  readonly accessManager: AccessManager;
+  readonly userManager: UserManager;
   readonly refreshers: readonly Refresher[];
   readonly visitors: readonly Visitor[];
   readonly readers: readonly Reader[];
@@ -89,8 +89,13 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
     ...(await createAccount(name)),
   }));
   const account = await createAccount('steward', true);
-  const steward = new AccessManager(clientOf('steward'), { account, guests, topId: shelvesId, shelfIds });
-  const registrar = new UserManager(clientOf('registrar'), await createAccount('registrar', true));
+  const accessManager = new AccessManager(clientOf('steward'), {
+    account,
+    guests,
+    topId: shelvesId,
+    shelfIds,
+  });
+  const userManager = new UserManager(clientOf('registrar'), await createAccount('registrar', true));
   const refreshers = await each(
     counts.refreshers,
     'refresher',
@@ -121,8 +126,8 @@ export async function populate(world: ChaosWorld, random: Random): Promise<Popul
   return {
     writers,
     sharedWriters,
-    steward,
-    registrar,
+    accessManager,
+    userManager,
     refreshers,
     visitors,
     readers,

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
-import { SocketClient, type Frame } from '../../live/socket-client.ts';
+import { SocketClient, type Frame } from '../../../live/socket-client.ts';
 import { Follower, numberOf, subscription, wholeChange } from './follower.ts';
 
 const acknowledgeTimeoutMs = 10_000;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import BetterSqlite, { type Database as Connection } from 'better-sqlite3';
-import { watchCommits, type Commits } from './commits.ts';
+import { watchCommits, type Commits } from './commit-watcher.ts';
 
 let folder: string;
 let file: string;
