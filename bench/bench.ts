@@ -63,7 +63,7 @@ const results: Result[] = [];
 await run();
 if (results.length > 0) console.log(formatResults());
 if (values.json) writeFileSync(values.json, toJson(results));
-if (values.results) writeFileSync(new URL('RESULTS.md', import.meta.url), await toPage());
+if (values.results) writeFileSync(new URL('RESULTS.md', import.meta.url), await createPage());
 for (const study of studies.filter(({ name }) => chosen.includes(name))) await runStudy(study);
 
 function readArguments() {
@@ -143,7 +143,7 @@ function formatResults(): string {
   return `\n${describeMachine()}\n\n${toTable(results)}`;
 }
 
-async function toPage(): Promise<string> {
+async function createPage(): Promise<string> {
   const scenarios = groups.flatMap((group) => group.scenarios);
   const date = new Date(Date.now()).toISOString().slice(0, 10);
   const text = resultsPage(results, { scenarios, rounds, date });

@@ -2,7 +2,13 @@
 
 import type { Client } from '@espalier/client';
 import { numberPlaceholder } from './load.ts';
-import { baselineFor, measureInTurn, siteSubject, tryRequest, type Subject } from './measure.ts';
+import {
+  startBaselineSubject,
+  measureInTurn,
+  createSiteSubject,
+  tryRequest,
+  type Subject,
+} from './measure.ts';
 import { recordRequest } from './request.ts';
 import type { Bench, Group, Scenario, Series } from './scenario.ts';
 import { administrator, type DatabaseName } from './site.ts';
@@ -70,10 +76,10 @@ async function measure(
     const { response } = await tryRequest(site, first);
     sent.push({ request: first, response });
     const variation = { isNumbered: true, connections, slackBytes: 16 };
-    const subject = siteSubject(label, site, { request, response }, bench, variation);
+    const subject = createSiteSubject(label, site, { request, response }, bench, variation);
     subjects.push(perFolder(subject, folders));
   }
-  const baseline = await baselineFor(sent[0]!, bench);
+  const baseline = await startBaselineSubject(sent[0]!, bench);
   const rounds = await measureInTurn([...subjects, baseline], bench);
   const [ours, bare] = [rounds.slice(0, -1), rounds.at(-1)!];
   const toSeries = (values: 'cpuMicroseconds' | 'perSecond'): Series[] =>

@@ -3,7 +3,7 @@
 import { changesSubscription } from '../client/src/follow-changes.ts';
 import { rootNameQuery } from '../tests/contract/graph-queries.ts';
 import { Child } from './child.ts';
-import { baselineFor, measureCpu, tryRequest, type Subject } from './measure.ts';
+import { startBaselineSubject, measureCpu, tryRequest, type Subject } from './measure.ts';
 import { loadCore, pinToCore, residentBytes } from './processes.ts';
 import { post } from './request.ts';
 import type { Bench, Group } from './scenario.ts';
@@ -92,7 +92,7 @@ async function measure(audiences: readonly Audience[], database: DatabaseName, b
   const { site } = audiences[0]!.prepared;
   const authorization = `Bearer ${await site.logIn()}`;
   const request = post('/graphql', { query: rootNameQuery }, { authorization });
-  const baseline = await baselineFor(await tryRequest(site, request), bench);
+  const baseline = await startBaselineSubject(await tryRequest(site, request), bench);
   const subjects = [];
   for (const audience of audiences) subjects.push(await toSubject(audience));
   const measured = await measureCpu(subjects, baseline, bench);

@@ -110,7 +110,7 @@ type Variation = Pick<Load, 'isNumbered' | 'tokens'> & {
 };
 
 /** Without a variation, each response has the bytes of the first one. */
-export function siteSubject(
+export function createSiteSubject(
   label: string,
   site: Site,
   { request, response: { status, bytes, body } }: SentRequest,
@@ -128,7 +128,7 @@ export function siteSubject(
 }
 
 /** A bare `node:http` server that returns the recorded response, until there is the next one. */
-export async function baselineFor(
+export async function startBaselineSubject(
   { request, response }: SentRequest,
   { load, baseline }: Bench,
   verified?: BaselineInput['verified'],

@@ -9,7 +9,7 @@ const ticksPerSecond = 100;
 
 /** CPU time of a process with all its threads, since it started. */
 export function cpuMicroseconds(pid: number): number {
-  return entriesOf(`/proc/${pid}/task`).reduce((sum, task) => sum + threadMicroseconds(pid, task), 0);
+  return listEntries(`/proc/${pid}/task`).reduce((sum, task) => sum + threadMicroseconds(pid, task), 0);
 }
 
 /** CPU time of a process, of its living descendants, and of its own children that have ended. */
@@ -23,7 +23,7 @@ export function descendantsOf(pid: number): number[] {
 }
 
 export function childrenOf(parent: number): number[] {
-  return entriesOf('/proc')
+  return listEntries('/proc')
     .map(Number)
     .filter((pid) => pid > 0 && statusOf(pid)?.parent === parent);
 }
@@ -68,7 +68,7 @@ function statusOf(pid: number): { parent: number; endedChildrenTicks: number } |
   return { parent: Number(fields[1]), endedChildrenTicks: Number(fields[13]) + Number(fields[14]) };
 }
 
-function entriesOf(folder: string): string[] {
+function listEntries(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {

@@ -2,10 +2,16 @@
 
 import { readFileSync } from 'node:fs';
 import type { Client } from '@espalier/client';
-import { createTreeReads, levelPageSize } from '../console/src/tree/state/tree-queries.ts';
+import { createTreeQueries, levelPageSize } from '../console/src/tree/state/tree-queries.ts';
 import type { Credentials } from '../tests/support/api-client.ts';
 import { graphQuery, rootNameQuery } from '../tests/contract/graph-queries.ts';
-import { baselineFor, measureCpu, siteSubject, tryRequest, type SentRequest } from './measure.ts';
+import {
+  startBaselineSubject,
+  measureCpu,
+  createSiteSubject,
+  tryRequest,
+  type SentRequest,
+} from './measure.ts';
 import { post, recordRequest, type BenchRequest } from './request.ts';
 import type { Bench, Group, Prepared, Scenario } from './scenario.ts';
 import { administrator, type Site } from './site.ts';
@@ -53,7 +59,7 @@ export const readScenarios: readonly ReadScenario[] = [
     name: 'console-level',
     about: 'console: a tree level of 50 folders',
     call: (client, { roomsId }) =>
-      createTreeReads(client).stretch(roomsId, { from: 0, to: levelPageSize }, neverAborted),
+      createTreeQueries(client).stretch(roomsId, { from: 0, to: levelPageSize }, neverAborted),
   },
   {
     name: 'watch',
@@ -99,15 +105,15 @@ async function measure(
 ): Promise<void> {
   const sent: SentRequest[] = [];
   for (const { site, tree } of sites) {
-    const request = await requestOf(scenario, { site, tree, credentials: viewers[viewer]! });
+    const request = await createRequest(scenario, { site, tree, credentials: viewers[viewer]! });
     sent.push(await tryRequest(site, request));
   }
-  const subjects = sites.map(({ label, site }, index) => siteSubject(label, site, sent[index]!, bench));
-  const measured = await measureCpu(subjects, await baselineFor(sent[0]!, bench), bench);
+  const subjects = sites.map(({ label, site }, index) => createSiteSubject(label, site, sent[index]!, bench));
+  const measured = await measureCpu(subjects, await startBaselineSubject(sent[0]!, bench), bench);
   bench.report({ scenario: scenario.name, database, viewer, unit: 'µs CPU', ...measured });
 }
 
-export async function requestOf(
+export async function createRequest(
   scenario: ReadScenario,
   { site, tree, credentials }: { site: Pick<Site, 'url' | 'logIn'>; tree: Tree; credentials: Credentials },
 ): Promise<BenchRequest> {

@@ -69,7 +69,7 @@ export function post(path: string, body: object, headers: BenchRequest['headers'
   };
 }
 
-const writtenByNode = /^(connection|keep-alive|date)$/i;
+const nodeHeaders = /^(connection|keep-alive|date)$/i;
 
 export async function recordResponse(url: string, request: BenchRequest): Promise<RecordedResponse> {
   const { method, path, headers, body } = request;
@@ -86,13 +86,13 @@ export async function recordResponse(url: string, request: BenchRequest): Promis
   let received = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
     received = Buffer.concat([received, chunk]);
-    const response = parse(received);
+    const response = parseResponse(received);
     if (response) return response;
   }
   throw new Error(`${path}: the connection was closed before the response was complete.`);
 }
 
-function parse(received: Buffer): RecordedResponse | undefined {
+function parseResponse(received: Buffer): RecordedResponse | undefined {
   const headEnd = received.indexOf('\r\n\r\n');
   if (headEnd < 0) return undefined;
   const [first = '', ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n');
@@ -106,7 +106,7 @@ function parse(received: Buffer): RecordedResponse | undefined {
   if (received.length < bytes) return undefined;
   return {
     status: Number(first.split(' ')[1]),
-    headers: all.filter(([name]) => !writtenByNode.test(name)),
+    headers: all.filter(([name]) => !nodeHeaders.test(name)),
     keepAliveSeconds: Number(/timeout=(\d+)/.exec(valueOf('keep-alive'))?.[1] ?? 0),
     body: received.subarray(headEnd + 4).toString(),
     bytes,

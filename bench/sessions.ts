@@ -3,10 +3,10 @@
 import { createPasswords, hashingFor } from '../server/src/accounts/passwords.ts';
 import type { RefreshableTokens } from './load.ts';
 import {
-  baselineFor,
+  startBaselineSubject,
   connections,
   measureCpu,
-  siteSubject,
+  createSiteSubject,
   tryRequest,
   type SentRequest,
   type Subject,
@@ -44,9 +44,9 @@ async function measureLogin(sites: readonly PreparedSite[], database: DatabaseNa
   };
   const variation = { slackBytes, connections: loginConnections };
   const subjects = sites.map(({ label, site }, index) =>
-    siteSubject(label, site, sent[index]!, bench, variation),
+    createSiteSubject(label, site, sent[index]!, bench, variation),
   );
-  const baseline = await baselineFor(sent[0]!, bench, verified);
+  const baseline = await startBaselineSubject(sent[0]!, bench, verified);
   const measured = await measureCpu(subjects, baseline, bench);
   bench.report({ scenario: 'login', database, unit: 'µs CPU', ...measured });
 }
@@ -64,10 +64,10 @@ async function measureRefresh(sites: readonly PreparedSite[], database: Database
     const variation = { slackBytes, tokens: { name: `${database}, ${label}`, pairs } };
     const sent = { request, response };
     const templated = { request: withMarks(request), response };
-    prepared.push({ sent, subject: siteSubject(label, site, templated, bench, variation) });
+    prepared.push({ sent, subject: createSiteSubject(label, site, templated, bench, variation) });
   }
   const subjects = prepared.map(({ subject }) => subject);
-  const measured = await measureCpu(subjects, await baselineFor(prepared[0]!.sent, bench), bench);
+  const measured = await measureCpu(subjects, await startBaselineSubject(prepared[0]!.sent, bench), bench);
   bench.report({ scenario: 'refresh', database, unit: 'µs CPU', ...measured });
 }
 

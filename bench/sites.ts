@@ -23,14 +23,14 @@ export async function withSites(
 ): Promise<void> {
   const sites: PreparedSite[] = [];
   try {
-    for (const choice of choicesOf(bench)) sites.push(await prepare(database, choice, bench));
+    for (const choice of listChoices(bench)) sites.push(await prepare(database, choice, bench));
     await work(sites);
   } finally {
     for (const { site } of sites) await site.stop();
   }
 }
 
-function choicesOf({ folders, compareSizes, against }: Bench): SiteChoice[] {
+function listChoices({ folders, compareSizes, against }: Bench): SiteChoice[] {
   const label = compareSizes ? `${folders.toLocaleString('en')} folders` : 'this checkout';
   return [
     { label, folders },

@@ -24,8 +24,8 @@ interface Frame {
   readonly payload?: { readonly data?: { readonly folderChanges?: { readonly kind: string } } };
 }
 
-const openedAtOnce = 50;
-const deliverWithinMs = 60_000;
+const concurrentOpens = 50;
+const deliveryTimeoutMs = 60_000;
 const mutation = 'mutation($input: CreateFolderInput!){createFolder(input: $input){folder{id}}}';
 
 class Subscriber {
@@ -97,7 +97,7 @@ async function open({ url, document, subscribers: wanted }: OpenInput): Promise<
       subscribers.push(subscriber);
     }
   };
-  await Promise.all(Array.from({ length: openedAtOnce }, openNext));
+  await Promise.all(Array.from({ length: concurrentOpens }, openNext));
 }
 
 /** Creates the folders and waits until every socket has received each of them. */
@@ -109,7 +109,7 @@ async function deliver({ names, ...input }: DeliverInput): Promise<{ elapsedMs: 
     let left = subscribers.length;
     onDelivery = () => void (--left === 0 && resolve());
     onProblem = (problem) => reject(new Error(problem));
-    const late = setTimeout(() => onProblem(`${left} sockets did not receive ${name}.`), deliverWithinMs);
+    const late = setTimeout(() => onProblem(`${left} sockets did not receive ${name}.`), deliveryTimeoutMs);
     await createFolder({ ...input, name });
     await promise;
     clearTimeout(late);

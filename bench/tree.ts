@@ -41,16 +41,16 @@ export async function createTree(
   const start = performance.now();
   const placesId = await createFolder(ask, 'Places');
   const campusId = await createFolder(ask, 'Harbour Campus', placesId);
-  const fixed = fixedFolders();
+  const fixed = createFixedFolders();
   await importFolders(ask, campusId, fixed);
-  let left = folders - 3 - countOf(fixed);
+  let left = folders - 3 - countFolders(fixed);
   for (let store = 1; left > 0;) {
     const batch: ImportedFolder[] = [];
     for (let room = Math.min(left, maxImported); room > 0; store++) {
-      const made = storeOf(store, room);
+      const made = createStore(store, room);
       batch.push(made);
-      room -= countOf([made]);
-      left -= countOf([made]);
+      room -= countFolders([made]);
+      left -= countFolders([made]);
     }
     await importFolders(ask, campusId, batch);
   }
@@ -72,52 +72,56 @@ export async function createTree(
 }
 
 /** The same in every tree, so responses have the same bytes on a thousand folders and on a million. */
-function fixedFolders(): ImportedFolder[] {
+function createFixedFolders(): ImportedFolder[] {
   return [
-    described('Atrium', 1, (index) =>
-      described(`Wing ${index}`, index, (desk) => described(`Desk ${desk}`, desk)),
+    createFolderInput('Atrium', 1, (index) =>
+      createFolderInput(`Wing ${index}`, index, (desk) => createFolderInput(`Desk ${desk}`, desk)),
     ),
     { name: 'Inbox' },
     {
-      ...described('Letters', 2),
+      ...createFolderInput('Letters', 2),
       folders: repeat(400, (index) => ({
-        ...described(`Letter ${index}`, index),
-        title: titleOf(index),
+        ...createFolderInput(`Letter ${index}`, index),
+        title: formatTitle(index),
       })),
     },
     {
-      ...described('Rooms', 3),
+      ...createFolderInput('Rooms', 3),
       folders: repeat(50, (index) => ({
-        ...described(`Room ${index}`, index),
+        ...createFolderInput(`Room ${index}`, index),
         folders: [{ name: 'Key' }, { name: 'Window' }],
       })),
     },
   ];
 }
 
-function titleOf(letter: number): string {
+function formatTitle(letter: number): string {
   if (letter % 13 === 0) return `${rareText} report ${letter}`;
   return letter % 13 === 1 ? `To the authority of the racks, no. ${letter}` : `To the tenants, no. ${letter}`;
 }
 
 /** A store of at most `limit` folders: aisles, racks and boxes. */
-function storeOf(index: number, limit: number): ImportedFolder {
+function createStore(index: number, limit: number): ImportedFolder {
   let left = limit - 1;
   const inside = (make: (place: number) => ImportedFolder) =>
     repeat(10, (place) => (left-- > 0 ? [make(place)] : [])).flat();
   return {
-    ...described(`Store ${index}`, index),
+    ...createFolderInput(`Store ${index}`, index),
     folders: inside((aisle) => ({
       name: `Aisle ${aisle}`,
       folders: inside((rack) => ({
-        ...described(`Rack ${rack}`, rack),
-        folders: inside((box) => described(`Box ${box}`, box)),
+        ...createFolderInput(`Rack ${rack}`, rack),
+        folders: inside((box) => createFolderInput(`Box ${box}`, box)),
       })),
     })),
   };
 }
 
-function described(name: string, index: number, child?: (index: number) => ImportedFolder): ImportedFolder {
+function createFolderInput(
+  name: string,
+  index: number,
+  child?: (index: number) => ImportedFolder,
+): ImportedFolder {
   return {
     name,
     title: `${name} of the harbour authority`,
@@ -159,6 +163,6 @@ export function repeat<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index + 1));
 }
 
-function countOf(folders: readonly ImportedFolder[]): number {
-  return folders.reduce((sum, folder) => sum + 1 + countOf(folder.folders ?? []), 0);
+function countFolders(folders: readonly ImportedFolder[]): number {
+  return folders.reduce((sum, folder) => sum + 1 + countFolders(folder.folders ?? []), 0);
 }

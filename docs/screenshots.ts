@@ -7,7 +7,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { ConsoleBed, type Who } from '../tests/console/console-bed.ts';
+import { ConsoleTestbed, type Who } from '../tests/console/console-bed.ts';
 import { show, views, type View } from '../tests/console/views.ts';
 import { spendAnHour } from './screenshots-hour.ts';
 import { smallPng } from './small-png.ts';
@@ -31,7 +31,7 @@ if (unknown.length > 0) throw new Error(`There is no view ${unknown.join(', ')}.
 
 mkdirSync(folder, { recursive: true });
 // As after a first start: the address is in some of the pictures.
-const bed = await ConsoleBed.start({ settings: { PORT: '8080' } });
+const bed = await ConsoleTestbed.start({ settings: { PORT: '8080' } });
 try {
   await spendAnHour(bed);
   const tabs = new Map<Who | null, Page>();

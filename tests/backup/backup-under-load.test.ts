@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { LoginResponse } from '@espalier/contract';
-import { findDamage } from '../../server/src/database/sqlite/check.ts';
+import { findDamage } from '../../server/src/database/sqlite/backup.ts';
 import { embeddedFile } from '../../server/src/database/open-database.ts';
 import { withStored } from '../copy/stored-tables.ts';
 import { databaseFolder } from '../runner/database-folder.ts';

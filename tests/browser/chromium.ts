@@ -1,12 +1,12 @@
-/** A real Chromium for tests: the one of the machine, without a window, with a profile that goes when it is closed. */
+/** Launches the installed Chromium for tests: headless, with a temporary profile. */
 
 import { chromium, type Browser, type BrowserContext } from 'playwright-core';
 import { requireProgram } from '../runner/debian-packages.ts';
 import { noteSecretsIn } from '../secrets/secret-record.ts';
 
 /**
- * The first two lines are what a list of suggestions below the address takes: a second for each new window, although nobody
- * sees it. The others are those that Playwright turns off, whose list this one replaces.
+ * The first two lines disable the omnibox popup, which delays each new window by a second. The others are those that
+ * Playwright disables, because this list replaces its list.
  */
 const disabledFeatures = [
   ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup', 'AiModeOmniboxEntryPoint'],
@@ -17,7 +17,10 @@ const disabledFeatures = [
   ...['NetworkTimeServiceQuerying', 'AimEnabled', 'PreconnectToSearch'],
 ];
 
-/** It asks nobody for anything by itself. The sandbox needs more than a container gives to root; the pages are ours. */
+/**
+ * Chromium sends no requests of its own. A container does not give root the permissions for the sandbox; all pages are
+ * our own.
+ */
 const flags = [
   '--headless',
   '--no-sandbox',
@@ -30,12 +33,14 @@ const flags = [
   `--disable-features=${disabledFeatures.join(',')}`,
 ];
 
-/** Close it: its profile is removed then. Pages of one context share storage, locks and channels, as tabs do. */
+/**
+ * Launches Chromium. Closing it removes its profile. Pages of one context share storage, locks and channels, like tabs.
+ */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: requireProgram('chromium'), args: flags });
 }
 
-/** A fresh one, whose passwords and tokens no log may hold. */
+/** Creates a context that records its passwords and tokens, so that logs can be searched for them. */
 export async function newContext(
   browser: Browser,
   options?: Parameters<Browser['newContext']>[0],

@@ -1,4 +1,4 @@
-/** examples/browser/index.html in a real browser, served from an origin of its own. */
+/** Runs examples/browser/index.html in a real browser, from its own origin. */
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -27,11 +27,11 @@ describe('examples/browser/index.html on SQLite', () => {
   let page: Page;
   beforeEach(async () => {
     tree = await TreeTestbed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
-    // Of a small telephone.
+    // The size of a small phone.
     context = await newContext(browser, { viewport: { width: 380, height: 700 } });
     page = await context.newPage();
     page.on('pageerror', (error) => assert.fail(error));
-    // Its timers run when they are told to.
+    // The test controls the timers of the page.
     await page.clock.install();
     await page.goto(pages.origin);
   });
@@ -47,11 +47,11 @@ describe('examples/browser/index.html on SQLite', () => {
     await page.getByRole('button', { name: 'Log in' }).click();
   };
   const folders = () => page.locator('#folders li');
-  const answered = (path: string, status: number) =>
+  const waitForResponse = (path: string, status: number) =>
     page.waitForResponse((answer) => new URL(answer.url()).pathname === path && answer.status() === status);
   const bodyOf = async (answer: Response) => (await answer.json()) as { authToken: string };
 
-  test('logs in, lists the folders of the top, and follows their changes', async () => {
+  test('logs in, lists the top-level folders and follows their changes', async () => {
     const garden = await tree.create('Garden');
     await tree.create('Beds', garden);
     await logIn();
@@ -65,7 +65,7 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.equal(await page.locator('#changes').innerText(), '/<b>Orchard\nCREATE');
   });
 
-  test('has room for everything on a small screen, and shows more when asked to', async () => {
+  test('fits on a small screen and shows more on request', async () => {
     await tree.import(Array.from({ length: 60 }, (_, number) => `Folder ${number} ${'long'.repeat(40)}`));
     await logIn();
     await page.getByRole('heading', { name: '60 folders' }).waitFor();
@@ -76,18 +76,18 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.ok(width <= 380, `it is ${width} wide`);
   });
 
-  test('refreshes early, and prolongs its socket by that', async () => {
+  test('refreshes early and extends its socket with the new token', async () => {
     const opened = page.waitForEvent('websocket');
     await logIn();
     await page.getByText('Live').waitFor();
-    const refreshed = answered('/login/refresh', 200);
+    const refreshed = waitForResponse('/login/refresh', 200);
     const prolonged = (await opened).waitForEvent('framereceived', ({ payload }) =>
       /"pong"/.test(String(payload)),
     );
     tree.testbed.clock.advanceSeconds(500);
     await page.clock.fastForward(500_000);
     await Promise.all([refreshed, prolonged]);
-    // The first token is over, and the socket is not.
+    // The first token has expired, and the socket is still open.
     tree.testbed.clock.advanceSeconds(200);
     ({ authToken: tree.authToken } = await tree.testbed.logIn());
     await tree.create('Garden');
@@ -95,27 +95,27 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.equal(await page.locator('#live').innerText(), 'Live');
   });
 
-  test('refreshes when an answer says that the token has expired, and asks again', async () => {
-    // Without a socket, which would be told earlier.
+  test('refreshes when a response says that the token has expired, and repeats the request', async () => {
+    // Without a socket, which would warn earlier.
     await page.routeWebSocket('**/graphql', () => undefined);
     await tree.import(Array.from({ length: 51 }, (_, number) => `Folder ${number}`));
     await logIn();
     await page.getByRole('button', { name: 'Show more' }).waitFor();
     tree.testbed.clock.advanceSeconds(601);
-    const [refused, pair] = await Promise.all([
-      answered('/graphql', 401),
-      answered('/login/refresh', 200),
+    const [refused, refreshed] = await Promise.all([
+      waitForResponse('/graphql', 401),
+      waitForResponse('/login/refresh', 200),
       page.getByRole('button', { name: 'Show more' }).click(),
     ]);
     assert.equal(refused.headers()['token-expired'], 'true');
     await folders().nth(50).waitFor();
-    assert.ok((await bodyOf(pair)).authToken);
+    assert.ok((await bodyOf(refreshed)).authToken);
   });
 
-  test('comes back by itself when its socket is closed', async () => {
+  test('reconnects when its socket is closed', async () => {
     await logIn();
     await page.getByText('Live').waitFor();
-    // Long after the end of the token: the timers of the page have slept.
+    // Long after the expiry, because the timers of the page were suspended.
     tree.testbed.clock.advanceSeconds(700);
     await page.getByText('Connecting…').waitFor();
     ({ authToken: tree.authToken } = await tree.testbed.logIn());
@@ -125,12 +125,12 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.deepEqual(await folders().allInnerTexts(), ['Garden']);
   });
 
-  test('logs out, and nothing of the session is left', async () => {
-    const pair = answered('/login', 200).then(bodyOf);
+  test('logs out and leaves no data of the session', async () => {
+    const pair = waitForResponse('/login', 200).then(bodyOf);
     await tree.create('Garden');
     await logIn();
     await page.getByText('Live').waitFor();
-    await Promise.all([answered('/logout', 204), page.getByRole('button', { name: 'Log out' }).click()]);
+    await Promise.all([waitForResponse('/logout', 204), page.getByRole('button', { name: 'Log out' }).click()]);
     await page.getByRole('button', { name: 'Log in' }).waitFor();
     assert.equal(await page.getByLabel('Password').inputValue(), '');
     assert.equal(await folders().count(), 0);
@@ -139,7 +139,7 @@ describe('examples/browser/index.html on SQLite', () => {
     assert.equal((await tree.testbed.refresh(spent)).status, 401);
   });
 
-  test('says what is wrong: the password, an ended session, a server that is not there', async () => {
+  test('shows the reason of a failure: a wrong password, an ended session, an unreachable server', async () => {
     const alert = page.getByRole('alert');
     await logIn('walnut cabin wrong');
     await alert.getByText('The user name or the password is wrong').waitFor();

@@ -1,4 +1,4 @@
-/** Serves pages to a browser, from an origin that is not the API's. */
+/** Serves pages to a browser from an origin other than that of the API. */
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ export interface ServedFile {
   readonly content: string | Buffer;
 }
 
-/** By the path of a request; undefined, or an error, if there is nothing. */
+/** Finds a file by request path. Returns undefined or throws if there is none. */
 export type FindFile = (path: string) => ServedFile | undefined;
 
 const types: Readonly<Record<string, string>> = {

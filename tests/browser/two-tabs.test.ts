@@ -1,4 +1,4 @@
-/** Two tabs of a real browser share one session: whenever its auth token ends, one of them exchanges the pair, once. */
+/** Two tabs of a real browser share one session. Each time the auth token expires, one of them refreshes it once. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
@@ -28,7 +28,7 @@ describe('two tabs on SQLite', () => {
 
   let bed: Testbed;
   let context: BrowserContext;
-  /** The statuses of all answers to a refresh. */
+  /** The statuses of all refresh responses. */
   let refreshes: number[];
   beforeEach(async () => {
     bed = await Testbed.start(sqlite, { settings: { CORS_ORIGINS: pages.origin } });
@@ -68,29 +68,29 @@ describe('two tabs on SQLite', () => {
     await Promise.all(tabs.map((tab) => tab.clock.fastForward(seconds * 1000)));
   };
 
-  for (const [where, storage] of [
+  for (const [area, storage] of [
     ['each with its sessionStorage', '{}'],
     ['with one localStorage', '{ area: localStorage }'],
   ] as const) {
-    test(`${where}: of ${expiries} ends of the auth token, each is followed by exactly one refresh`, async () => {
+    test(`${area}: refreshes exactly once after each of ${expiries} expiries`, async () => {
       const first = await openTab(storage);
       await logIn(first);
       const second = await openTab(storage);
       assert.equal(await isLoggedIn(second), true);
       const tabs = [first, second];
       for (let round = 1; round <= expiries; round++) {
-        // Shortly before the end, right after it, or long after it.
+        // Shortly before, at, or long after the expiry.
         await pass([lifetimeSeconds - 30, lifetimeSeconds, 2 * lifetimeSeconds][round % 3]!, tabs);
         const answers = await Promise.all(tabs.map(query));
         assert.deepEqual(answers.flat(), Array(2 * callsAtOnce).fill('Root'));
         assert.deepEqual(refreshes, Array(round).fill(200));
       }
-      const told = await Promise.all(tabs.map((tab) => tab.evaluate<string[]>('events')));
-      for (const events of told) assert.ok(!events.includes('ended'), events.join());
+      const events = await Promise.all(tabs.map((tab) => tab.evaluate<string[]>('events')));
+      for (const events of events) assert.ok(!events.includes('ended'), events.join());
     });
   }
 
-  test('what one logs out of, the other is out of, too', async () => {
+  test('log out together', async () => {
     const first = await openTab('{}');
     await logIn(first);
     const second = await openTab('{}');
@@ -101,7 +101,7 @@ describe('two tabs on SQLite', () => {
     await assert.rejects(query(first), /LOGGED_OUT|logged in/);
   });
 
-  test('a reload stays logged in, and a tab that is closed takes nothing away', async () => {
+  test('stay logged in after a reload and after another tab closes', async () => {
     const first = await openTab('{}');
     await logIn(first);
     const second = await openTab('{}');

@@ -57,6 +57,6 @@ describe('a login of another user', { timeout: 60_000 }, () => {
     };
     const work = client.folders.importTree([{ name: 'once' }]);
     await assertRejectsWith(work, 'UNREACHABLE');
-    assert.equal(client.wire.noted.filter(({ headers }) => headers.has('idempotency-key')).length, 1);
+    assert.equal(client.wire.requests.filter(({ headers }) => headers.has('idempotency-key')).length, 1);
   });
 });

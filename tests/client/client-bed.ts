@@ -48,7 +48,7 @@ export class ClientTestbed extends PeopleTestbed {
     const person = await this.createUser({ isAdministrator: true });
     const client = this.client(test, options);
     await client.login(person);
-    client.wire.forget();
+    client.wire.clear();
     return Object.assign(client, { person });
   }
 

@@ -53,9 +53,9 @@ for (const kind of databaseKinds) {
       await Promise.all([1, 2, 3].map(() => assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT')));
       assert.equal(await client.isLoggedIn(), false);
       assert.deepEqual(client.events, ['login', 'ended']);
-      client.wire.forget();
+      client.wire.clear();
       await assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
-      assert.deepEqual(client.wire.noted, []);
+      assert.deepEqual(client.wire.requests, []);
       await client.login(client.person);
       await client.query('{folder{name}}');
     });
@@ -76,7 +76,7 @@ for (const kind of databaseKinds) {
       const { username } = await bed.createUser();
       await assertRejectsWith(client.login({ username, password: 'another walnut' }), 'INVALID_CREDENTIALS');
       assert.equal(await client.isLoggedIn(), false);
-      assert.equal(client.wire.noted.length, 1);
+      assert.equal(client.wire.requests.length, 1);
       await assertRejectsWith(client.query('{folder{name}}'), 'LOGGED_OUT');
     });
 
@@ -87,13 +87,13 @@ for (const kind of databaseKinds) {
         const tokens = (await storage.read())!;
         await bed.elapse(seconds);
         await client.logout();
-        const [sent] = client.wire.noted;
+        const [sent] = client.wire.requests;
         assert.equal(sent!.headers.has('authorization'), seconds === 0);
-        assert.equal(client.wire.noted.length, 1);
+        assert.equal(client.wire.requests.length, 1);
         assert.equal((await bed.testbed.refresh(tokens)).status, 401);
         assert.deepEqual(client.events, ['login', 'logout']);
         await client.logout();
-        assert.equal(client.wire.noted.length, 1);
+        assert.equal(client.wire.requests.length, 1);
         assert.equal(await client.verify(), false);
       }
     });
@@ -124,7 +124,7 @@ for (const kind of databaseKinds) {
         await bed.elapse(tokenSeconds + 1);
         client.wire[lose](refreshPath, 2);
         await Promise.all([1, 2, 3].map(() => client.query('{folder{name}}')));
-        const refreshes = client.wire.noted.filter(({ path }) => path === refreshPath);
+        const refreshes = client.wire.requests.filter(({ path }) => path === refreshPath);
         assert.equal(refreshes.length, 3);
         assert.equal(new Set(refreshes.map(({ body }) => body)).size, 1);
         assert.deepEqual(client.events, ['login', 'refresh']);

@@ -82,7 +82,10 @@ for (const kind of databaseKinds) {
     test('miss no change when the socket is terminated repeatedly', async (context) => {
       const { sockets, webSocket } = trackSockets();
       const client = await bed.loggedIn(context, { webSocket });
-      const [one, other] = [await ReceivedChanges.follow(bed, client), await ReceivedChanges.follow(bed, client)];
+      const [one, other] = [
+        await ReceivedChanges.follow(bed, client),
+        await ReceivedChanges.follow(bed, client),
+      ];
       for (let kills = 0; kills < 5; kills++) {
         await writeAndReceive(one);
         // After a while of success, the client does not treat the server as failing.
@@ -135,7 +138,7 @@ describe('client subscriptions during a server restart', { timeout: 90_000 }, ()
     });
     await received.until(() => received.changes.length === 2 || received.ended !== undefined);
     assert.equal(received.ended, undefined);
-    assert.deepEqual(received.farewells, [received.changes[0]!.cursor]);
+    assert.deepEqual(received.lastCursors, [received.changes[0]!.cursor]);
     await next.stop();
   });
 

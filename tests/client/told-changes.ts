@@ -19,7 +19,7 @@ export class ReceivedChanges {
   readonly #start: string;
   readonly #stopping = new AbortController();
   /** Last cursors of servers that went away. */
-  readonly farewells: string[] = [];
+  readonly lastCursors: string[] = [];
   #cursor: string;
   #wake: () => void = () => undefined;
   #ended: unknown;
@@ -64,7 +64,7 @@ export class ReceivedChanges {
 
   async #follow(client: Client): Promise<void> {
     const onGoingAway = (cursor: string) => {
-      this.farewells.push(cursor);
+      this.lastCursors.push(cursor);
       this.#cursor = cursor;
     };
     const { signal } = this.#stopping;

@@ -1,6 +1,6 @@
 /** A layer between client and server: it records each request, and loses, cuts or delays replies on demand. */
 
-export interface Noted {
+export interface RecordedRequest {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string;
@@ -9,9 +9,9 @@ export interface Noted {
 type Send = () => Promise<Response>;
 
 export class Wire {
-  readonly noted: Noted[] = [];
+  readonly requests: RecordedRequest[] = [];
   /** Intercepts a request. If it returns undefined, the request is sent. */
-  onRequest: (request: Noted, send: Send) => Promise<Response> | undefined = () => undefined;
+  onRequest: (request: RecordedRequest, send: Send) => Promise<Response> | undefined = () => undefined;
 
   readonly fetch: typeof fetch = (input, init) => {
     const request = {
@@ -19,17 +19,17 @@ export class Wire {
       headers: new Headers(init?.headers),
       body: typeof init?.body === 'string' ? init.body : '',
     };
-    this.noted.push(request);
+    this.requests.push(request);
     const send = () => fetch(input, init);
     return this.onRequest(request, send) ?? send();
   };
 
   count(path: string): number {
-    return this.noted.filter((request) => request.path === path).length;
+    return this.requests.filter((request) => request.path === path).length;
   }
 
-  forget(): void {
-    this.noted.length = 0;
+  clear(): void {
+    this.requests.length = 0;
   }
 
   /** Loses the next replies at a path after the server has executed the requests. */

@@ -1,14 +1,14 @@
-/** Who may see what, in the console: granted, explained, taken away; and sessions that an administrator ends. */
+/** Access in the console: granting, explaining and revoking it, and ending sessions as an administrator. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { ConsoleBed } from './console-bed.ts';
+import { ConsoleTestbed } from './console-bed.ts';
 
-describe('access in a console on SQLite', () => {
-  let bed: ConsoleBed;
+describe('access in the console on SQLite', () => {
+  let bed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleBed.start();
+    bed = await ConsoleTestbed.start();
   });
   afterEach(() => bed.closeBrowsers());
   after(() => bed.stop());
@@ -18,12 +18,12 @@ describe('access in a console on SQLite', () => {
     await page.getByRole('option', { name, exact: true }).click();
   };
 
-  test('what is granted is there for the other at once, and is explained', async () => {
+  test('takes effect for the other user at once and is explained', async () => {
     const id = await bed.demo.idOf('/Places/Hill Campus');
-    const other = await bed.signedIn('margaret', `/folders/${id}`);
+    const other = await bed.openSignedIn('margaret', `/folders/${id}`);
     await other.getByText('This folder is not there').waitFor();
 
-    const page = await bed.signedIn('admin', `/folders/${id}?tab=access`);
+    const page = await bed.openSignedIn('admin', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).click();
     const dialog = page.getByRole('dialog');
     await choose(page, 'Person or group', 'margaret');
@@ -37,17 +37,17 @@ describe('access in a console on SQLite', () => {
     await folder.getByRole('button', { name: 'New folder' }).waitFor();
 
     await choose(page, 'Explain the access of', 'margaret');
-    const way = page.getByRole('list', { name: 'The way from the root' });
-    await way.getByText('Write for margaret').waitFor();
-    assert.match(await way.innerText(), /Write for margaret\s*decides/);
+    const path = page.getByRole('list', { name: 'The way from the root' });
+    await path.getByText('Write for margaret').waitFor();
+    assert.match(await path.innerText(), /Write for margaret\s*decides/);
 
     await page.getByRole('button', { name: 'Take away from margaret' }).click();
     await other.getByText('This folder is not there').waitFor();
   });
 
-  test('what a page lets somebody do follows their access as it changes', async () => {
+  test('changes the available actions of an open page', async () => {
     const id = await bed.demo.idOf('/Places/Harbour Campus');
-    const page = await bed.signedIn('ada', `/folders/${id}?tab=access`);
+    const page = await bed.openSignedIn('ada', `/folders/${id}?tab=access`);
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
     await bed.tree.mutate('grantAccess', { folderId: id, userId: bed.demo.userIds.ada, level: 'READ' });
     await page.getByRole('button', { name: 'Grant access…' }).waitFor({ state: 'detached' });
@@ -55,8 +55,8 @@ describe('access in a console on SQLite', () => {
     await page.getByRole('button', { name: 'Grant access…' }).waitFor();
   });
 
-  test('a name that is written in full is taken by Enter, and one that is not is left to be completed', async () => {
-    const page = await bed.signedIn('admin', `/folders/${await bed.demo.idOf('/Places')}?tab=access`);
+  test('takes a complete user name on Enter and leaves an incomplete one for completion', async () => {
+    const page = await bed.openSignedIn('admin', `/folders/${await bed.demo.idOf('/Places')}?tab=access`);
     const field = page.getByRole('combobox', { name: 'Explain the access of' });
     await field.fill('mar');
     await page.getByRole('option', { name: 'margaret' }).waitFor();
@@ -74,14 +74,14 @@ describe('access in a console on SQLite', () => {
     await page.getByRole('list', { name: 'The way from the root' }).waitFor();
   });
 
-  test('of many grants the first are shown in the order of their names, and any of them is found', async () => {
+  test('shows the first of many grants by name and finds any grant', async () => {
     const folderId = await bed.demo.idOf('/Suppliers');
     for (let number = 60; number > 0; number--) {
       const fields = { name: `Team ${number}` };
       const { group } = await bed.tree.mutate<{ group: { id: string } }>('createGroup', fields, 'group{id}');
       await bed.tree.mutate('grantAccess', { folderId, groupId: group.id, level: 'READ' });
     }
-    const page = await bed.signedIn('admin', `/folders/${folderId}?tab=access`);
+    const page = await bed.openSignedIn('admin', `/folders/${folderId}?tab=access`);
     const table = page.getByRole('table', { name: 'Granted here' });
     await page.getByText('50 of 60').waitFor();
     const names = await table.getByRole('rowheader').allInnerTexts();
@@ -91,9 +91,9 @@ describe('access in a console on SQLite', () => {
     assert.deepEqual(await table.getByRole('rowheader').allInnerTexts(), ['Team 60']);
   });
 
-  test('a question before harm has the focus on Cancel, and the harm is one Tab away', async () => {
+  test('focuses Cancel in a confirmation, with the destructive button one Tab away', async () => {
     const id = await bed.demo.idOf('/Suppliers');
-    const page = await bed.signedIn('admin', `/folders/${id}`);
+    const page = await bed.openSignedIn('admin', `/folders/${id}`);
     const opener = page
       .getByRole('region', { name: 'Folder', exact: true })
       .getByRole('button', { name: 'Delete…' });
@@ -109,18 +109,18 @@ describe('access in a console on SQLite', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('the page of a user tells what they may do with a folder, and why', async () => {
+  test('is explained on the page of a user', async () => {
     const folderId = await bed.demo.idOf('/Places/Harbour Campus/Floor 2');
-    const page = await bed.signedIn('admin', `/users/${bed.demo.userIds.linus}?folder=${folderId}`);
-    const told = page.getByRole('status').filter({ hasText: 'Decided by' });
-    await told.waitFor();
-    assert.match(await told.innerText(), /No access .*\/Places\/Harbour Campus\/Floor 2/);
+    const page = await bed.openSignedIn('admin', `/users/${bed.demo.userIds.linus}?folder=${folderId}`);
+    const explanation = page.getByRole('status').filter({ hasText: 'Decided by' });
+    await explanation.waitFor();
+    assert.match(await explanation.innerText(), /No access .*\/Places\/Harbour Campus\/Floor 2/);
   });
 
-  test('a session that is revoked is over in its tab', async () => {
-    const other = await bed.signedIn('grace', '/folders');
+  test('ends in a tab whose session is revoked', async () => {
+    const other = await bed.openSignedIn('grace', '/folders');
     bed.expectFaults(/status of 401/);
-    const page = await bed.signedIn('admin', '/sessions');
+    const page = await bed.openSignedIn('admin', '/sessions');
     await page
       .getByRole('button', { name: /^Revoke .* of grace$/ })
       .first()
@@ -132,8 +132,8 @@ describe('access in a console on SQLite', () => {
     await other.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
-  test('a user who is made there can log in', async () => {
-    const page = await bed.signedIn('admin', '/users');
+  test('is available to a user who was created in the console', async () => {
+    const page = await bed.openSignedIn('admin', '/users');
     await page.getByRole('button', { name: 'New user' }).click();
     const dialog = page.getByRole('dialog', { name: 'New user' });
     await dialog.getByLabel('User name').fill('hedy');

@@ -1,7 +1,7 @@
 /**
- * axe-core finds nothing to complain of in anything that the console shows, in either theme, and nothing of it is wider
- * than a telephone. No rule is left out. `npm test` looks at each screen and at one view of each kind that opens above
- * or inside one; `npm run test:long` at all views.
+ * axe-core finds no violation in any view of the console, in both themes, and no view is wider than a phone.
+ * No rule is disabled. `npm test` checks each screen and one view of each kind of dialog or message; `npm run
+ * test:long` checks all views.
  */
 
 import assert from 'node:assert/strict';
@@ -9,7 +9,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { selectLength } from '../support/run-length.ts';
-import { ConsoleBed, type Who } from './console-bed.ts';
+import { ConsoleTestbed, type Who } from './console-bed.ts';
 import { show, views } from './views.ts';
 
 interface Violation {
@@ -18,7 +18,9 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Of each kind one: a refusal, an empty list, unsaved work, a form, a question, a menu, found items, a message. */
+/**
+ * One of each kind: a refusal, an empty list, unsaved work, a form, a confirmation, a menu, search results, a message.
+ */
 const examples = [
   'sign-in-refused',
   'folders-empty',
@@ -29,44 +31,44 @@ const examples = [
   'palette-found',
   'message',
 ];
-const looked = selectLength({
+const checkedViews = selectLength({
   short: views.filter(({ name, isPictured }) => isPictured ?? examples.includes(name)),
   long: views,
 });
 
 const wide = { width: 1280, height: 800 };
 const narrow = { width: 380, height: 700 };
-/** What is asked of the other theme: nothing but the colours is another there. */
-const rulesOfColour = ['color-contrast', 'link-in-text-block'];
+/** Rules for the other theme, which differs only in colours. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
 const everyRule = {
   type: 'tag',
   values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
 };
-/** Off by itself although its tag is asked for. */
-const further = { 'target-size': { enabled: true } };
+/** Disabled by default, even if its tag is selected. */
+const extraRules = { 'target-size': { enabled: true } };
 
 async function violationsOn(page: Page, isOtherTheme = false): Promise<string[]> {
-  const options = isOtherTheme ? { runOnly: rulesOfColour } : { runOnly: everyRule, rules: further };
-  const found = await page.evaluate<Violation[]>(
+  const options = isOtherTheme ? { runOnly: colourRules } : { runOnly: everyRule, rules: extraRules };
+  const violations = await page.evaluate<Violation[]>(
     `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
   );
-  return found.flatMap(({ id, help, nodes }) =>
+  return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id} (${help}): ${html.slice(0, 200)} ${failureSummary ?? ''}`),
   );
 }
 
-/** What lies above the page takes its new place a moment after the window is another. */
+/** Popovers move to their new position shortly after the window is resized. */
 async function widthOnceSettled(page: Page): Promise<number> {
   const widthNow = 'document.documentElement.scrollWidth';
   await page.waitForFunction(`${widthNow} <= innerWidth`, null, { timeout: 5_000 }).catch(() => {});
   return page.evaluate<number>(widthNow);
 }
 
-describe('the looks of the console on SQLite', () => {
-  let bed: ConsoleBed;
+describe('console accessibility on SQLite', () => {
+  let bed: ConsoleTestbed;
   const tabs = new Map<Who | null, Page>();
   before(async () => {
-    bed = await ConsoleBed.start();
+    bed = await ConsoleTestbed.start();
   });
   after(async () => {
     await bed.closeBrowsers();
@@ -80,8 +82,8 @@ describe('the looks of the console on SQLite', () => {
     return tab;
   };
 
-  for (const view of looked) {
-    test(`${view.name} can be read and used by everybody: light, dark, and on a small screen`, async () => {
+  for (const view of checkedViews) {
+    test(`${view.name} passes every rule in light, dark and on a small screen`, async () => {
       bed.expectFaults(/status of 401 .*\/login\)$/);
       const page = await tabOf(view.who === undefined ? 'admin' : view.who);
       await page.emulateMedia({ colorScheme: 'light' });

@@ -1,9 +1,9 @@
-/** A cable between a browser and a server, which can be pulled out and plugged in again. */
+/** A connection between a browser and a server that can be disconnected and reconnected. */
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-export class Cable {
+export class BreakableConnection {
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((near) => {
     const { port, hostname } = new URL(this.#target);
@@ -25,9 +25,9 @@ export class Cable {
   readonly #target: string;
   #port = 0;
 
-  static async lay(target: string): Promise<Cable> {
-    const cable = new Cable(target);
-    await cable.plugIn();
+  static async open(target: string): Promise<BreakableConnection> {
+    const cable = new BreakableConnection(target);
+    await cable.reconnect();
     return cable;
   }
 
@@ -39,13 +39,13 @@ export class Cable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  async plugIn(): Promise<void> {
+  async reconnect(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  pull(): void {
+  disconnect(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -1,6 +1,6 @@
 /**
- * The console of a real server in a real Chromium. Whatever a page reports as an error, breaks of its policy, and
- * requests to any other origin are faults, of which a test that has not told so beforehand may have none.
+ * The console of a real server in a real Chromium. Errors that a page reports, policy violations and requests to other
+ * origins are faults. A test fails on a fault that it does not expect.
  */
 
 import assert from 'node:assert/strict';
@@ -11,7 +11,7 @@ import { launchChromium, newContext } from '../browser/chromium.ts';
 import { sqlite } from '../support/databases.ts';
 import { administrator, type TestbedOptions } from '../support/testbed.ts';
 import { TreeTestbed } from '../tree/tree-testbed.ts';
-import { plantDemo, type DemoEstate, type PersonName } from './demo-estate.ts';
+import { createDemo, type DemoEstate, type PersonName } from './demo-estate.ts';
 import { consoleFolder } from './first-load.ts';
 
 export type Who = PersonName | 'admin';
@@ -20,14 +20,14 @@ export interface TabOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly height?: number;
-  /** The page has the time of the server's clock, and `pass` moves both. */
+  /** The page uses the time of the server's clock, and `pass` advances both. */
   readonly hasServerTime?: boolean;
 }
 
-/** Whoever waits for longer waits in vain; a loaded machine has some time. */
-const patienceMs = 20_000;
+/** The timeout for every wait, long enough for a busy machine. */
+const timeoutMs = 20_000;
 
-export class ConsoleBed {
+export class ConsoleTestbed {
   readonly tree: TreeTestbed;
   readonly demo: DemoEstate;
   readonly #browser: Browser;
@@ -35,13 +35,13 @@ export class ConsoleBed {
   #faults: string[] = [];
   #expected: RegExp[] = [];
 
-  static async start(options: TestbedOptions = {}): Promise<ConsoleBed> {
+  static async start(options: TestbedOptions = {}): Promise<ConsoleTestbed> {
     assert.ok(existsSync(join(consoleFolder, 'index.html')), 'Build the console: npm test does.');
     const [browser, tree] = await Promise.all([
       launchChromium(),
       TreeTestbed.start(sqlite, { consoleFolder, ...options }),
     ]);
-    return new ConsoleBed(browser, tree, await plantDemo(tree));
+    return new ConsoleTestbed(browser, tree, await createDemo(tree));
   }
 
   private constructor(browser: Browser, tree: TreeTestbed, demo: DemoEstate) {
@@ -63,7 +63,7 @@ export class ConsoleBed {
     return who === 'admin' ? administrator.password : this.demo.password;
   }
 
-  /** A browser of somebody's own; its pages are tabs that share what tabs share. */
+  /** Creates a browser context for one user. Its pages share storage like tabs. */
   async newBrowser({
     theme = 'light',
     width = 1280,
@@ -74,21 +74,21 @@ export class ConsoleBed {
       colorScheme: theme,
       reducedMotion: 'reduce',
     });
-    context.setDefaultTimeout(patienceMs);
+    context.setDefaultTimeout(timeoutMs);
     this.#contexts.add(context);
     this.#watch(context);
     return context;
   }
 
-  /** A tab on the form. */
+  /** Opens a tab with the sign-in form. */
   async newTab(options: TabOptions = {}, context?: BrowserContext): Promise<Page> {
     const page = await (context ?? (await this.newBrowser(options))).newPage();
     if (options.hasServerTime) await page.clock.install({ time: this.tree.testbed.clock.now() });
     return page;
   }
 
-  /** A tab of a new browser, in which somebody has signed in and looks at this. */
-  async signedIn(who: Who, path = '/', options: TabOptions = {}): Promise<Page> {
+  /** Opens a tab of a new browser, signs in and opens the path. */
+  async openSignedIn(who: Who, path = '/', options: TabOptions = {}): Promise<Page> {
     const page = await this.newTab(options);
     await page.goto(this.address(path));
     await this.signIn(page, who);
@@ -97,7 +97,7 @@ export class ConsoleBed {
 
   async signIn(page: Page, who: Who, password = this.passwordOf(who)): Promise<void> {
     await this.fillIn(page, who, password);
-    await this.isLive(page);
+    await this.waitUntilLive(page);
   }
 
   async fillIn(page: Page, who: Who, password: string): Promise<void> {
@@ -106,15 +106,16 @@ export class ConsoleBed {
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   }
 
-  async isLive(page: Page): Promise<void> {
+  async waitUntilLive(page: Page): Promise<void> {
     await page.locator('.connection.live').waitFor();
   }
 
-  /** For the server and for these pages, which have its time. */
+  /** Advances the clocks of the server and of these pages. */
   async pass(seconds: number, ...pages: readonly Page[]): Promise<void> {
-    // What comes between the two clocks is refused, with a token that the page takes for a good one, and is sent again.
+    // Between the two clock changes the server refuses a token that the page considers valid. The page repeats the
+    // request.
     this.expectFaults(/status of 401 .*\/graphql/);
-    // The life of a new token would be counted by the old clock: it is exchanged when both have moved.
+    // The page would count the life of a new token by its old clock, so refreshes wait until both clocks have moved.
     const moved = Promise.withResolvers<void>();
     const hold = (route: Route) => moved.promise.then(() => route.continue());
     await Promise.all(pages.map((page) => page.route('**/login/refresh', hold)));
@@ -124,12 +125,12 @@ export class ConsoleBed {
     await Promise.all(pages.map((page) => page.unroute('**/login/refresh', hold)));
   }
 
-  /** This test has faults like that, and they are meant. */
+  /** Declares faults that this test causes on purpose. */
   expectFaults(...patterns: readonly RegExp[]): void {
     this.#expected.push(...patterns);
   }
 
-  /** After each test, or at the end of those that share their tabs. */
+  /** Closes all browsers. Called after each test, or after the last test that shares its tabs. */
   async closeBrowsers(): Promise<void> {
     const contexts = [...this.#contexts];
     this.#contexts.clear();
@@ -137,7 +138,7 @@ export class ConsoleBed {
     this.assertNoFaults();
   }
 
-  /** Of those since it was last asked. */
+  /** Asserts that no unexpected fault occurred since the last call. */
   assertNoFaults(): void {
     const faults = this.#faults.filter((fault) => !this.#expected.some((pattern) => pattern.test(fault)));
     this.#faults = [];
@@ -149,7 +150,7 @@ export class ConsoleBed {
     const note = (fault: string) => this.#faults.push(fault);
     const judge = (address: string) => {
       const { protocol, hostname } = new URL(address.replace(/^ws/, 'http'));
-      // A cable has a port of its own.
+      // A BreakableConnection uses its own port.
       if (protocol.startsWith('http') && hostname !== '127.0.0.1') note(`asks ${address}`);
     };
     context.on('request', (request) => judge(request.url()));

@@ -1,4 +1,4 @@
-/** "Copy as": what the console gives to scripts is what a shell, the command line and the server understand. */
+/** "Copy as" in the console: a shell, the command line and the server understand the copied text. */
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -17,7 +17,7 @@ const secret = 'a-Secret-that-nobody-may-see';
 const id = '01a1e100-76cc-7000-8012-279faa1f1f0b';
 const name = "-It's $HOME; `id`\n#“quoted” \\";
 
-/** What each action is done with here, and the command that says it; null where only `espalier query` does. */
+/** Each action with an example input and its command; null if only `espalier query` can express it. */
 const calls: readonly (readonly [action: string, input: object, command: string | null])[] = [
   ['createFolder', { parentId: id, name }, null],
   [
@@ -55,7 +55,7 @@ const calls: readonly (readonly [action: string, input: object, command: string 
 
 const actions: Readonly<Record<string, unknown>> = { ...folderActions, ...accessActions, ...peopleActions };
 
-/** The words that a shell makes of a text. */
+/** Splits a text into words like a shell. */
 function wordsOf(text: string): string[] {
   const environment = { PATH: process.env['PATH'], ESPALIER_AUTH_TOKEN: 'token', HOME: '/nowhere' };
   const printed = execFileSync('sh', ['-c', `printf '%s\\0' ${text}`], {
@@ -66,28 +66,28 @@ function wordsOf(text: string): string[] {
 }
 
 describe('copy as', () => {
-  test('is there for every action', () => {
+  test('supports every action', () => {
     const isAction = (value: unknown) => typeof value === 'object' && value !== null && 'document' in value;
-    const known = Object.keys(actions).filter((each) => isAction(actions[each]));
-    assert.deepEqual(new Set(calls.map(([action]) => action)), new Set(known));
+    const actionNames = Object.keys(actions).filter((each) => isAction(actions[each]));
+    assert.deepEqual(new Set(calls.map(([action]) => action)), new Set(actionNames));
   });
 
   for (const [action, input, command] of calls) {
     const call = { action: actions[action] as Action, variables: { input } };
 
-    test(`CLI of ${action} with ${Object.keys(input).join(', ')} is ${command ?? 'query'}`, async () => {
+    test(`writes ${action} with ${Object.keys(input).join(', ')} as CLI command ${command ?? 'query'}`, async () => {
       const [program, ...words] = wordsOf(textOf('cli', call, apiUrl));
       assert.equal(program, 'espalier');
       const { found, rest } = findCommand(words)!;
       assert.equal(found.name, command ?? 'query');
-      const given = readGiven(found.name, await found.load(), rest);
+      const parsed = readGiven(found.name, await found.load(), rest);
       if (command === null) {
-        const { variables } = given.options as { variables?: string };
+        const { variables } = parsed.options as { variables?: string };
         assert.deepEqual(JSON.parse(variables!), { input });
       }
-      // Nothing that was chosen got lost on the way.
+      // No chosen value was lost.
       const chosen = Object.values(input).filter((value) => value === name);
-      const all = [...given.words, ...Object.values(given.options)].flat() as unknown[];
+      const all = [...parsed.words, ...Object.values(parsed.options)].flat() as unknown[];
       if (command !== null)
         assert.ok(
           chosen.every((value) => all.includes(value)),
@@ -96,7 +96,7 @@ describe('copy as', () => {
     });
   }
 
-  test('curl sends the document and the variables, with a token of the shell', () => {
+  test('writes curl with the document, the variables and a token of the shell', () => {
     for (const [action, input] of calls) {
       const call = { action: actions[action] as Action, variables: { input } };
       const [program, url, ...options] = wordsOf(textOf('curl', call, apiUrl));
@@ -114,7 +114,7 @@ describe('copy as', () => {
     }
   });
 
-  test('holds no password in any form', () => {
+  test('contains no password in any form', () => {
     for (const [action, input] of calls) {
       const call = { action: actions[action] as Action, variables: { input } };
       for (const form of ['graphql', 'curl', 'cli'] as const) {
@@ -123,7 +123,7 @@ describe('copy as', () => {
     }
   });
 
-  test('keeps the lines of a document with comments and texts, in which they mean something', () => {
+  test('preserves the lines of a document with comments and strings, where they matter', () => {
     const document = '# All of it\n{\n  search(text: "a   b") { totalCount } # so many\n}\n';
     const call = { action: { label: 'Query', document }, variables: {} };
     assert.equal(wordsOf(textOf('cli', call, apiUrl)).at(-1), document.trim());
@@ -132,7 +132,7 @@ describe('copy as', () => {
     assert.equal(textOf('graphql', call, apiUrl), document.trim());
   });
 
-  test('quotes whatever a shell would not leave alone', () => {
+  test('quotes everything that a shell would interpret', () => {
     for (const word of [
       '',
       'plain',
@@ -154,18 +154,18 @@ describe('copy as', () => {
   });
 });
 
-describe('copy as CLI, with names and texts that look like flags', () => {
+describe('copy as CLI with names and texts that look like flags', () => {
   let bed: CliTestbed;
   before(async () => (bed = await CliTestbed.start(sqlite)));
   after(() => bed.stop());
 
-  /** Pasted into a shell. */
-  const ask = (action: Action, input: object) => {
+  /** Runs the copied command. */
+  const runCopied = (action: Action, input: object) => {
     const [, ...words] = wordsOf(textOf('cli', { action, variables: { input } }, apiUrl));
     return bed.run(words);
   };
   const paste = async (action: unknown, input: object) => {
-    const { code, output, errors } = await ask(action as Action, input);
+    const { code, output, errors } = await runCopied(action as Action, input);
     assert.equal(code, 0, errors);
     assert.doesNotMatch(output, /^Usage|^\d/);
   };
@@ -176,7 +176,7 @@ describe('copy as CLI, with names and texts that look like flags', () => {
 
   const wicked = ['-h', '--help', '-v', '--version', '--', '-', '-r', '--no-title', '--name=x', '--title'];
   for (const [at, text] of wicked.entries()) {
-    test(`folders: ${text}`, async () => {
+    test(`works for folders: ${text}`, async () => {
       const { createFolder, updateFolder, deleteFolder, restoreFolder } = folderActions;
       await bed.tree.import([{ path: `folders ${at}/one` }]);
       const folder = await bed.tree.idOf(`/folders ${at}/one`);
@@ -193,32 +193,32 @@ describe('copy as CLI, with names and texts that look like flags', () => {
       await paste(deleteFolder, { id: folder, recursive: true });
       const parentId = await bed.tree.idOf(`/folders ${at}`);
       await paste(restoreFolder, { id: folder, parentId, name: `${text}2` });
-      const shown = await bed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
+      const folder = await bed.json<Record<string, unknown>>('folder', 'show', `id:${folder}`);
       assert.deepEqual(
         {
-          path: shown['path'],
-          title: shown['title'],
-          icon: shown['icon'],
-          description: shown['description'],
+          path: folder['path'],
+          title: folder['title'],
+          icon: folder['icon'],
+          description: folder['description'],
         },
         { path: `/folders ${at}/${text}2`, title, icon, description },
       );
-      assert.deepEqual(shown['properties'], text.includes('=') ? {} : { [text]: text });
+      assert.deepEqual(folder['properties'], text.includes('=') ? {} : { [text]: text });
       await paste(createFolder, { parentId: folder, name: text, title });
       assert.ok(await bed.tree.idOf(`/folders ${at}/${text}2/${text}`));
     });
 
-    test(`people: ${text}`, async () => {
+    test(`works for users and groups: ${text}`, async () => {
       const { createGroup, updateGroup, createUser, updateUser } = peopleActions;
       await paste(createGroup, { name: text });
       await paste(updateGroup, { id: await idOf('group', text), name: `${text}3` });
       assert.ok(await idOf('group', `${text}3`));
-      const added = await ask(createUser, {
+      const added = await runCopied(createUser, {
         username: text,
         password: secret,
         isAdministrator: true,
       });
-      assert.deepEqual([added.code === 0, added.output], [false, ''], 'there is nobody to write a password');
+      assert.deepEqual([added.code === 0, added.output], [false, ''], 'there is no terminal for a password prompt');
       await bed.output('user', 'add', '--generate', `user${at}`);
       await paste(updateUser, { id: await idOf('user', `user${at}`), username: text });
       assert.ok(await idOf('user', text));

@@ -1,4 +1,4 @@
-/** A small estate with people in it, for tests of the console and for its pictures: the same at every start. */
+/** A small estate with users for console tests and screenshots, equal at every start. */
 
 import type { GraphTestbed } from '../support/graph-testbed.ts';
 
@@ -6,24 +6,24 @@ export const peopleNames = ['ada', 'grace', 'linus', 'margaret', 'tim'] as const
 export type PersonName = (typeof peopleNames)[number];
 
 export interface DemoEstate {
-  /** Of everybody but the administrator. */
+  /** The password of all users except the administrator. */
   readonly password: string;
   readonly userIds: Readonly<Record<PersonName, string>>;
   readonly groupIds: Readonly<Record<'Caretakers' | 'Auditors', string>>;
   idOf(path: string): Promise<string>;
 }
 
-/** How many letters are in /Correspondence: more than a screen, or a page of the server, can hold. */
+/** The number of folders in /Correspondence: more than a screen or a page of the server. */
 export const letterCount = 3_000;
 
 const roomsOn = (floor: number) =>
-  Array.from({ length: 8 }, (_, place) => ({
-    name: `Room ${floor}.0${place + 1}`,
-    ...(place === 0 && { folders: [{ name: 'Furniture' }, { name: 'Inspections' }] }),
+  Array.from({ length: 8 }, (_, index) => ({
+    name: `Room ${floor}.0${index + 1}`,
+    ...(index === 0 && { folders: [{ name: 'Furniture' }, { name: 'Inspections' }] }),
   }));
 const floors = (count: number) =>
-  Array.from({ length: count }, (_, place) => ({ name: `Floor ${place + 1}`, folders: roomsOn(place + 1) }));
-const named = (...names: string[]) => names.map((name) => ({ name }));
+  Array.from({ length: count }, (_, index) => ({ name: `Floor ${index + 1}`, folders: roomsOn(index + 1) }));
+const namedFolders = (...names: string[]) => names.map((name) => ({ name }));
 
 const tree = [
   {
@@ -46,28 +46,28 @@ const tree = [
       },
       { name: 'Hill Campus', icon: '▲', folders: floors(4) },
       { name: 'Old Mill', description: 'Empty since the flood.' },
-      { name: 'Boathouse', folders: named('Oars') },
+      { name: 'Boathouse', folders: namedFolders('Oars') },
     ],
   },
   {
     name: 'Projects',
     icon: '✦',
     folders: [
-      { name: 'Library move', folders: named('Crates', 'Shelf plan') },
-      { name: 'Roof 2027', folders: named('Bids', 'Drawings') },
+      { name: 'Library move', folders: namedFolders('Crates', 'Shelf plan') },
+      { name: 'Roof 2027', folders: namedFolders('Bids', 'Drawings') },
       { name: 'Zero waste' },
     ],
   },
   {
     name: 'Archive',
     icon: '▤',
-    folders: named(...Array.from({ length: 40 }, (_, year) => `${1987 + year}`)),
+    folders: namedFolders(...Array.from({ length: 40 }, (_, year) => `${1987 + year}`)),
   },
-  { name: 'Suppliers', folders: named('Acme Lifts', 'Blue Paint', 'Cobalt Glass', 'Delta Drains') },
+  { name: 'Suppliers', folders: namedFolders('Acme Lifts', 'Blue Paint', 'Cobalt Glass', 'Delta Drains') },
   {
     name: 'Correspondence',
     icon: '✉',
-    folders: named(...Array.from({ length: letterCount }, (_, place) => `Letter ${place + 1}`)),
+    folders: namedFolders(...Array.from({ length: letterCount }, (_, index) => `Letter ${index + 1}`)),
   },
 ];
 
@@ -79,9 +79,9 @@ const grants = [
   ['/Archive', { group: 'Auditors' }, 'READ'],
 ] as const;
 
-export async function plantDemo(graph: GraphTestbed): Promise<DemoEstate> {
-  // So that times differ in what is shown of them.
-  const laterOn = () => graph.testbed.clock.advanceSeconds(7);
+export async function createDemo(graph: GraphTestbed): Promise<DemoEstate> {
+  // Makes the displayed times differ.
+  const advanceClock = () => graph.testbed.clock.advanceSeconds(7);
   const idOf = async (path: string) => {
     const query = 'query($path: String){folder(path: $path){id}}';
     return (await graph.query<{ folder: { id: string } }>(query, { path })).folder.id;
@@ -90,7 +90,7 @@ export async function plantDemo(graph: GraphTestbed): Promise<DemoEstate> {
   const password = 'ripe medlar on a wall';
   const userIds = {} as Record<PersonName, string>;
   for (const username of peopleNames) {
-    laterOn();
+    advanceClock();
     const { user } = await graph.mutate<{ user: { id: string } }>(
       'createUser',
       { username, password },
@@ -100,7 +100,7 @@ export async function plantDemo(graph: GraphTestbed): Promise<DemoEstate> {
   }
   const groupIds = {} as Record<'Caretakers' | 'Auditors', string>;
   for (const name of ['Caretakers', 'Auditors'] as const) {
-    laterOn();
+    advanceClock();
     const { group } = await graph.mutate<{ group: { id: string } }>('createGroup', { name }, 'group{id}');
     groupIds[name] = group.id;
   }
@@ -109,12 +109,12 @@ export async function plantDemo(graph: GraphTestbed): Promise<DemoEstate> {
     userIds: [userIds.grace, userIds.linus],
   });
   for (const [path, who, level] of grants) {
-    laterOn();
+    advanceClock();
     const grantee = 'user' in who ? { userId: userIds[who.user] } : { groupId: groupIds[who.group] };
     await graph.mutate('grantAccess', { folderId: await idOf(path), ...grantee, level });
   }
   await graph.mutate('deleteFolder', { id: await idOf('/Places/Boathouse'), recursive: true });
-  laterOn();
+  advanceClock();
   await graph.mutate('updateUser', { id: userIds.tim, isDisabled: true });
   return { password, userIds, groupIds, idOf };
 }

@@ -1,4 +1,4 @@
-/** What the console asks the graph, word for word, against the schema: nothing of it is found out by whoever uses it. */
+/** Validates every GraphQL document of the console against the schema. */
 
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ interface Template {
   readonly file: string;
   readonly name: string | undefined;
   readonly text: string;
-  /** Names of what is put behind it. */
+  /** Names of the documents that are appended. */
   readonly appended: readonly string[];
 }
 
@@ -21,17 +21,17 @@ const template = /(?:const (\w+) =\s*)?\/\* GraphQL \*\/ `([^`]*)`((?:\s*\+\s*\w
 
 function templatesOf(file: string): Template[] {
   const source = readFileSync(join(root, file), 'utf8');
-  const found = [...source.matchAll(template)].map(([, name, text, appended]) => ({
+  const templates = [...source.matchAll(template)].map(([, name, text, appended]) => ({
     file,
     name,
     text: text!,
     appended: appended!.match(/\w+/g) ?? [],
   }));
-  assert.equal(found.length, source.split(marker).length - 1, `${file}: not every document was understood`);
-  return found;
+  assert.equal(templates.length, source.split(marker).length - 1, `${file}: not every document was understood`);
+  return templates;
 }
 
-describe('the documents of the console', () => {
+describe('console documents', () => {
   const templates = globSync('console/src/**/*.{ts,tsx}', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))
     .flatMap(templatesOf);
@@ -39,7 +39,7 @@ describe('the documents of the console', () => {
   const isFragment = ({ text }: Template) =>
     parse(text).definitions.every(({ kind }) => kind === Kind.FRAGMENT_DEFINITION);
 
-  test('are there, and none is put together from parts that cannot be read', () => {
+  test('exist and contain no interpolation', () => {
     assert.ok(templates.length > 20, `only ${templates.length}`);
     assert.deepEqual(
       templates.filter(({ text }) => text.includes('${')).map(({ file }) => file),
@@ -47,7 +47,7 @@ describe('the documents of the console', () => {
     );
   });
 
-  test('fit the schema', () => {
+  test('are valid in the schema', () => {
     const rules = {
       whole: specifiedRules,
       fragment: specifiedRules.filter((rule) => rule !== NoUnusedFragmentsRule),

@@ -1,4 +1,4 @@
-/** What a browser loads of the console up to its first screen, in the size that it has when it is gzipped. */
+/** The gzipped size of the files that a browser loads up to the first screen of the console. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ export const consoleFolder = join(import.meta.dirname, '../../console/dist');
 /** Without the explorer. */
 export const firstLoadBudgetBytes = 250_000;
 
-/** Begins to listen; answers with how to read what was loaded since, name by name. */
-export function watchLoads(page: Page): () => ReadonlyMap<string, number> {
+/** Starts recording. The returned function returns the size of each loaded file. */
+export function recordLoads(page: Page): () => ReadonlyMap<string, number> {
   const sizes = new Map<string, number>();
   page.on('request', (request) => {
     const [, name] = /\/console\/([^?#]*)$/.exec(request.url()) ?? [];

@@ -1,16 +1,16 @@
-/** What somebody has typed is never lost: not when a token ends, nor when the whole session does. */
+/** Unsaved text survives an expired token and an ended session. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { ConsoleBed } from './console-bed.ts';
+import { ConsoleTestbed } from './console-bed.ts';
 
 const lifetimeSeconds = 600;
 
-describe('work in a console on SQLite', () => {
-  let bed: ConsoleBed;
+describe('unsaved work in the console on SQLite', () => {
+  let bed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleBed.start();
+    bed = await ConsoleTestbed.start();
   });
   afterEach(async () => {
     await bed.closeBrowsers();
@@ -29,13 +29,13 @@ describe('work in a console on SQLite', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Changed “Harbour Campus”').waitFor();
   };
-  /** The administrator's token has ended with the others. */
+  /** The administrator's token has expired as well. */
   const renewAdministrator = async () => {
     bed.tree.authToken = (await bed.tree.testbed.logIn()).authToken;
   };
 
-  test('an auth token that ends in the middle of typing is exchanged, once, and nobody notices', async () => {
-    const page = await bed.signedIn('ada', await pageOf(folderPath), { hasServerTime: true });
+  test('survives an auth token that expires while typing, with one unnoticed refresh', async () => {
+    const page = await bed.openSignedIn('ada', await pageOf(folderPath), { hasServerTime: true });
     const refreshes: number[] = [];
     page.on('response', (answer) => {
       if (answer.url().endsWith('/login/refresh')) refreshes.push(answer.status());
@@ -51,8 +51,8 @@ describe('work in a console on SQLite', () => {
     assert.equal(await page.getByLabel('Password').count(), 0);
   });
 
-  test('a session that ends leaves what was typed, for who signs in again', async () => {
-    const page = await bed.signedIn('ada', await pageOf(folderPath));
+  test('survives an ended session for the same user who signs in again', async () => {
+    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
     bed.expectFaults(/status of 401/);
     await field(page).fill('Typed before the end.');
     await bed.tree.mutate('revokeSessions', { userId: bed.demo.userIds.ada });
@@ -63,14 +63,14 @@ describe('work in a console on SQLite', () => {
     await form.getByLabel('Password').fill(bed.demo.password);
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.waitFor({ state: 'detached' });
-    await bed.isLive(page);
+    await bed.waitUntilLive(page);
     assert.equal(await field(page).inputValue(), 'Typed before the end.');
     await save(page);
     assert.equal(await savedText(folderPath), 'Typed before the end.');
   });
 
-  test('what was typed is not there for who signs in instead', async () => {
-    const page = await bed.signedIn('ada', await pageOf(folderPath));
+  test('is not visible to another user who signs in instead', async () => {
+    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
     bed.expectFaults(/status of 401/);
     await field(page).fill('Nobody else’s business.');
     await bed.tree.mutate('revokeSessions', { userId: bed.demo.userIds.ada });
@@ -79,13 +79,13 @@ describe('work in a console on SQLite', () => {
     await form.getByLabel('Password').fill(bed.passwordOf('admin'));
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('button', { name: 'Account of admin' }).waitFor();
-    await bed.isLive(page);
+    await bed.waitUntilLive(page);
     await field(page).waitFor();
     assert.notEqual(await field(page).inputValue(), 'Nobody else’s business.');
   });
 
-  test('signing out asks before it loses what is not saved', async () => {
-    const page = await bed.signedIn('ada', await pageOf(folderPath));
+  test('is confirmed before signing out loses it', async () => {
+    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
     const signOut = async () => {
       await page.getByRole('button', { name: 'Account of ada' }).click();
       await page.getByRole('menuitem', { name: 'Sign out' }).click();
@@ -102,8 +102,8 @@ describe('work in a console on SQLite', () => {
     await page.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
-  test('signing out in another tab keeps what is not saved in this one', async () => {
-    const page = await bed.signedIn('ada', await pageOf(folderPath));
+  test('survives signing out in another tab', async () => {
+    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
     await field(page).fill('Typed beside it.');
     const other = await page.context().newPage();
     await other.goto(bed.address('/trash'));
@@ -118,8 +118,8 @@ describe('work in a console on SQLite', () => {
     assert.equal(await field(page).inputValue(), 'Typed beside it.');
   });
 
-  test('what somebody else saved meanwhile is not overwritten: both are shown', async () => {
-    const page = await bed.signedIn('ada', await pageOf(folderPath));
+  test('never overwrites a concurrent change; both versions are shown', async () => {
+    const page = await bed.openSignedIn('ada', await pageOf(folderPath));
     await field(page).fill('Ada’s words.');
     const id = await bed.demo.idOf(folderPath);
     await bed.tree.mutate('updateFolder', { id, description: 'The administrator’s words.' });

@@ -1,21 +1,21 @@
-/** Signing in and out of the console, and what becomes of its tabs when a session ends. */
+/** Signing in and out of the console, and its tabs after a session ends. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { Cable } from './cable.ts';
-import { ConsoleBed } from './console-bed.ts';
-import { firstLoadBudgetBytes, totalOf, watchLoads } from './first-load.ts';
+import { BreakableConnection } from './cable.ts';
+import { ConsoleTestbed } from './console-bed.ts';
+import { firstLoadBudgetBytes, totalOf, recordLoads } from './first-load.ts';
 
-describe('the session of a console on SQLite', () => {
-  let bed: ConsoleBed;
+describe('the console session on SQLite', () => {
+  let bed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleBed.start();
+    bed = await ConsoleTestbed.start();
   });
   afterEach(() => bed.closeBrowsers());
   after(() => bed.stop());
 
-  test('who has a wrong password is told so, and is let in with the right one, to where they wanted', async () => {
+  test('rejects a wrong password with a message, and opens the requested page with the right one', async () => {
     const page = await bed.newTab();
     await page.goto(bed.address('/users'));
     bed.expectFaults(/status of 401 .*\/login\)$/);
@@ -29,9 +29,9 @@ describe('the session of a console on SQLite', () => {
     assert.equal(await page.locator(':focus').innerText(), 'Skip to content');
   });
 
-  test('the first screen takes less than 250 kB, gzipped, and nothing of the explorer', async (t) => {
+  test('loads less than 250 kB gzipped for the first screen, and nothing of the explorer', async (t) => {
     const page = await bed.newTab();
-    const loaded = watchLoads(page);
+    const loaded = recordLoads(page);
     await page.goto(bed.address());
     await bed.signIn(page, 'admin');
     await page.getByRole('treeitem').first().waitFor();
@@ -46,23 +46,23 @@ describe('the session of a console on SQLite', () => {
     );
   });
 
-  test('a reload stays signed in, and the tokens are nowhere but in the tab', async () => {
-    const page = await bed.signedIn('ada');
+  test("survives a reload, with tokens in the tab's storage only", async () => {
+    const page = await bed.openSignedIn('ada');
     await page.waitForURL('**/console/folders');
     await page.reload();
-    await bed.isLive(page);
-    const kept = await page.evaluate<[string, string, string]>(
+    await bed.waitUntilLive(page);
+    const storages = await page.evaluate<[string, string, string]>(
       '[JSON.stringify(localStorage), document.cookie, JSON.stringify(sessionStorage)]',
     );
-    assert.deepEqual(kept.slice(0, 2), ['{}', '']);
-    assert.match(kept[2], /authToken/);
+    assert.deepEqual(storages.slice(0, 2), ['{}', '']);
+    assert.match(storages[2], /authToken/);
   });
 
-  test('tabs share a session, and who signs out in one is out in all', async () => {
-    const first = await bed.signedIn('ada');
+  test('is shared by tabs, and signing out ends it in all of them', async () => {
+    const first = await bed.openSignedIn('ada');
     const second = await bed.newTab({}, first.context());
     await second.goto(bed.address());
-    await bed.isLive(second);
+    await bed.waitUntilLive(second);
     await second.getByRole('button', { name: 'Account of ada' }).click();
     await second.getByRole('menuitem', { name: 'Sign out' }).click();
     for (const tab of [second, first]) {
@@ -73,52 +73,55 @@ describe('the session of a console on SQLite', () => {
     await first.getByRole('heading', { name: 'Sign in to Espalier' }).waitFor();
   });
 
-  test('offline it says so, and back online it catches up', async () => {
-    const cable = await Cable.lay(bed.tree.testbed.url);
+  test('shows that it is offline, and catches up once online', async () => {
+    const cable = await BreakableConnection.open(bed.tree.testbed.url);
     const page = await bed.newTab();
     await page.goto(`${cable.url}/console/`);
     await bed.signIn(page, 'admin');
     bed.expectFaults(/ERR_(INTERNET_DISCONNECTED|CONNECTION)|WebSocket/);
-    cable.pull();
+    cable.disconnect();
     await page.context().setOffline(true);
     await page.getByText('Offline', { exact: true }).waitFor();
     await bed.tree.create('Made meanwhile');
-    await cable.plugIn();
+    await cable.reconnect();
     await page.context().setOffline(false);
-    await bed.isLive(page);
+    await bed.waitUntilLive(page);
     await page.getByRole('treeitem', { name: 'Made meanwhile' }).waitFor();
     await page.context().close();
-    cable.pull();
+    cable.disconnect();
   });
 
-  test('a line that drops without the browser noticing is taken up again', async () => {
-    const cable = await Cable.lay(bed.tree.testbed.url);
+  test('reconnects after a connection loss that the browser does not report', async () => {
+    const cable = await BreakableConnection.open(bed.tree.testbed.url);
     const page = await bed.newTab();
     await page.goto(`${cable.url}/console/`);
     await bed.signIn(page, 'admin');
     bed.expectFaults(/ERR_CONNECTION|WebSocket/);
-    cable.pull();
+    cable.disconnect();
     await page.getByText('Offline', { exact: true }).waitFor();
-    await cable.plugIn();
-    await bed.isLive(page);
+    await cable.reconnect();
+    await bed.waitUntilLive(page);
     await page.context().close();
-    cable.pull();
+    cable.disconnect();
   });
 
-  test('who is no administrator finds no way to their screens, and a page that says so', async () => {
-    const page = await bed.signedIn('grace', '/users');
+  test("hides the administrators' screens from other users and explains why", async () => {
+    const page = await bed.openSignedIn('grace', '/users');
     await page.getByText('You may not see this').waitFor();
     await page.getByText('“Users” is for administrators.').waitFor();
-    const shown = await page.getByRole('navigation', { name: 'Screens' }).getByRole('link').allInnerTexts();
-    assert.deepEqual(shown, ['Folders', 'Trash', 'Explorer', 'API docs']);
+    const linkTexts = await page
+      .getByRole('navigation', { name: 'Screens' })
+      .getByRole('link')
+      .allInnerTexts();
+    assert.deepEqual(linkTexts, ['Folders', 'Trash', 'Explorer', 'API docs']);
     for (const part of ['groups', 'sessions', 'overview', 'journal', 'keys', 'settings']) {
       await page.goto(bed.address(`/${part}`));
       await page.getByText('You may not see this').waitFor();
     }
   });
 
-  test('an overview that cannot be read again tells why, and no longer that everything works', async () => {
-    const page = await bed.signedIn('admin', '/overview', { hasServerTime: true });
+  test('shows why an overview cannot be refreshed, and no longer that everything works', async () => {
+    const page = await bed.openSignedIn('admin', '/overview', { hasServerTime: true });
     const verdict = page.getByRole('region', { name: 'Health' }).getByRole('status');
     await verdict.getByText('Everything works').waitFor();
     bed.expectFaults(/status of 503 .*\/graphql\)$/);
@@ -131,7 +134,7 @@ describe('the session of a console on SQLite', () => {
     await eventually(async () => {
       await bed.pass(10, page);
       return (await verdict.innerText()) === 'What works is not known';
-    }, 'it is told');
+    }, 'the verdict changes');
     await page.getByRole('alert').getByText(`${message} What is shown here is of`).waitFor();
     assert.equal(await page.getByText('Works', { exact: true }).count(), 0);
     await page.unroute('**/graphql');
@@ -139,8 +142,8 @@ describe('the session of a console on SQLite', () => {
     await verdict.getByText('Everything works').waitFor();
   });
 
-  test('an address that leads nowhere says so, and leads back', async () => {
-    const page = await bed.signedIn('ada', '/nothing/here');
+  test('shows an unknown page with a link back', async () => {
+    const page = await bed.openSignedIn('ada', '/nothing/here');
     await page.getByText('There is no such page').waitFor();
     await page.getByRole('link', { name: 'To the folders' }).click();
     await page.waitForURL('**/console/folders');

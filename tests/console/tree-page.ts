@@ -1,4 +1,4 @@
-/** The tree of the console on a page, by what screen readers know of it. */
+/** The tree of the console on a page, as screen readers see it. */
 
 import assert from 'node:assert/strict';
 import type { Locator, Page } from 'playwright-core';
@@ -12,13 +12,13 @@ export class TreePage {
     this.tree = page.getByRole('tree', { name: 'Folders' });
   }
 
-  /** Its title, and what others have done with it, are part of what screen readers call it. */
+  /** Finds a row by name. The accessible name also contains the title and recent changes of others. */
   row(name: string): Locator {
     const named = this.page.locator('.tree-name').getByText(name, { exact: true });
     return this.tree.getByRole('treeitem').filter({ has: named });
   }
 
-  async isShown(...names: readonly string[]): Promise<void> {
+  async waitUntilShown(...names: readonly string[]): Promise<void> {
     for (const name of names) await this.row(name).waitFor();
   }
 
@@ -30,13 +30,13 @@ export class TreePage {
     await this.row(name).locator('[data-part=toggle]').click();
   }
 
-  /** From its menu. */
+  /** Chooses an item of the row's menu. */
   async choose(name: string, choice: string): Promise<void> {
     await this.row(name).click({ button: 'right' });
     await this.page.getByRole('menuitem', { name: choice }).click();
   }
 
-  /** By the mouse, as far as it can be seen. */
+  /** Drags a row with the mouse to another visible row. */
   async drag(name: string, into: string): Promise<void> {
     const { mouse } = this.page;
     const [from, to] = await Promise.all([name, into].map((each) => this.#middleOf(each)));
@@ -55,7 +55,7 @@ export class TreePage {
     for (const key of keys) await this.tree.press(key);
   }
 
-  /** Of the row that has the focus, as a screen reader tells it; waits until its name is that. */
+  /** Waits until this row has the focus and returns its ARIA attributes. */
   async hasFocus(name: string): Promise<Readonly<Record<string, string | null>>> {
     const row = this.row(name);
     await row.and(this.tree.locator('[data-focused]')).waitFor();
@@ -74,7 +74,7 @@ export class TreePage {
     );
   }
 
-  /** The message of what was done, with a way back. */
+  /** Finds the message about an action, with its undo button. */
   said(text: string): Locator {
     const messages = this.page.getByRole('region', { name: 'Messages' }).getByRole('listitem');
     return messages.filter({ hasText: text });

@@ -1,37 +1,37 @@
-/** What people do in the tree of the console: made, renamed, moved, deleted, and taken back. */
+/** Work in the tree of the console: creating, renaming, moving, deleting and undoing. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { ConsoleBed } from './console-bed.ts';
+import { ConsoleTestbed } from './console-bed.ts';
 import { TreePage } from './tree-page.ts';
 
-describe('work in the tree of a console on SQLite', () => {
-  let bed: ConsoleBed;
+describe('tree work in the console on SQLite', () => {
+  let bed: ConsoleTestbed;
   let tree: TreePage;
   let benchId: string;
   let benches = 0;
   before(async () => {
-    bed = await ConsoleBed.start();
-    tree = new TreePage(await bed.signedIn('admin', '/folders'));
+    bed = await ConsoleTestbed.start();
+    tree = new TreePage(await bed.openSignedIn('admin', '/folders'));
   });
   after(async () => {
     await bed.closeBrowsers();
     await bed.stop();
   });
-  /** A place of its own for each test; its rows are the only ones of their names on the screen. */
+  /** Creates a folder for each test. Its row names are unique on the screen. */
   beforeEach(async () => {
     benchId = await bed.tree.create(`Bench ${++benches}`);
     await bed.tree.import(['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'], benchId);
     await tree.page.goto(bed.address(`/folders/${await bed.demo.idOf(`/Bench ${benches}/Pots`)}`));
-    await tree.isShown('Shed', 'Pots', 'Seeds');
+    await tree.waitUntilShown('Shed', 'Pots', 'Seeds');
   });
   afterEach(async () => {
     bed.assertNoFaults();
     await bed.tree.delete(benchId);
   });
 
-  const hasPaths = async (...paths: readonly string[]) => {
+  const waitForPaths = async (...paths: readonly string[]) => {
     let read: string[] = [];
     await eventually(
       async () => {
@@ -41,22 +41,22 @@ describe('work in the tree of a console on SQLite', () => {
       `the folders are ${paths.join(', ')}`,
     ).catch(() => assert.deepEqual(read, paths.toSorted()));
   };
-  const asPlanted = ['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'];
+  const initialPaths = ['Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seeds'];
 
-  test('a new folder is made inside the one that has the focus, and is taken back', async () => {
+  test('creates a folder inside the focused one and undoes it', async () => {
     await tree.row('Shed').click();
     await tree.press('Insert');
     const dialog = tree.page.getByRole('dialog', { name: 'New folder in “Shed”' });
     await dialog.getByLabel('Name').fill('Hoes');
     await tree.page.keyboard.press('Enter');
-    await tree.isShown('Hoes');
-    await hasPaths(...asPlanted, 'Shed/Hoes');
+    await tree.waitUntilShown('Hoes');
+    await waitForPaths(...initialPaths, 'Shed/Hoes');
     await tree.undo('Created “Hoes”');
     await tree.isGone('Hoes');
-    await hasPaths(...asPlanted);
+    await waitForPaths(...initialPaths);
   });
 
-  test('a folder is renamed in place, and a name that is taken is refused there', async () => {
+  test('renames a folder in place and refuses a taken name there', async () => {
     await tree.row('Pots').click();
     await tree.press('F2');
     const field = tree.page.getByLabel('New name');
@@ -67,23 +67,23 @@ describe('work in the tree of a console on SQLite', () => {
     assert.equal(await field.inputValue(), 'Shed');
     await field.fill('Jars');
     await field.press('Enter');
-    await tree.isShown('Jars');
-    await hasPaths(...asPlanted.map((path) => path.replace('Pots', 'Jars')));
+    await tree.waitUntilShown('Jars');
+    await waitForPaths(...initialPaths.map((path) => path.replace('Pots', 'Jars')));
     await tree.hasFocus('Jars');
     await tree.said('Renamed to “Jars”').waitFor();
     await tree.press('Control+z');
-    await tree.isShown('Pots');
-    await hasPaths(...asPlanted);
+    await tree.waitUntilShown('Pots');
+    await waitForPaths(...initialPaths);
   });
 
-  test('a refused name leaves another alone that is being typed', async () => {
+  test('keeps another name that is being typed when a name is refused', async () => {
     const { page } = tree;
     const field = page.getByLabel('New name');
-    const asked = Promise.withResolvers<void>();
+    const requested = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('updateFolder')) {
-        asked.resolve();
+        requested.resolve();
         await held.promise;
       }
       await route.continue();
@@ -92,36 +92,36 @@ describe('work in the tree of a console on SQLite', () => {
     await tree.press('F2');
     await field.fill('Shed');
     await field.press('Enter');
-    await asked.promise;
+    await requested.promise;
     await tree.row('Seeds').click();
     await tree.press('F2');
     await field.fill('See');
-    // As an input method has it: the name is not complete.
+    // An input method is composing, so the name is not complete.
     await field.dispatchEvent('keydown', { key: 'Enter', isComposing: true });
     await field.pressSequentially('dlings');
     held.resolve();
     await tree.said('“Pots” was not renamed to “Shed”').waitFor();
     assert.equal(await field.inputValue(), 'Seedlings');
     await field.press('Enter');
-    await hasPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seedlings');
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Pots', 'Seedlings');
     await page.unroute('**/graphql');
   });
 
-  test('a folder is moved by the mouse, and back by Undo', async () => {
+  test('moves a folder with the mouse, and back with undo', async () => {
     await tree.drag('Seeds', 'Shed');
-    await hasPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Seeds', 'Pots');
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Seeds', 'Pots');
     await tree.isGone('Seeds');
     await tree.toggle('Shed');
-    await tree.isShown('Seeds');
+    await tree.waitUntilShown('Seeds');
     await tree.undo('Moved “Seeds” into “Shed”');
-    await hasPaths(...asPlanted);
+    await waitForPaths(...initialPaths);
     assert.equal((await tree.toldOf('Seeds'))['level'], '3');
   });
 
-  test('a drag that is given up moves nothing, and a folder cannot go into itself', async () => {
+  test('moves nothing if a drag is cancelled or a folder is dragged into itself', async () => {
     const { page } = tree;
     await tree.toggle('Shed');
-    await tree.isShown('Rakes');
+    await tree.waitUntilShown('Rakes');
     await tree.drag('Shed', 'Rakes');
     const [from, to] = await Promise.all(['Pots', 'Shed'].map((name) => tree.row(name).boundingBox()));
     await page.mouse.move(from!.x + 60, from!.y + 8);
@@ -129,10 +129,10 @@ describe('work in the tree of a console on SQLite', () => {
     await page.mouse.move(to!.x + 60, to!.y + 8, { steps: 3 });
     await page.keyboard.press('Escape');
     await page.mouse.up();
-    await hasPaths(...asPlanted);
+    await waitForPaths(...initialPaths);
   });
 
-  test('a folder is moved by keys: with “Move to…”, and by cutting and pasting', async () => {
+  test('moves a folder with keys: with “Move to…” and by cutting and pasting', async () => {
     const { page } = tree;
     await tree.row('Pots').click();
     await tree.press('Shift+F10');
@@ -142,34 +142,34 @@ describe('work in the tree of a console on SQLite', () => {
     await dialog.getByRole('option').first().waitFor();
     await page.keyboard.press('Enter');
     await dialog.getByText(`Chosen: /Bench ${benches}/Shed/Spades`).waitFor();
-    // Until it is known what the move would do, there is nothing to press.
+    // The button is disabled until the preview of the move is loaded.
     await dialog.getByText('One folder moves.').waitFor();
     await dialog.getByRole('button', { name: 'Move', exact: true }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
-    await hasPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Seeds');
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Seeds');
 
     await tree.row('Seeds').click();
     await tree.press('Control+x');
     await tree.page.keyboard.type('shed');
     await tree.hasFocus('Shed');
     await tree.press('Control+v');
-    await hasPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Shed/Seeds');
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades', 'Shed/Spades/Pots', 'Shed/Seeds');
   });
 
-  test('a folder is deleted with the number that goes, and comes back by Undo', async () => {
+  test('deletes a folder after showing the count, and restores it with undo', async () => {
     await tree.row('Shed').click();
     await tree.press('Delete');
     const dialog = tree.page.getByRole('dialog', { name: 'Delete “Shed”?' });
     await dialog.getByText('3 folders go').waitFor();
     await dialog.getByRole('button', { name: 'Delete 3 folders' }).click();
     await tree.isGone('Shed');
-    await hasPaths('Pots', 'Seeds');
+    await waitForPaths('Pots', 'Seeds');
     await tree.undo('Deleted “Shed” with 2 inside');
-    await tree.isShown('Shed');
-    await hasPaths(...asPlanted);
+    await tree.waitUntilShown('Shed');
+    await waitForPaths(...initialPaths);
   });
 
-  test('several are selected, and go together', async () => {
+  test('deletes several selected folders together', async () => {
     await tree.row('Pots').click();
     await tree.row('Seeds').click({ modifiers: ['Control'] });
     assert.equal((await tree.toldOf('Pots'))['selected'], 'true');
@@ -177,7 +177,7 @@ describe('work in the tree of a console on SQLite', () => {
     await tree.press('Delete');
     const dialog = tree.page.getByRole('dialog', { name: 'Delete 2 folders?' });
     await dialog.getByRole('button', { name: 'Delete 2 folders' }).click();
-    await hasPaths('Shed', 'Shed/Rakes', 'Shed/Spades');
+    await waitForPaths('Shed', 'Shed/Rakes', 'Shed/Spades');
     await tree.isGone('Pots');
   });
 });

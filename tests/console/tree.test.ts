@@ -1,27 +1,27 @@
-/** The tree of the console: browsed by mouse and keys, reached by addresses, and alive. */
+/** The tree of the console: navigation with mouse and keys, links, and live updates. */
 
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { ConsoleBed, type Who } from './console-bed.ts';
+import { ConsoleTestbed, type Who } from './console-bed.ts';
 import { letterCount } from './demo-estate.ts';
 import { TreePage } from './tree-page.ts';
 
-describe('the tree of a console on SQLite', () => {
-  let bed: ConsoleBed;
+describe('the console tree on SQLite', () => {
+  let bed: ConsoleTestbed;
   before(async () => {
-    bed = await ConsoleBed.start();
+    bed = await ConsoleTestbed.start();
   });
   afterEach(() => bed.closeBrowsers());
   after(() => bed.stop());
 
   const open = async (path: string | null, who: Who = 'admin') => {
     const place = path === null ? '/folders' : `/folders/${await bed.demo.idOf(path)}`;
-    return new TreePage(await bed.signedIn(who, place));
+    return new TreePage(await bed.openSignedIn(who, place));
   };
 
-  test('is browsed by the mouse, and the address follows', async () => {
+  test('is navigated with the mouse, and the URL follows', async () => {
     const tree = await open(null);
-    await tree.isShown('Archive', 'Correspondence', 'Places', 'Projects', 'Suppliers');
+    await tree.waitUntilShown('Archive', 'Correspondence', 'Places', 'Projects', 'Suppliers');
     await tree.toggle('Projects');
     await tree.row('Roof 2027').click();
     const { page } = tree;
@@ -35,18 +35,18 @@ describe('the tree of a console on SQLite', () => {
     await tree.isGone('Zero waste');
   });
 
-  test('an address leads to its folder, deep and far down a long level, also after a reload', async () => {
-    const place = 2_900;
-    const name = `Letter ${place}`;
+  test('opens the folder of a URL, deep and far down a long level, also after a reload', async () => {
+    const number = 2_900;
+    const name = `Letter ${number}`;
     const tree = await open(`/Correspondence/${name}`);
     const { page } = tree;
     for (const isAgain of [false, true]) {
       if (isAgain) await page.reload();
       await page.getByRole('heading', { level: 1, name }).waitFor();
-      await tree.isShown(name, `Letter ${place + 1}`);
+      await tree.waitUntilShown(name, `Letter ${number + 1}`);
       assert.deepEqual(await tree.hasFocus(name), {
         level: '3',
-        posinset: `${place}`,
+        posinset: `${number}`,
         setsize: `${letterCount}`,
         expanded: null,
         selected: 'true',
@@ -55,11 +55,11 @@ describe('the tree of a console on SQLite', () => {
     }
   });
 
-  test('is used by keys alone, and tells screen readers where they are', async () => {
+  test('is usable with keys alone and informs screen readers', async () => {
     const tree = await open(null);
     const { page } = tree;
-    await tree.isShown('Archive');
-    // From the top of the page to the tree, by nothing but Tab.
+    await tree.waitUntilShown('Archive');
+    // Reaches the tree from the top of the page with Tab only.
     for (let tabs = 0; tabs < 40; tabs++) {
       await page.keyboard.press('Tab');
       if (await tree.hasKeyboard()) break;
@@ -89,10 +89,10 @@ describe('the tree of a console on SQLite', () => {
     await page.getByRole('heading', { level: 1, name: 'Suppliers' }).waitFor();
   });
 
-  test('finds folders with the way to them, and opens one in its place', async () => {
+  test('finds folders with their paths and opens one in the tree', async () => {
     const tree = await open(null);
     const { page } = tree;
-    await tree.isShown('Archive');
+    await tree.waitUntilShown('Archive');
     await page.keyboard.press('/');
     await page.keyboard.type('inspec');
     const found = page.getByRole('listbox', { name: 'Folders found' });
@@ -103,10 +103,10 @@ describe('the tree of a console on SQLite', () => {
     assert.equal((await tree.hasFocus('Inspections'))['level'], '6');
   });
 
-  test('who types and presses Enter at once gets what was typed, not what was found before', async () => {
+  test('searches the current text if Enter follows immediately', async () => {
     const tree = await open(null);
     const { page } = tree;
-    await tree.isShown('Archive');
+    await tree.waitUntilShown('Archive');
     await page.keyboard.press('/');
     await page.keyboard.type('letter 29');
     await page.getByRole('option', { name: 'Letter 29' }).first().waitFor();
@@ -116,14 +116,14 @@ describe('the tree of a console on SQLite', () => {
     await tree.hasFocus('Letter 291');
   });
 
-  test('what others do is there as it happens, with who did it', async () => {
+  test('shows changes of others as they happen, with their authors', async () => {
     const id = await bed.demo.idOf('/Projects');
     const tree = await open('/Projects');
     const other = await open('/Projects', 'ada');
     await tree.toggle('Projects');
-    await tree.isShown('Zero waste');
+    await tree.waitUntilShown('Zero waste');
 
-    // It is shown for some seconds.
+    // The mark disappears after some seconds.
     const marked = tree.row('Winter garden').getByText('by ada, just now').waitFor();
     const page = other.page.getByRole('region', { name: 'Folder', exact: true });
     await page.getByRole('button', { name: 'New folder' }).click();
@@ -134,26 +134,26 @@ describe('the tree of a console on SQLite', () => {
 
     const madeId = await bed.demo.idOf('/Projects/Winter garden');
     await bed.tree.mutate('updateFolder', { id: madeId, name: 'Orangery' });
-    await other.isShown('Orangery');
-    await tree.isShown('Orangery');
+    await other.waitUntilShown('Orangery');
+    await tree.waitUntilShown('Orangery');
     await tree.isGone('Winter garden');
     const names = (await bed.tree.paths(id)).filter((path) => !path.includes('/', 1));
-    const shown = await tree.tree.locator('[aria-level="3"]').allInnerTexts();
-    assert.equal(shown.length, names.length);
+    const rowTexts = await tree.tree.locator('[aria-level="3"]').allInnerTexts();
+    assert.equal(rowTexts.length, names.length);
   });
 
-  test('shows people what was shared with them, and the way there', async () => {
+  test('shows users their shared folders with the ancestors', async () => {
     const tree = await open(null, 'ada');
-    await tree.isShown('Places', 'Projects');
+    await tree.waitUntilShown('Places', 'Projects');
     assert.equal(await tree.row('Archive').count(), 0);
     await tree.toggle('Places');
-    await tree.isShown('Harbour Campus');
+    await tree.waitUntilShown('Harbour Campus');
     assert.equal(await tree.row('Hill Campus').count(), 0);
     await tree.row('Places').click();
     await tree.page.getByText('You may only pass through this folder').waitFor();
   });
 
-  test('with nothing to show it says why', async () => {
+  test('explains why it is empty', async () => {
     const tree = await open(null, 'margaret');
     await tree.page.getByText('No folder was shared with you.').waitFor();
   });

@@ -1,28 +1,31 @@
-/** Everything that the console can show: each screen, what opens above it, and what stands where there is nothing. */
+/** All views of the console: each screen, each dialog, and each empty state. */
 
 import type { Page } from 'playwright-core';
-import type { ConsoleBed, Who } from './console-bed.ts';
+import type { ConsoleTestbed, Who } from './console-bed.ts';
 import type { PersonName } from './demo-estate.ts';
 
 export interface View {
-  /** Of its pictures, too. */
+  /** The name of the view and of its screenshots. */
   readonly name: string;
-  /** The administrator, unless told; nobody is signed in if it is null. */
+  /** The user, by default the administrator; null if the view is shown before signing in. */
   readonly who?: Who | null;
-  /** What has an id is named in braces: `/folders/{/Places}`, `/users/{user ada}`, `/groups/{group Auditors}`. */
+  /**
+   * The path. Ids are written as names in braces: `/folders/{/Places}`, `/users/{user ada}`, `/groups/{group
+   * Auditors}`.
+   */
   readonly path: string;
-  /** What is done there to see it. */
-  readonly open?: (page: Page, bed: ConsoleBed) => Promise<unknown>;
-  /** What it is known by, if that takes a while. */
+  /** The steps that open the view. */
+  readonly open?: (page: Page, bed: ConsoleTestbed) => Promise<unknown>;
+  /** A text that appears once the view has loaded. */
   readonly shows?: string;
-  /** Whether there are pictures of it in the documentation. */
+  /** Whether the documentation contains screenshots of it. */
   readonly isPictured?: true;
 }
 
 const campus = '/folders/{/Places/Harbour Campus}';
 const press = (name: string | RegExp) => (page: Page) =>
   page.getByRole('button', { name }).filter({ visible: true }).first().click();
-const ofFolder = (name: string) => (page: Page) =>
+const pressInFolder = (name: string) => (page: Page) =>
   page.getByRole('region', { name: 'Folder', exact: true }).getByRole('button', { name }).click();
 const key = (name: string) => (page: Page) => page.keyboard.press(name);
 
@@ -67,19 +70,19 @@ export const views: readonly View[] = [
   { name: 'folder-unknown', path: '/folders/00000000-0000-4000-8000-000000000000' },
   { name: 'folder-read-only', who: 'grace', path: campus, shows: 'You may read this folder' },
   { name: 'folder-passage', who: 'ada', path: '/folders/{/Places}', shows: 'You may only pass through' },
-  { name: 'new-folder', path: campus, open: ofFolder('New folder') },
-  { name: 'rename', path: campus, open: ofFolder('Rename…') },
+  { name: 'new-folder', path: campus, open: pressInFolder('New folder') },
+  { name: 'rename', path: campus, open: pressInFolder('Rename…') },
   {
     name: 'move',
     path: '/folders/{/Projects/Roof 2027}',
     async open(page) {
-      await ofFolder('Move to…')(page);
+      await pressInFolder('Move to…')(page);
       await page.getByRole('dialog').getByRole('treeitem', { name: 'Archive' }).click();
     },
     shows: 'Chosen: /Archive',
     isPictured: true,
   },
-  { name: 'delete', path: campus, open: ofFolder('Delete…'), shows: 'folders go' },
+  { name: 'delete', path: campus, open: pressInFolder('Delete…'), shows: 'folders go' },
   { name: 'grant', path: `${campus}?tab=access`, open: press('Grant access…') },
   {
     name: 'folder-menu',
@@ -170,8 +173,8 @@ export const views: readonly View[] = [
   { name: 'not-found', path: '/nothing', shows: 'There is no such page' },
 ];
 
-/** On a tab in which nobody is signed in yet, or the one who is to see it. Answers when all of it is there. */
-export async function show(bed: ConsoleBed, page: Page, view: View): Promise<void> {
+/** Opens a view in a tab without a session or with that of its user. Resolves when the view has loaded. */
+export async function show(bed: ConsoleTestbed, page: Page, view: View): Promise<void> {
   const { who = 'admin' } = view;
   await page.goto(bed.address(await pathOf(bed, view.path)));
   const form = page.getByRole('heading', { name: 'Sign in to Espalier' });
@@ -179,23 +182,23 @@ export async function show(bed: ConsoleBed, page: Page, view: View): Promise<voi
   await form.or(frame).waitFor();
   if (who !== null) {
     if (await form.isVisible()) await bed.signIn(page, who);
-    await bed.isLive(page);
-    await settled(page);
+    await bed.waitUntilLive(page);
+    await waitUntilLoaded(page);
   }
   await view.open?.(page, bed);
   if (view.shows !== undefined) {
     await page.getByText(view.shows).filter({ visible: true }).first().waitFor();
   }
-  await settled(page);
+  await waitUntilLoaded(page);
 }
 
-/** Nothing says any more that it is being read. */
-async function settled(page: Page): Promise<void> {
+/** Waits until no loading indicator is visible. */
+async function waitUntilLoaded(page: Page): Promise<void> {
   await page.locator('main, [role=dialog]').filter({ visible: true }).first().waitFor();
   await page.locator('.loading, .tree-unread').first().waitFor({ state: 'detached' });
 }
 
-async function pathOf({ demo }: ConsoleBed, path: string): Promise<string> {
+async function pathOf({ demo }: ConsoleTestbed, path: string): Promise<string> {
   let whole = path;
   for (const [braced, name] of path.matchAll(/\{(.*?)\}/g)) {
     const [, kind, of] = /^(user|group) (.*)$/.exec(name!) ?? [];

@@ -1,7 +1,7 @@
 /** Random changes of the tree: create, update, move, delete, restore, import. */
 
 import fc from 'fast-check';
-import { folderSelection, expectedFolder } from './model-answers.ts';
+import { folderSelection, expectedFolder } from './expected-responses.ts';
 import {
   createFolder,
   deleteFolder,

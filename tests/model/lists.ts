@@ -7,7 +7,7 @@ import {
   expectedFolder,
   type ChildFilter,
   type ChildOrder,
-} from './model-answers.ts';
+} from './expected-responses.ts';
 import { requireSeen } from './model-changes.ts';
 import type { ModelFolder, ModelUser } from './tree-model.ts';
 import type { World } from './world.ts';
@@ -133,8 +133,8 @@ export async function comparePage(
       read = isTop ? (answer as Connection) : (answer as { list: Connection } | null | undefined)?.list;
       const entries = list.entries();
       if (!entries) return null;
-      const page = expectedPageOf(entries, expected(entries), read);
-      return isTop ? page : { list: page };
+      const expectedPage = expectedPageOf(entries, expected(entries), read);
+      return isTop ? expectedPage : { list: expectedPage };
     },
   );
   return read;

@@ -22,7 +22,7 @@ import {
   trashSelection,
   type ChildFilter,
   type ChildOrder,
-} from './model-answers.ts';
+} from './expected-responses.ts';
 import { ModelRefusal, listTrash } from './model-changes.ts';
 import { operationKind, runOperation, type OperationTable } from './operation.ts';
 import {

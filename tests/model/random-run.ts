@@ -3,12 +3,12 @@
 import fc from 'fast-check';
 import type { DatabaseKind } from '../support/databases.ts';
 import { shrinkFailure, type Failure as AnyFailure, type ShrinkOptions } from '../fuzz/shrink.ts';
-import { changeOperations } from './change-operationArbitrary.ts';
-import { compareEverything, comparePart } from './everything-seen.ts';
-import { grantOperations } from './grant-operationArbitrary.ts';
+import { changeOperations } from './change-operations.ts';
+import { compareEverything, comparePart } from './compare-all.ts';
+import { grantOperations } from './grant-operations.ts';
 import { runOperation, type Operation, type OperationTable } from './operation.ts';
-import { pagingOperations } from './paging-operationArbitrary.ts';
-import { readingOperations } from './reading-operationArbitrary.ts';
+import { pagingOperations } from './paging-operations.ts';
+import { readingOperations } from './reading-operations.ts';
 import { Disagreement, World } from './world.ts';
 
 /** Server and model disagree after the last of its operations. */

@@ -8,7 +8,7 @@ import {
   grantSelection,
   expectedFolder,
   expectedGrants,
-} from './model-answers.ts';
+} from './expected-responses.ts';
 import { requireSeen } from './model-changes.ts';
 import { operationKind, type OperationTable } from './operation.ts';
 import { findActor, actors, resolveFolderId, seenFolders } from './references.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { readScenarios, requestOf } from '../../bench/reads.ts';
+import { readScenarios, createRequest } from '../../bench/reads.ts';
 import { roomsPath, type Tree } from '../../bench/tree.ts';
 import { sqlite } from '../support/databases.ts';
 import { selectLength } from '../support/run-length.ts';
@@ -75,7 +75,7 @@ describe('the benchmark', () => {
       const sent = async (name: string) => {
         const site = { url: testbed.url, logIn: async () => (await testbed.logIn()).authToken };
         const scenario = readScenarios.find((each) => each.name === name)!;
-        const { body, headers } = await requestOf(scenario, { site, tree, credentials: administrator });
+        const { body, headers } = await createRequest(scenario, { site, tree, credentials: administrator });
         return { ...(JSON.parse(body) as { query: string; variables: object }), headers };
       };
       const level = await sent('console-level');

@@ -1,6 +1,6 @@
 /** What the server must show of the model's tree to a user. */
 
-import { search as searchModel } from '../model/model-answers.ts';
+import { search as searchModel } from '../model/expected-responses.ts';
 import { listTrash } from '../model/model-changes.ts';
 import {
   childrenAmong,

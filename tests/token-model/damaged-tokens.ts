@@ -7,20 +7,20 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const strangersKey = generateKeyPairSync('ed25519').privateKey;
 
-type Damage = (text: string, place: number) => string;
+type Damage = (text: string, index: number) => string;
 
 export const authTokenDamage = {
-  oneLetter: (text, place) => {
-    const at = place % text.length;
-    const other = letters[(letters.indexOf(text[at]!) + 1 + (place % 62)) % letters.length]!;
+  oneLetter: (text, index) => {
+    const at = index % text.length;
+    const other = letters[(letters.indexOf(text[at]!) + 1 + (index % 62)) % letters.length]!;
     return text.slice(0, at) + other + text.slice(at + 1);
   },
-  truncated: (text, place) => text.slice(0, place % text.length),
-  longer: (text, place) => text + letters[place % letters.length]!.repeat(1 + (place % 5)),
+  truncated: (text, index) => text.slice(0, index % text.length),
+  longer: (text, index) => text + letters[index % letters.length]!.repeat(1 + (index % 5)),
   /** The last letter of 64 bytes has four unused bits: another text for the same bytes. */
-  sameBytes: (text, place) => {
+  sameBytes: (text, index) => {
     const last = letters.indexOf(text.at(-1)!);
-    return text.slice(0, -1) + letters[(last & 0b110000) | ((last + 1 + (place % 15)) & 0b1111)]!;
+    return text.slice(0, -1) + letters[(last & 0b110000) | ((last + 1 + (index % 15)) & 0b1111)]!;
   },
   padded: (text) => `${text}==`,
   otherAlphabet: (text) => text.replaceAll('-', '+').replaceAll('_', '/'),
@@ -48,10 +48,10 @@ export const refreshTokenDamage = {
   lineEndAfter: (text) => `${text}\n`,
   withoutDashes: (text) => text.replaceAll('-', ''),
   inBraces: (text) => `{${text}}`,
-  truncated: (text, place) => text.slice(0, place % text.length),
-  oneDigit: (text, place) => {
+  truncated: (text, index) => text.slice(0, index % text.length),
+  oneDigit: (text, index) => {
     const digits = '0123456789abcdef';
-    const at = place % text.length;
+    const at = index % text.length;
     const other = digits[(digits.indexOf(text[at]!) + 1) % digits.length]!;
     return text.slice(0, at) + other + text.slice(at + 1);
   },

@@ -11,33 +11,33 @@ export interface Operation {
   readonly kind: string;
   /** The index of the node. */
   readonly node: number;
-  readonly given: unknown;
+  readonly input: unknown;
 }
 
 export interface OperationKind {
   /** The relative frequency. */
   readonly weight: number;
-  readonly given: fc.Arbitrary<unknown>;
+  readonly input: fc.Arbitrary<unknown>;
   /** Throws a Disagreement if the server differs from the model. */
-  run(world: TokenWorld, node: Testbed, given: unknown): Promise<void>;
+  run(world: TokenWorld, node: Testbed, input: unknown): Promise<void>;
 }
 
 export type OperationTable = Readonly<Record<string, OperationKind>>;
 
-export function kind<Given>(
+export function defineOperation<Input>(
   weight: number,
-  given: fc.Arbitrary<Given>,
-  run: (world: TokenWorld, node: Testbed, given: Given) => Promise<void>,
+  input: fc.Arbitrary<Input>,
+  run: (world: TokenWorld, node: Testbed, input: Input) => Promise<void>,
 ): OperationKind {
-  return { weight, given, run: (world, node, each) => run(world, node, each as Given) };
+  return { weight, input, run: (world, node, each) => run(world, node, each as Input) };
 }
 
-export function operationsIn(table: OperationTable): fc.Arbitrary<Operation> {
+export function createArbitrary(table: OperationTable): fc.Arbitrary<Operation> {
   return fc.noBias(
     fc.oneof(
-      ...Object.entries(table).map(([name, { weight, given }]) => ({
+      ...Object.entries(table).map(([name, { weight, input }]) => ({
         weight,
-        arbitrary: fc.record({ kind: fc.constant(name), node: fc.nat(1), given }),
+        arbitrary: fc.record({ kind: fc.constant(name), node: fc.nat(1), input }),
       })),
     ),
   );

@@ -16,7 +16,7 @@ interface Choice<Damage> {
   readonly session: number;
   readonly which: 'newest' | 'older' | 'spent';
   readonly damage: Damage | null;
-  readonly place: number;
+  readonly index: number;
 }
 
 export type RefreshChoice = Choice<RefreshTokenDamage>;
@@ -41,7 +41,7 @@ const headers = {
 export const number = fc.nat(10_000);
 export const noToken = 'not.a.token';
 
-const keysOf = <T extends object>(table: T) => Object.keys(table) as (keyof T)[];
+const listKeys = <T extends object>(table: T) => Object.keys(table) as (keyof T)[];
 const mostly = <T>(usual: T, others: readonly T[]) =>
   fc.oneof(
     { weight: 14, arbitrary: fc.constant(usual) },
@@ -52,47 +52,47 @@ const choice = <Damage>(damage: readonly Damage[]) => ({
   session: number,
   which: fc.constantFrom('newest', 'newest', 'newest', 'older', 'spent', 'spent'),
   damage: mostly<Damage | null>(null, damage),
-  place: number,
+  index: number,
 });
 
-export const refreshChoice: fc.Arbitrary<RefreshChoice> = fc.record(choice(keysOf(refreshTokenDamage)));
+export const refreshChoice: fc.Arbitrary<RefreshChoice> = fc.record(choice(listKeys(refreshTokenDamage)));
 
 export const headerChoice: fc.Arbitrary<HeaderChoice> = fc.record({
-  ...choice(keysOf(authTokenDamage)),
-  header: mostly<HeaderChoice['header']>('usual', keysOf(headers)),
+  ...choice(listKeys(authTokenDamage)),
+  header: mostly<HeaderChoice['header']>('usual', listKeys(headers)),
 });
 
 /** Selects a live session in three of four cases. */
-export function sessionAt(model: TokenModel, place: number): ModelSession | undefined {
+export function selectSession(model: TokenModel, index: number): ModelSession | undefined {
   const { sessions } = model;
-  const alive = place % 4 === 0 ? [] : sessions.filter((session) => model.isAlive(session));
-  return alive[place % (alive.length || 1)] ?? sessions[place % (sessions.length || 1)];
+  const alive = index % 4 === 0 ? [] : sessions.filter((session) => model.isAlive(session));
+  return alive[index % (alive.length || 1)] ?? sessions[index % (sessions.length || 1)];
 }
 
-export function authTokenOf(model: TokenModel, session: ModelSession, given: HeaderChoice): string {
-  const { which, damage, place } = given;
+export function selectAuthToken(model: TokenModel, session: ModelSession, choice: HeaderChoice): string {
+  const { which, damage, index } = choice;
   // The key of a token older than any refresh token may be purged already, so the expected response would be
   // undefined.
   const known = session.authTokens.filter(({ issuedAt }) => model.now - issuedAt < refreshTokenMs);
   const spentWith = known.find(({ text }) => text === session.refreshTokens.at(-2)?.spent?.withText);
-  const older = which === 'older' ? known[place % (known.length || 1)] : undefined;
+  const older = which === 'older' ? known[index % (known.length || 1)] : undefined;
   if (known.length === 0) return noToken;
   const { text } = (which === 'spent' ? spentWith : older) ?? known.at(-1)!;
-  return damage ? authTokenDamage[damage](text, place) : text;
+  return damage ? authTokenDamage[damage](text, index) : text;
 }
 
-export function refreshTokenOf(session: ModelSession, { which, damage, place }: RefreshChoice): string {
+export function selectRefreshToken(session: ModelSession, { which, damage, index }: RefreshChoice): string {
   const { refreshTokens } = session;
   const chosen =
     which === 'newest'
       ? refreshTokens.at(-1)
       : which === 'spent'
         ? refreshTokens.at(-2)
-        : refreshTokens[place % refreshTokens.length];
+        : refreshTokens[index % refreshTokens.length];
   const { text } = chosen ?? refreshTokens.at(-1)!;
-  return damage ? refreshTokenDamage[damage](text, place) : text;
+  return damage ? refreshTokenDamage[damage](text, index) : text;
 }
 
-export function headerWith(text: string, { header }: HeaderChoice): string | undefined {
+export function formatHeader(text: string, { header }: HeaderChoice): string | undefined {
   return headers[header](text);
 }

@@ -46,12 +46,12 @@ interface Spent {
   readonly at: number;
   /** The auth token used for the exchange. */
   readonly withText: string;
-  readonly successor: Pair;
+  readonly successor: Tokens;
   /** The server has purged the record of this token. */
   isForgotten: boolean;
 }
 
-export interface Pair {
+export interface Tokens {
   readonly authToken: string;
   readonly refreshToken: string;
 }
@@ -63,7 +63,7 @@ export interface Expected {
   /** For a 401: whether it reports an invalid bearer token (RFC 6750 §3.1). */
   readonly challenge?: 'plain' | 'invalid_token';
   /** For a login or a refresh: new tokens, or exactly these. */
-  readonly pair?: 'new' | Pair;
+  readonly tokens?: 'new' | Tokens;
   readonly expiresIn?: number;
   /** The session of the request. */
   readonly session?: ModelSession;
@@ -77,9 +77,9 @@ export interface ModelSettings {
 export const authTokenMs = 600_000;
 export const refreshTokenMs = 60 * 86_400_000;
 export const toleranceMs = 60_000;
-export const spentIsKnownMs = 7 * 86_400_000;
+export const spentRetentionMs = 7 * 86_400_000;
 
-const refusedPlainly: Expected = { status: 401, challenge: 'plain' };
+const plainRefusal: Expected = { status: 401, challenge: 'plain' };
 
 export class TokenModel {
   readonly users: ModelUser[] = [];
@@ -100,14 +100,14 @@ export class TokenModel {
   }
 
   /** Names are case-insensitive (docs/decisions/0006). */
-  userNamed(name: string): ModelUser | undefined {
+  findUser(name: string): ModelUser | undefined {
     return this.users.find(
       ({ username, isDeleted }) => !isDeleted && username.toLowerCase() === name.toLowerCase(),
     );
   }
 
-  isGood(token: AuthToken): boolean {
-    return this.now < token.expiresAt && !isOut(token.session) && !this.#isVoid(token);
+  isValid(token: AuthToken): boolean {
+    return this.now < token.expiresAt && !isInvalidated(token.session) && !this.#isVoid(token);
   }
 
   /** Tokens signed by a retired key are invalid (docs/keys.md). */
@@ -117,42 +117,42 @@ export class TokenModel {
 
   /** Whether the current refresh token can be exchanged. */
   isAlive(session: ModelSession): boolean {
-    return !session.isLoggedOut && !isOut(session) && this.now < session.refreshTokens.at(-1)!.expiresAt;
+    return !session.isLoggedOut && !isInvalidated(session) && this.now < session.refreshTokens.at(-1)!.expiresAt;
   }
 
   /** §7: 401 for invalid credentials, without a reason. */
   logIn(username: string, password: string): Expected {
-    const user = this.userNamed(username);
-    if (!user || user.isDisabled || user.password !== password) return refusedPlainly;
-    return { status: 200, pair: 'new', expiresIn: authTokenMs / 1000 };
+    const user = this.findUser(username);
+    if (!user || user.isDisabled || user.password !== password) return plainRefusal;
+    return { status: 200, tokens: 'new', expiresIn: authTokenMs / 1000 };
   }
 
   /** §5.3: an authorized endpoint. */
-  authorized(authorization: string | undefined): Expected {
-    const token = this.#shownBy(authorization);
-    if (!token) return refused(authorization);
-    if (this.now >= token.expiresAt) return { ...refused(authorization), isExpired: true };
-    if (!this.isGood(token)) return refused(authorization);
+  authorize(authorization: string | undefined): Expected {
+    const token = this.#readBearer(authorization);
+    if (!token) return refuse(authorization);
+    if (this.now >= token.expiresAt) return { ...refuse(authorization), isExpired: true };
+    if (!this.isValid(token)) return refuse(authorization);
     return { status: 200, session: token.session };
   }
 
   /** §4.2: 204 only for a valid auth token issued by this server; §7: 400 otherwise. */
   verify(text: string): Expected {
     const token = this.#authTokens.get(text);
-    return { status: token && this.isGood(token) ? 204 : 400 };
+    return { status: token && this.isValid(token) ? 204 : 400 };
   }
 
   /** §3, §5.6: requires an auth token, expired or not, and the current refresh token of the same login. */
   refresh(authorization: string | undefined, refreshText: string): Expected {
-    const token = this.#shownBy(authorization);
-    if (!token) return refused(authorization);
-    const given = this.#refreshTokens.get(refreshText);
-    if (!given) return refusedPlainly;
-    const { session, spent } = given;
-    if (session.isLoggedOut || isOut(session)) return refusedPlainly;
+    const token = this.#readBearer(authorization);
+    if (!token) return refuse(authorization);
+    const refreshToken = this.#refreshTokens.get(refreshText);
+    if (!refreshToken) return plainRefusal;
+    const { session, spent } = refreshToken;
+    if (session.isLoggedOut || isInvalidated(session)) return plainRefusal;
     if (!spent) {
-      const isGood = session === token.session && this.now < given.expiresAt;
-      return isGood ? { status: 200, pair: 'new', expiresIn: authTokenMs / 1000, session } : refusedPlainly;
+      const isValid = session === token.session && this.now < refreshToken.expiresAt;
+      return isValid ? { status: 200, tokens: 'new', expiresIn: authTokenMs / 1000, session } : plainRefusal;
     }
     return this.#replay(spent, token, session);
   }
@@ -160,59 +160,59 @@ export class TokenModel {
   /** §4.1: the auth token takes precedence, and the body is not validated. */
   logOut(authorization: string | undefined, refreshText: string | undefined): Expected {
     if (authorization !== undefined) {
-      const expected = this.authorized(authorization);
+      const expected = this.authorize(authorization);
       if (!expected.session) return expected;
       expected.session.isLoggedOut = true;
       return { status: 204 };
     }
-    const given = refreshText === undefined ? undefined : this.#refreshTokens.get(refreshText);
-    if (!given || given.spent || !this.isAlive(given.session)) return { status: 400 };
-    given.session.isLoggedOut = true;
+    const refreshToken = refreshText === undefined ? undefined : this.#refreshTokens.get(refreshText);
+    if (!refreshToken || refreshToken.spent || !this.isAlive(refreshToken.session)) return { status: 400 };
+    refreshToken.session.isLoggedOut = true;
     return { status: 204 };
   }
 
   /** Records the tokens issued by a login. */
-  start(user: ModelUser, id: string, pair: Pair): void {
+  start(user: ModelUser, id: string, tokens: Tokens): void {
     const session = { id, user, refreshTokens: [], authTokens: [], isLoggedOut: false, isEnded: false };
     this.sessions.push(session);
-    this.#issue(session, pair);
+    this.#issue(session, tokens);
   }
 
   /** Records the tokens issued by a refresh. */
-  exchange(session: ModelSession, withText: string, successor: Pair): void {
+  exchange(session: ModelSession, withText: string, successor: Tokens): void {
     const old = session.refreshTokens.at(-1)!;
     old.spent = { at: this.now, withText, successor, isForgotten: false };
     this.#issue(session, successor);
   }
 
   /** Ends all sessions of a user, or all except one. */
-  endAllOf(user: ModelUser, kept?: ModelSession): void {
+  endAllSessions(user: ModelUser, except?: ModelSession): void {
     for (const session of this.sessions) {
-      if (session.user === user && session !== kept) session.isEnded = true;
+      if (session.user === user && session !== except) session.isEnded = true;
     }
   }
 
   /** Purges records of refresh tokens that were spent more than seven days ago. */
-  sweep(): void {
+  purge(): void {
     for (const { spent } of this.#refreshTokens.values()) {
-      if (spent && this.now - spent.at > spentIsKnownMs) spent.isForgotten = true;
+      if (spent && this.now - spent.at > spentRetentionMs) spent.isForgotten = true;
     }
   }
 
   /** Within the tolerance it counts as a lost response. Later it counts as theft, with any auth token. */
   #replay(spent: Spent, { text }: AuthToken, session: ModelSession): Expected {
-    if (spent.isForgotten) return refusedPlainly;
+    if (spent.isForgotten) return plainRefusal;
     const ageMs = this.now - spent.at;
     if (this.retryMs > 0 && ageMs <= this.retryMs && spent.withText === text) {
       const issued = this.#authTokens.get(spent.successor.authToken)!;
       const expiresIn = Math.max(0, Math.floor((issued.expiresAt - this.now) / 1000));
-      if (!this.#isVoid(issued)) return { status: 200, pair: spent.successor, expiresIn };
+      if (!this.#isVoid(issued)) return { status: 200, tokens: spent.successor, expiresIn };
     }
     if (ageMs > toleranceMs) session.isEnded = true;
-    return refusedPlainly;
+    return plainRefusal;
   }
 
-  #issue(session: ModelSession, { authToken, refreshToken }: Pair): void {
+  #issue(session: ModelSession, { authToken, refreshToken }: Tokens): void {
     const { now } = this;
     const newAuthToken = { text: authToken, session, issuedAt: now, expiresAt: now + authTokenMs };
     const newRefreshToken = { text: refreshToken, session, expiresAt: now + refreshTokenMs };
@@ -223,7 +223,7 @@ export class TokenModel {
   }
 
   /** Only an exact text that was issued is an auth token; §5.1: the word Bearer, one space, the token. */
-  #shownBy(authorization: string | undefined): AuthToken | undefined {
+  #readBearer(authorization: string | undefined): AuthToken | undefined {
     const text = /^bearer (\S+)$/i.exec(authorization ?? '')?.[1];
     const token = text === undefined ? undefined : this.#authTokens.get(text);
     return token && this.#isVoid(token) ? undefined : token;
@@ -235,10 +235,10 @@ export class TokenModel {
 }
 
 /** Ended in another way than by a logout: its auth tokens are invalid at once. */
-function isOut({ isEnded, user }: ModelSession): boolean {
+function isInvalidated({ isEnded, user }: ModelSession): boolean {
   return isEnded || user.isDeleted;
 }
 
-function refused(authorization: string | undefined): Expected {
+function refuse(authorization: string | undefined): Expected {
   return { status: 401, challenge: /^bearer\b/i.test(authorization ?? '') ? 'invalid_token' : 'plain' };
 }

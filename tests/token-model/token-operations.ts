@@ -5,19 +5,19 @@ import { malformedBodies } from '../contract/malformed-bodies.ts';
 import type { GraphBody } from '../support/graph-testbed.ts';
 import type { Testbed } from '../support/testbed.ts';
 import {
-  authTokenOf,
+  selectAuthToken,
   headerChoice,
-  headerWith,
+  formatHeader,
   noToken,
   number,
-  sessionAt,
+  selectSession,
   refreshChoice,
-  refreshTokenOf,
+  selectRefreshToken,
   type HeaderChoice,
   type RefreshChoice,
 } from './token-choices.ts';
-import type { ModelUser, Pair } from './token-model.ts';
-import { kind, type OperationTable } from './operation-table.ts';
+import type { ModelUser, Tokens } from './token-model.ts';
+import { defineOperation, type OperationTable } from './operation-table.ts';
 import { Disagreement, type TokenWorld } from './token-world.ts';
 
 const racers = 6;
@@ -38,40 +38,40 @@ const credentials: Record<string, (user: ModelUser) => { username: string; passw
   nobody: ({ password }) => ({ username: 'dora', password }),
 };
 
-const pairChoice = fc.record({
+const tokensChoice = fc.record({
   header: headerChoice,
   token: refreshChoice,
   /** Whether the two tokens may come from different logins. */
-  isMixed: fc.nat(9).map((place) => place === 0),
+  isMixed: fc.nat(9).map((index) => index === 0),
 });
 
-interface PairChoice {
+interface TokensChoice {
   readonly header: HeaderChoice;
   readonly token: RefreshChoice;
   readonly isMixed: boolean;
 }
 
 export const clientOperations: OperationTable = {
-  logIn: kind(
+  logIn: defineOperation(
     14,
     fc.record({ user: number, how: fc.constantFrom('right', 'right', 'right', ...Object.keys(credentials)) }),
-    async (world, node, { user: place, how }) => {
-      const user = world.model.users[place % world.model.users.length]!;
+    async (world, node, { user: index, how }) => {
+      const user = world.model.users[index % world.model.users.length]!;
       const { username, password } = credentials[how]!(user);
       const expected = world.model.logIn(username, password);
       const answer = await world.post(node, '/login', { username, password });
-      const pair = world.compare(answer, expected, [password]);
-      if (pair) world.startSession(world.model.userNamed(username)!, pair);
+      const tokens = world.compare(answer, expected, [password]);
+      if (tokens) world.startSession(world.model.findUser(username)!, tokens);
     },
   ),
 
-  malformed: kind(
+  malformed: defineOperation(
     4,
     fc.record({ path: fc.constantFrom(...Object.keys(fieldsOf)), body: number, header: headerChoice }),
-    async (world, node, { path, body: place, header }) => {
+    async (world, node, { path, body: index, header }) => {
       const bodies = malformedBodies(...fieldsOf[path as keyof typeof fieldsOf]);
-      const [, body, headers] = bodies[place % bodies.length]!;
-      const { authorization, secrets } = shown(world, header);
+      const [, body, headers] = bodies[index % bodies.length]!;
+      const { authorization, secrets } = chooseHeader(world, header);
       // §4.1: with an auth token the body of a logout is not validated, and this operation tests the body.
       const sent = path === '/logout' ? undefined : authorization;
       const answer = await world.post(node, path, body, sent, headers);
@@ -79,33 +79,33 @@ export const clientOperations: OperationTable = {
     },
   ),
 
-  refresh: kind(30, pairChoice, async (world, node, given) => {
-    const { authorization, refreshToken } = pairOf(world, given);
+  refresh: defineOperation(30, tokensChoice, async (world, node, choice) => {
+    const { authorization, refreshToken } = chooseTokens(world, choice);
     await refreshWith(world, node, authorization, refreshToken);
   }),
 
   /**
    * Several refreshes at once at both nodes: one wins, and the others get the response of a second attempt.
    */
-  race: kind(3, pairChoice, async (world, _, given) => {
-    const { authorization, refreshToken, secrets } = pairOf(world, given);
+  race: defineOperation(3, tokensChoice, async (world, _, choice) => {
+    const { authorization, refreshToken, secrets } = chooseTokens(world, choice);
     const { model, nodes } = world;
     const first = model.refresh(authorization, refreshToken);
     const answers = await Promise.all(
-      Array.from({ length: racers }, (_each, place) =>
-        world.post(nodes[place % 2]!, '/login/refresh', { refreshToken }, authorization),
+      Array.from({ length: racers }, (_each, index) =>
+        world.post(nodes[index % 2]!, '/login/refresh', { refreshToken }, authorization),
       ),
     );
-    const won = first.session ? answers.find(({ status }) => status === 200) : answers[0];
-    if (!won) throw new Disagreement('Nobody has won the race.');
-    const pair = world.compare(won, first, secrets);
-    if (pair && first.session) model.exchange(first.session, tokenIn(authorization), pair);
+    const winner = first.session ? answers.find(({ status }) => status === 200) : answers[0];
+    if (!winner) throw new Disagreement('Nobody has winner the race.');
+    const tokens = world.compare(winner, first, secrets);
+    if (tokens && first.session) model.exchange(first.session, tokenIn(authorization), tokens);
     for (const answer of answers) {
-      if (answer !== won) world.compare(answer, model.refresh(authorization, refreshToken), secrets);
+      if (answer !== winner) world.compare(answer, model.refresh(authorization, refreshToken), secrets);
     }
   }),
 
-  logOut: kind(
+  logOut: defineOperation(
     5,
     fc.record({
       header: headerChoice,
@@ -114,39 +114,39 @@ export const clientOperations: OperationTable = {
     }),
     async (world, node, { header, token, sent }) => {
       const withHeader = sent === 'header' || sent === 'both';
-      const { authorization, secrets } = shown(world, header);
-      const refreshToken = sent === 'token' || sent === 'both' ? refreshTokenAt(world, token) : undefined;
-      const given = withHeader ? authorization : undefined;
-      const expected = world.model.logOut(given, refreshToken);
+      const { authorization, secrets } = chooseHeader(world, header);
+      const refreshToken = sent === 'token' || sent === 'both' ? chooseRefreshToken(world, token) : undefined;
+      const sentHeader = withHeader ? authorization : undefined;
+      const expected = world.model.logOut(sentHeader, refreshToken);
       const answer = await world.post(
         node,
         '/logout',
         refreshToken === undefined ? '' : { refreshToken },
-        given,
+        sentHeader,
       );
       world.compare(answer, expected, [...secrets, refreshToken ?? '']);
     },
   ),
 
-  verify: kind(12, headerChoice, async (world, node, given) => {
-    const { text: authToken } = shown(world, given);
+  verify: defineOperation(12, headerChoice, async (world, node, choice) => {
+    const { text: authToken } = chooseHeader(world, choice);
     const answer = await world.post(node, '/login/verify', { authToken });
     world.compare(answer, world.model.verify(authToken), [authToken]);
   }),
 
-  query: kind(20, headerChoice, async (world, node, given) => {
-    const { authorization, secrets } = shown(world, given);
-    const expected = world.model.authorized(authorization);
+  query: defineOperation(20, headerChoice, async (world, node, choice) => {
+    const { authorization, secrets } = chooseHeader(world, choice);
+    const expected = world.model.authorize(authorization);
     const answer = await world.post(node, '/graphql', { query: '{viewer{user{id}}}' }, authorization);
     world.compare(answer, expected, secrets);
     if (!expected.session) return;
     const { data } = answer.json<GraphBody<unknown>>();
-    world.same('the viewer', data, { viewer: { user: { id: expected.session.user.id } } });
+    world.assertSame('the viewer', data, { viewer: { user: { id: expected.session.user.id } } });
   }),
 
   /** The refresh token in place of the auth token, and the reverse. */
-  swapped: kind(2, refreshChoice, async (world, node, given) => {
-    const session = sessionAt(world.model, given.session);
+  swapped: defineOperation(2, refreshChoice, async (world, node, choice) => {
+    const session = selectSession(world.model, choice.session);
     if (!session) return;
     const { text: refreshToken } = session.refreshTokens.at(-1)!;
     const { text: authToken } = session.authTokens.at(-1)!;
@@ -167,30 +167,30 @@ export async function refreshWith(
 ): Promise<void> {
   const expected = world.model.refresh(authorization, refreshToken);
   const answer = await world.post(node, '/login/refresh', { refreshToken }, authorization);
-  const pair = world.compare(answer, expected, [authorization ?? '', refreshToken]);
-  if (pair && expected.session) world.model.exchange(expected.session, tokenIn(authorization), pair);
+  const tokens = world.compare(answer, expected, [authorization ?? '', refreshToken]);
+  if (tokens && expected.session) world.model.exchange(expected.session, tokenIn(authorization), tokens);
 }
 
-function shown(world: TokenWorld, given: HeaderChoice, place = given.session) {
-  const session = sessionAt(world.model, place);
-  const text = session ? authTokenOf(world.model, session, given) : noToken;
-  return { text, authorization: headerWith(text, given), secrets: [text] };
+function chooseHeader(world: TokenWorld, choice: HeaderChoice, index = choice.session) {
+  const session = selectSession(world.model, index);
+  const text = session ? selectAuthToken(world.model, session, choice) : noToken;
+  return { text, authorization: formatHeader(text, choice), secrets: [text] };
 }
 
-function refreshTokenAt(world: TokenWorld, given: RefreshChoice): string {
-  const session = sessionAt(world.model, given.session);
-  return session ? refreshTokenOf(session, given) : 'no token';
+function chooseRefreshToken(world: TokenWorld, choice: RefreshChoice): string {
+  const session = selectSession(world.model, choice.session);
+  return session ? selectRefreshToken(session, choice) : 'no token';
 }
 
-function pairOf(
+function chooseTokens(
   world: TokenWorld,
-  { header, token, isMixed }: PairChoice,
+  { header, token, isMixed }: TokensChoice,
 ): { authorization: string | undefined; refreshToken: string; secrets: string[] } {
-  const { text, authorization } = shown(world, header, isMixed ? header.session : token.session);
-  const refreshToken = refreshTokenAt(world, token);
+  const { text, authorization } = chooseHeader(world, header, isMixed ? header.session : token.session);
+  const refreshToken = chooseRefreshToken(world, token);
   return { authorization, refreshToken, secrets: [text, refreshToken] };
 }
 
-function tokenIn(authorization: string | undefined): Pair['authToken'] {
+function tokenIn(authorization: string | undefined): Tokens['authToken'] {
   return authorization!.slice('Bearer '.length);
 }

@@ -10,7 +10,7 @@ import {
   type Expected,
   type ModelSettings,
   type ModelUser,
-  type Pair,
+  type Tokens,
 } from './token-model.ts';
 
 /** Server and model differ. */
@@ -19,8 +19,8 @@ export class Disagreement extends Error {}
 const usernames = ['anna', 'ben', 'Čeněk'];
 const json = { 'content-type': 'application/json' };
 /** Far more than the promised second, because a busy machine is not a disagreement. */
-const mostWaitMs = 20_000;
-const shortestSecret = 8;
+const maxWaitMs = 20_000;
+const minSecretLength = 8;
 
 export class TokenWorld {
   readonly model: TokenModel;
@@ -30,13 +30,13 @@ export class TokenWorld {
   requests = 0;
   readonly #kind: DatabaseKind;
   readonly #settings: Record<string, string>;
-  #administrators: LoginResponse | undefined;
+  #administratorTokens: LoginResponse | undefined;
   #passwords = 0;
 
   static async start(kind: DatabaseKind, settings: ModelSettings): Promise<TokenWorld> {
     const world = new TokenWorld(kind, await kind.createForServer(), settings);
     try {
-      for (const place of [0, 1]) await world.startNode(place);
+      for (const index of [0, 1]) await world.startNode(index);
       for (const username of usernames) await world.createUser(world.nodes[0]!, username);
       return world;
     } catch (error) {
@@ -54,9 +54,9 @@ export class TokenWorld {
     this.#settings = { LOGIN_THROTTLE: 'off', REFRESH_RETRY_SECONDS: String(settings.retrySeconds) };
   }
 
-  async startNode(place: number): Promise<void> {
+  async startNode(index: number): Promise<void> {
     const { database, clock } = this;
-    this.nodes[place] = await Testbed.start(this.#kind, { database, clock, settings: this.#settings });
+    this.nodes[index] = await Testbed.start(this.#kind, { database, clock, settings: this.#settings });
   }
 
   async stop(): Promise<void> {
@@ -89,8 +89,8 @@ export class TokenWorld {
   ): Promise<TestResponse> {
     this.requests++;
     const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
-    const shown = authorization === undefined ? headers : { ...headers, authorization };
-    return node.postRaw(path, bytes, shown);
+    const chooseHeader = authorization === undefined ? headers : { ...headers, authorization };
+    return node.postRaw(path, bytes, chooseHeader);
   }
 
   /** Uses tokens of its own, which no random operation selects. */
@@ -99,35 +99,35 @@ export class TokenWorld {
     query: string,
     variables: Record<string, unknown>,
   ): Promise<GraphBody<Data>> {
-    const refreshed = this.#administrators && (await node.refresh(this.#administrators));
-    const pair = refreshed?.status === 200 ? refreshed.json<LoginResponse>() : await node.logIn();
-    this.#administrators = pair;
-    return (await node.query(query, pair.authToken, variables)).json<GraphBody<Data>>();
+    const refreshed = this.#administratorTokens && (await node.refresh(this.#administratorTokens));
+    const tokens = refreshed?.status === 200 ? refreshed.json<LoginResponse>() : await node.logIn();
+    this.#administratorTokens = tokens;
+    return (await node.query(query, tokens.authToken, variables)).json<GraphBody<Data>>();
   }
 
   /** Returns the tokens of the response, if any. `secrets` were sent and must not be in the response. */
-  compare(answer: TestResponse, expected: Expected, secrets: readonly string[] = []): Pair | undefined {
+  compare(answer: TestResponse, expected: Expected, secrets: readonly string[] = []): Tokens | undefined {
     const seen = {
       status: answer.status,
       tokenExpired: answer.headers.get('token-expired'),
-      challenge: challengeOf(answer.headers.get('www-authenticate')),
+      challenge: readChallenge(answer.headers.get('www-authenticate')),
     };
     const wanted = {
       status: expected.status,
       tokenExpired: expected.isExpired ? 'true' : null,
       challenge: expected.challenge ?? null,
     };
-    this.same('the answer', seen, wanted);
-    if (expected.pair) return this.#comparePair(answer, expected);
+    this.assertSame('the answer', seen, wanted);
+    if (expected.tokens) return this.#compareTokens(answer, expected);
     for (const secret of secrets) {
-      if (secret.length >= shortestSecret && answer.text.includes(secret)) {
+      if (secret.length >= minSecretLength && answer.text.includes(secret)) {
         throw new Disagreement(`The answer repeats what was sent: ${answer.text}`);
       }
     }
     return undefined;
   }
 
-  same(what: string, seen: unknown, wanted: unknown): void {
+  assertSame(what: string, seen: unknown, wanted: unknown): void {
     const [one, other] = [JSON.stringify(seen), JSON.stringify(wanted)];
     if (one !== other) throw new Disagreement(`${what} is ${one}; the model says ${other}.`);
   }
@@ -136,15 +136,15 @@ export class TokenWorld {
    * A node rejects the tokens that it has ended, and expired tokens, at once. Other nodes learn of ended
    * sessions soon, so this waits for them. `here` is the node that handled the operation, if it was only one.
    */
-  async settle(wereGood: readonly AuthToken[], here: Testbed | undefined): Promise<void> {
-    const over = wereGood.filter((token) => !this.model.isGood(token));
+  async awaitRevocations(validBefore: readonly AuthToken[], here: Testbed | undefined): Promise<void> {
+    const over = validBefore.filter((token) => !this.model.isValid(token));
     for (const node of this.nodes) {
       for (const token of over) {
         const isAtOnce = node === here || this.model.now >= token.expiresAt;
         const start = performance.now();
         while ((await this.post(node, '/login/verify', { authToken: token.text })).status !== 400) {
           if (isAtOnce) throw new Disagreement('A token that is over is good.');
-          if (performance.now() - start > mostWaitMs) {
+          if (performance.now() - start > maxWaitMs) {
             throw new Disagreement('A session that was ended goes on at another node.');
           }
         }
@@ -153,43 +153,43 @@ export class TokenWorld {
   }
 
   /** Returns all tokens that a verification accepts. */
-  goodAuthTokens(): AuthToken[] {
+  validAuthTokens(): AuthToken[] {
     const all = this.model.sessions.flatMap(({ authTokens }) => authTokens);
-    return all.filter((token) => this.model.isGood(token));
+    return all.filter((token) => this.model.isValid(token));
   }
 
   /** Records the session of a login. */
-  startSession(user: ModelUser, pair: Pair): void {
-    const { sid, sub } = claimsOf(pair.authToken);
-    this.same('the subject of the token', sub, user.id);
-    this.model.start(user, sid, pair);
+  startSession(user: ModelUser, tokens: Tokens): void {
+    const { sid, sub } = readClaims(tokens.authToken);
+    this.assertSame('the subject of the token', sub, user.id);
+    this.model.start(user, sid, tokens);
   }
 
-  #comparePair(answer: TestResponse, { pair, expiresIn }: Expected): Pair {
+  #compareTokens(answer: TestResponse, { tokens, expiresIn }: Expected): Tokens {
     const { authToken, refreshToken, ...rest } = answer.json<LoginResponse>();
-    this.same('the rest of the response', rest, { expires_in: expiresIn });
-    if (typeof pair === 'object') {
-      this.same('the repeated pair', { authToken, refreshToken }, pair);
-      return pair;
+    this.assertSame('the rest of the response', rest, { expires_in: expiresIn });
+    if (typeof tokens === 'object') {
+      this.assertSame('the repeated tokens', { authToken, refreshToken }, tokens);
+      return tokens;
     }
-    const isKnown = this.model.sessions.some(
+    const isReused = this.model.sessions.some(
       ({ authTokens, refreshTokens }) =>
         authTokens.some(({ text }) => text === authToken) ||
         refreshTokens.some(({ text }) => text === refreshToken),
     );
     const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(refreshToken);
-    this.same('the new pair', { isKnown, isUuid }, { isKnown: false, isUuid: true });
+    this.assertSame('the new tokens', { isReused, isUuid }, { isReused: false, isUuid: true });
     return { authToken, refreshToken };
   }
 }
 
-function challengeOf(header: string | null): string | null {
+function readChallenge(header: string | null): string | null {
   if (header === null) return null;
   if (header === 'Bearer realm="espalier"') return 'plain';
   return /^Bearer realm="espalier", error="(\w+)", error_description="[^"]+"$/.exec(header)?.[1] ?? header;
 }
 
-function claimsOf(authToken: string): { sid: string; sub: string } {
+function readClaims(authToken: string): { sid: string; sub: string } {
   return JSON.parse(Buffer.from(authToken.split('.')[1]!, 'base64url').toString()) as {
     sid: string;
     sub: string;

@@ -1,7 +1,7 @@
 /** A tree that is shown: what is known of it, what reads it, and where the focus is. */
 
 import { client } from '../session/client.ts';
-import { createTreeReads, type TreeReads } from './state/tree-queries.ts';
+import { createTreeQueries, type TreeQueries } from './state/tree-queries.ts';
 import { TreeFocus } from './state/tree-focus.ts';
 import { TreeLoader } from './state/tree-loader.ts';
 import { TreeStore } from './state/tree-store.ts';
@@ -13,7 +13,7 @@ export class Tree {
   /** The row at the upper edge, and how far it is scrolled past, as long as it is on the screen. */
   top: { readonly id: string; readonly past: number } | null = null;
 
-  constructor(reads: TreeReads = createTreeReads(client)) {
+  constructor(reads: TreeQueries = createTreeQueries(client)) {
     this.loader = new TreeLoader(this.store, reads);
   }
 
@@ -51,7 +51,7 @@ export class Tree {
 
   /** All but the root. */
   closeAll(): void {
-    for (const id of [...this.store.opened]) if (id !== this.store.root?.id) this.store.close(id);
+    for (const id of [...this.store.openIds]) if (id !== this.store.root?.id) this.store.close(id);
   }
 
   clear(): void {

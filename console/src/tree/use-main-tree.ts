@@ -33,7 +33,7 @@ export function useShownTree(openId: string | null): TreeMarks {
     const keep = () => {
       const { store, top } = tree;
       if (!isForgotten && store.root)
-        keepMemory(sessionId, { opened: [...store.opened], top, openId: opened.current });
+        keepMemory(sessionId, { opened: [...store.openIds], top, openId: opened.current });
     };
     addEventListener('pagehide', keep);
     const stop = onLeave(() => {

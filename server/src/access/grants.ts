@@ -4,7 +4,7 @@ import { readGroup } from '../accounts/groups.ts';
 import { readUser } from '../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import { inBatches, type Reader, type Transaction } from '../database/database.ts';
-import { isRowId, lastId, nobodysId } from '../database/row-id.ts';
+import { isRowId, lastId, nobodysId } from '../database/statement.ts';
 import {
   list,
   listForEach,

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from '../database/database.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId } from '../database/statement.ts';
 import { list, sql } from '../database/statement.ts';
 import { record, recordEach, type ChangedBy } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';

@@ -2,7 +2,7 @@
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId } from '../database/statement.ts';
 import { list, sql, type Statement } from '../database/statement.ts';
 import { Refusal } from '../refusal.ts';
 import { accountNameKey, searchPattern, toAccountName } from './account-name.ts';

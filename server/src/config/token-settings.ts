@@ -69,7 +69,7 @@ export const tokenSettings = {
     accepts: 'a random text of at least 32 characters, such as openssl rand -base64 32 makes',
     mayBeFile: true,
     isSecret: true,
-    parse: (input) => (input.length >= 32 ? given : undefined),
+    parse: (input) => (input.length >= 32 ? input : undefined),
   }),
   introspectionClient: setting({
     name: 'INTROSPECTION_CLIENT',
@@ -78,7 +78,7 @@ export const tokenSettings = {
     accepts: 'a name, a colon and a password of at least 32 characters',
     mayBeFile: true,
     isSecret: true,
-    parse: (input) => (/^[^:]+:.{32,}$/.test(input) ? given : undefined),
+    parse: (input) => (/^[^:]+:.{32,}$/.test(input) ? input : undefined),
   }),
   loginThrottle: setting({
     name: 'LOGIN_THROTTLE',

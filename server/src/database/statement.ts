@@ -151,3 +151,12 @@ function listColumns(table: string, names: readonly string[]): string {
 
 /** At the end of a select in a transaction: until it is over, no other one changes the rows, nor gets past this. */
 export const keptFromOthers: Part = { kind: 'kept-from-others' };
+/** Ids of rows. A database may keep them as text or as UUIDs: it is never asked for what cannot be one. */
+/** Ids are compared as they are written: anything but the canonical form names nothing. */
+export function isRowId(text: string): boolean {
+  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text);
+}
+/** Ids that no row has: in their order, before and after all others. */
+
+export const nobodysId = '00000000-0000-0000-0000-000000000000';
+export const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';

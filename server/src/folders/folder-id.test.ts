@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId } from '../database/statement.ts';
 import { newFolderId, newFolderIds } from './folder-rows.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);

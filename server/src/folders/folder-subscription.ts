@@ -7,7 +7,7 @@ import type { AccessSnapshot } from '../access/access-cache.ts';
 import type { Access } from '../access/access.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { ConsistentReader, Database } from '../database/database.ts';
-import { Reach, type Followed } from '../journal/follow.ts';
+import { EndSignal, iterate, type ChangeStream } from '../journal/change-stream.ts';
 import type { JournalEntry, JournalPlace } from '../journal/journal-entry.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
 import { Refusal } from '../refusal.ts';
@@ -56,9 +56,9 @@ interface Report {
 
 const over = { done: true, value: undefined } as const;
 
-export class FolderSubscription implements Followed<FolderChange> {
+export class FolderSubscription implements ChangeStream<FolderChange> {
   readonly #services: SubscriptionServices;
-  readonly #reach = new Reach();
+  readonly #end = new EndSignal();
   readonly #under: string | undefined;
   readonly #maxBacklog: number;
   /** The rights that the changes sent so far were judged by. */
@@ -70,7 +70,7 @@ export class FolderSubscription implements Followed<FolderChange> {
   #report: Report | undefined;
   /** Entries read from the database, for a follower that is behind the entries in memory. */
   #entries: readonly JournalEntry[] = [];
-  toldUpTo: JournalPlace;
+  deliveredUpTo: JournalPlace;
 
   constructor(
     services: SubscriptionServices,
@@ -85,7 +85,7 @@ export class FolderSubscription implements Followed<FolderChange> {
     this.#watched = tracked;
     this.#timesReplaced = services.feed.timesReplaced;
     this.#place = place;
-    this.toldUpTo = isKnown ? place : after;
+    this.deliveredUpTo = isKnown ? place : after;
     if (!isKnown) this.#resyncAt(place);
   }
 
@@ -94,28 +94,28 @@ export class FolderSubscription implements Followed<FolderChange> {
   }
 
   return(): void {
-    this.#reach.stop();
+    this.#end.abort();
   }
 
   stopAfter(number: number): void {
-    this.#reach.moveTo(number);
+    this.#end.stopAfter(number);
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<FolderChange, void> {
-    for (let next = await this.next(); !next.done; next = await this.next()) yield next.value;
+  [Symbol.asyncIterator](): AsyncGenerator<FolderChange, void> {
+    return iterate(this);
   }
 
   /** Undefined if it has to be waited for, or cannot be judged without the database. */
   #nextInMemory(): IteratorResult<FolderChange, void> | undefined {
     const { feed } = this.#services;
     for (;;) {
-      if (this.#reach.aborted) return over;
+      if (this.#end.aborted) return over;
       const change = this.#takeReported();
       if (change && !this.#isLatest) return undefined;
       if (change) return this.#give(change);
       const { number } = this.#place;
       const isNear = feed.timesReplaced === this.#timesReplaced && feed.last - number <= this.#maxBacklog;
-      const entry = isNear && number < this.#reach.upTo ? this.#entryAfter(number) : undefined;
+      const entry = isNear && number < this.#end.upTo ? this.#entryAfter(number) : undefined;
       if (!entry || !this.#isLatest) return undefined;
       this.#reportEntry(entry, []);
     }
@@ -127,12 +127,12 @@ export class FolderSubscription implements Followed<FolderChange> {
       if (change) {
         // While the change before was on its way, the viewer may have been disabled.
         const isOver = !this.#isLatest && (await this.#latestRights()) === 'over';
-        return isOver || this.#reach.aborted ? over : this.#give(change);
+        return isOver || this.#end.aborted ? over : this.#give(change);
       }
       const { feed } = this.#services;
       // It may have been replaced while the last change was on its way; then there is nothing to wait for.
       if (feed.timesReplaced === this.#timesReplaced) {
-        await this.#reach.waitForChange(feed, this.#place.number, this.#standing.access.userId);
+        await this.#end.waitForChange(feed, this.#place.number, this.#standing.access.userId);
       }
       const ready = this.#nextInMemory();
       if (ready) return ready;
@@ -147,7 +147,7 @@ export class FolderSubscription implements Followed<FolderChange> {
     if (report.given < report.changes.length) return report.changes[report.given];
     this.#report = undefined;
     this.#place = report.end;
-    this.toldUpTo = report.end;
+    this.deliveredUpTo = report.end;
     return undefined;
   }
 
@@ -174,7 +174,7 @@ export class FolderSubscription implements Followed<FolderChange> {
     const { number } = this.#place;
     const isLost = feed.timesReplaced !== this.#timesReplaced || feed.last - number > this.#maxBacklog;
     this.#timesReplaced = feed.timesReplaced;
-    if (!isLost && number >= Math.min(feed.last, this.#reach.upTo)) return undefined;
+    if (!isLost && number >= Math.min(feed.last, this.#end.upTo)) return undefined;
     if (isLost) return this.#readAnew();
     let entry = this.#entryAfter(number);
     if (!entry) {
@@ -200,9 +200,9 @@ export class FolderSubscription implements Followed<FolderChange> {
     try {
       return await read();
     } catch (error) {
-      if (this.#reach.aborted) return 'over';
+      if (this.#end.aborted) return 'over';
       if (!(error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN')) throw error;
-      await this.#services.feed.waitFor(Infinity, this.#reach);
+      await this.#services.feed.waitFor(Infinity, this.#end);
       return 'over';
     }
   }
@@ -212,7 +212,7 @@ export class FolderSubscription implements Followed<FolderChange> {
     const { accessChanges, inTurn } = this.#services;
     const changed = { before: this.#standing, entry, under: this.#under };
     const found = await this.#unlessOver(
-      () => accessChanges.find(changed) ?? inTurn(() => accessChanges.read(changed), this.#reach),
+      () => accessChanges.find(changed) ?? inTurn(() => accessChanges.read(changed), this.#end),
     );
     if (found === 'over') return found;
     this.#standing = found.latest;

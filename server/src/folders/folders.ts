@@ -11,7 +11,7 @@ import { inBatches, type ConsistentReader, type Reader } from '../database/datab
 import { list, sql, textList, type ListOfEach, type Statement } from '../database/statement.ts';
 import type { JournalHead } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId } from '../database/statement.ts';
 import type { FolderColumns } from './folder-slice.ts';
 import { withoutNul } from './folder-texts.ts';
 import type { FolderTexts } from './folder-texts.ts';

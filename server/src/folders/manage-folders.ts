@@ -6,7 +6,7 @@
 import type { Access } from '../access/access.ts';
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Transaction } from '../database/database.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId } from '../database/statement.ts';
 import type { Caller, Changed, Changes, Memory } from '../journal/changes.ts';
 import {
   checkMove,

@@ -5,7 +5,7 @@
 
 import { accessLevels } from '../access/access.ts';
 import type { Access } from '../access/access.ts';
-import { nobodysId } from '../database/row-id.ts';
+import { nobodysId } from '../database/statement.ts';
 import { childrenOf, hexOf, list, possibleMatches, sql, type Statement } from '../database/statement.ts';
 import { readChildren, visibleChildCount } from './children.ts';
 import { readFolders, visibleLevel, type Folder, type TreeView } from './folders.ts';

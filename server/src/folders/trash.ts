@@ -20,7 +20,7 @@ import {
 } from './change-rules.ts';
 import { lastTime } from './cursor.ts';
 import { checkSubtreeDepth } from './change-rules.ts';
-import { isRowId, lastId } from '../database/row-id.ts';
+import { isRowId, lastId } from '../database/statement.ts';
 import { toFolderName } from './folder-texts.ts';
 import { foldForStorage } from './text-keys.ts';
 import { readFolder, requireFolder, viewTree, type Folder, type TreeView } from './folders.ts';

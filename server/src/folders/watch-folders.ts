@@ -3,7 +3,7 @@
 import { hasAccessChanged } from '../access/access-history.ts';
 import type { Access } from '../access/access.ts';
 import type { ConsistentReader } from '../database/database.ts';
-import type { Followed } from '../journal/follow.ts';
+import type { ChangeStream } from '../journal/change-stream.ts';
 import { isKept, readEntries, readOldest, type JournalPlace } from '../journal/journal-entry.ts';
 import { effectOf, withPositions, resyncAt, type FolderChange } from './folder-changes.ts';
 import {
@@ -75,7 +75,7 @@ export async function followFolders(
   services: SubscriptionServices,
   { reader, access }: TreeView,
   options: SubscriptionOptions,
-): Promise<Followed<FolderChange>> {
+): Promise<ChangeStream<FolderChange>> {
   const { after, head, under } = options;
   const isKnown = await isStillKnown(reader, access, after, head);
   const position = isKnown ? after : head;

@@ -2,7 +2,7 @@
 
 import type { GraphQLFormattedError } from 'graphql';
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { Followed } from '../journal/follow.ts';
+import type { ChangeStream } from '../journal/change-stream.ts';
 import { toJournalCursor } from '../journal/journal-entry.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 
@@ -35,7 +35,7 @@ export interface GraphStream {
 const end = { done: true, value: undefined } as const;
 
 export function createGraphStream<Told extends { readonly place: JournalPlace }>(
-  followed: Followed<Told>,
+  followed: ChangeStream<Told>,
   { answer, onEnd }: { answer: (told: Told) => PromiseOrValue<GraphResult>; onEnd: () => void },
 ): GraphStream {
   /** The change of the last answer, until the next is asked for: that one is asked for when this one was sent. */
@@ -63,9 +63,9 @@ export function createGraphStream<Told extends { readonly place: JournalPlace }>
       close();
       await followed.return();
     },
-    cursorAfter: (isSent) => toJournalCursor((isSent ? given : undefined) ?? followed.toldUpTo),
+    cursorAfter: (isSent) => toJournalCursor((isSent ? given : undefined) ?? followed.deliveredUpTo),
     get reached() {
-      return (given ?? followed.toldUpTo).number;
+      return (given ?? followed.deliveredUpTo).number;
     },
     stopAfter: (number) => followed.stopAfter(number),
   };

@@ -9,7 +9,7 @@ import type { AccessCache, CachedAccess, LatestAccess } from '../access/access-c
 import type { Access } from '../access/access.ts';
 import type { FolderChange } from '../folders/folder-changes.ts';
 import type { JournalFeed } from '../journal/journal-feed.ts';
-import type { ToldEntry } from '../journal/watch-journal.ts';
+import type { JournalEvent } from '../journal/watch-journal.ts';
 import { isPromise, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { GraphResult } from './graph-stream.ts';
 import { createFieldCheck } from './long-reads.ts';
@@ -21,7 +21,7 @@ export const personalField = { isPersonal: true } as const;
 export const startArgument = { isStart: true } as const;
 
 /** A change that a subscription reports. */
-export type Reported = FolderChange | ToldEntry;
+export type Reported = FolderChange | JournalEvent;
 
 export interface SharedAnswersOptions {
   readonly schema: GraphQLSchema;

@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
-import type { Followed } from '../journal/follow.ts';
+import type { ChangeStream } from '../journal/change-stream.ts';
 import type { JournalPlace } from '../journal/journal-entry.ts';
 import { abandoned } from '../refusal.ts';
 import type { GraphContext, GraphServices } from './schema/builder.ts';
@@ -101,7 +101,7 @@ export function createSubscriptions({
       inOwnTrace: tracing ? tracing.traceAnswers(request) : (run) => run(),
     };
     activity.subscriptions++;
-    return createGraphStream(source as Followed<Reported>, {
+    return createGraphStream(source as ChangeStream<Reported>, {
       answer: (reported) => {
         const respond = () => answer(reported, subscription);
         return whenRoom ? whenRoom(respond) : respond();

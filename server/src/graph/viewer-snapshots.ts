@@ -3,7 +3,7 @@
 import type { AccessCache } from '../access/access-cache.ts';
 import { isPromise, whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Snapshot } from '../database/database.ts';
-import { isRowId } from '../database/row-id.ts';
+import { isRowId } from '../database/statement.ts';
 import { readFirst } from '../folders/first-read.ts';
 import type { FirstRead } from '../folders/folders.ts';
 import type { ViewerSnapshot } from './long-reads.ts';

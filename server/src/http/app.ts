@@ -12,7 +12,7 @@ import { Refusal } from '../refusal.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SigningKeys } from '../sessions/signing-keys.ts';
 import { createOutageLog, type LogOutage } from '../observability/outage-log.ts';
-import { answerError } from './errors.ts';
+import { sendError } from './errors.ts';
 import { readBytes } from './guards/body-limits.ts';
 import { BrokenRequests } from './guards/broken-requests.ts';
 import { addConsole } from './routes/console.ts';
@@ -176,12 +176,12 @@ function createFastify(services: AppServices, broken: BrokenRequests): FastifyIn
     // Called without any hook, for example for a URL that cannot be decoded.
     frameworkErrors(error, request, reply) {
       beginRequest(request, reply, services, broken);
-      answerError(error, request, reply, errorServices);
+      sendError(error, request, reply, errorServices);
     },
     clientErrorHandler: (error, socket) => broken.refuse(error, socket),
     ...(tls ? { https: { ...tls, ...http, handshakeTimeout: times.handshakeMs } } : { http }),
   }) as unknown as FastifyInstance;
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply, errorServices));
+  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, errorServices));
   app.setNotFoundHandler(() => {
     throw new Refusal(
       'NOT_FOUND',

@@ -1,4 +1,4 @@
-/** Reads auth tokens as clients write them (RFC 6750; the scheme word in any case, then exactly one space). */
+/** Reads bearer tokens from headers and socket messages (RFC 6750; the scheme in any case, then exactly one space). */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -8,10 +8,9 @@ interface WithHeaders {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Undefined if there is no header at all; a header that is no usable bearer token is refused. */
-export function optionalBearer(request: WithHeaders): string | undefined {
-  const header = request.headers.authorization;
-  return header === undefined ? undefined : parseBearer(header);
+/** Undefined if there is no header. A header without a usable bearer token is refused. */
+export function optionalBearer({ headers }: WithHeaders): string | undefined {
+  return headers.authorization === undefined ? undefined : parseBearer(headers.authorization);
 }
 
 export function requiredBearer(request: WithHeaders): string {
@@ -21,28 +20,28 @@ export function requiredBearer(request: WithHeaders): string {
 }
 
 /**
- * For requests by the thousand: the same header over the same connection is not taken apart again, and its token is the
- * same string again, which is found much faster among those that are known. Says nothing of whether it is still good.
+ * Caches the latest token of each connection. A repeated header is not parsed again, and its token is the same string
+ * object, which the token cache finds much faster. Does not check whether the token is still valid.
  */
-export function repeatedBearer(request: IncomingMessage): string {
-  const socket: Known = request.socket;
+export function cachedBearer(request: IncomingMessage): string {
+  const socket: TokenSocket = request.socket;
   const { authorization } = request.headers;
-  const latest = socket[latestOf];
+  const latest = socket[latestKey];
   if (latest !== undefined && latest.header === authorization) return latest.token;
   const token = requiredBearer(request);
-  socket[latestOf] = { header: authorization!, token };
+  socket[latestKey] = { header: authorization!, token };
   return token;
 }
 
-/** On the connection itself, where it is found soonest. */
-const latestOf = Symbol('latest token');
+/** Stored on the socket itself, which is faster than a lookup in a map. */
+const latestKey = Symbol('latest token');
 
-interface Known extends Socket {
-  [latestOf]?: { readonly header: string; readonly token: string };
+interface TokenSocket extends Socket {
+  [latestKey]?: { readonly header: string; readonly token: string };
 }
 
-/** In the payload of a message, where the key may be in any case; undefined if it is not there. */
-export function bearerIn(payload: Readonly<Record<string, unknown>> | null): string | undefined {
+/** Reads the token from the payload of a socket message. The key may be in any case. Undefined if there is none. */
+export function payloadBearer(payload: Readonly<Record<string, unknown>> | null): string | undefined {
   const key = Object.keys(payload ?? {}).find((name) => name.toLowerCase() === 'authorization');
   const authorization = key && payload?.[key];
   if (authorization === undefined || authorization === null) return undefined;

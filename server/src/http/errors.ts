@@ -1,4 +1,6 @@
-/** Turns a refusal into a response. The endpoint decides its status and format. It never contains a stack. */
+/**
+ * Turns a refusal into a response. The endpoint determines the status and the format. A response never contains a stack.
+ */
 
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -13,11 +15,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLFormattedError } from 'graphql';
 import type { Logger } from 'pino';
 import type { Activity } from '../observability/activity.ts';
-import { Refusal } from '../refusal.ts';
 import type { LogOutage } from '../observability/outage-log.ts';
+import { Refusal } from '../refusal.ts';
 import { drainBody } from './guards/body-limits.ts';
 import { acceptedMediaType } from './media-types.ts';
-import { securityHeaderLines } from './request-context.ts';
+import { securityHeaders } from './request-context.ts';
+
+/**
+ * Not imported: an import of `node:http` reads all of its exports. One of them loads a whole client for `fetch`, about
+ * 50 ms and 14 MB that the server does not need.
+ */
+export const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,12 +40,12 @@ export interface ErrorServices {
   readonly log: Logger;
   readonly activity: Activity;
   readonly logOutage: LogOutage;
-  /** Whether the client got a response already, because its body was broken or late. */
+  /** Whether the client has already received a response, because its body was broken or late. */
   readonly hasRefused: (request: IncomingMessage) => boolean;
 }
 
-/** Fastify's error handler. `error` is whatever was thrown. */
-export function answerError(
+/** Fastify's error handler. `error` is any value that was thrown. */
+export function sendError(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -56,9 +64,9 @@ export function answerError(
   const isError = refusalStatus(request.routeOptions.config.endpoint, refusal.code) >= 500;
   if (isError) activity.count('errors');
   drainBody(request.raw, (isRead) => {
-    // Fastify closes the connection because the client may still be sending. It has finished.
+    // Fastify closes the connection because the client may still be sending. Here it has finished.
     if (isRead) reply.removeHeader('connection');
-    answerRefusal(refusal, request, reply);
+    sendRefusal(refusal, request, reply);
   });
 }
 
@@ -74,18 +82,18 @@ function logRefusal(
   request: FastifyRequest,
   { log, logOutage }: Pick<ErrorServices, 'log' | 'noteTrouble'>,
 ): void {
-  const facts = {
+  const fields = {
     requestId: request.id,
     method: request.method,
     route: request.routeOptions.url,
     address: request.ip,
     code,
   };
-  if (code === 'INTERNAL') log.error({ ...facts, err: cause }, 'request failed');
-  else if (cause !== undefined) logOutage(message, cause, facts);
+  if (code === 'INTERNAL') log.error({ ...fields, err: cause }, 'request failed');
+  else if (cause !== undefined) logOutage(message, cause, fields);
 }
 
-function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
+function sendRefusal(refusal: Refusal, request: FastifyRequest, reply: FastifyReply): void {
   const { endpoint } = request.routeOptions.config;
   const status = refusalStatus(endpoint, refusal.code);
   const { allow, retryAfterSeconds, isExpired, checks, reasons } = refusal.details;
@@ -105,7 +113,7 @@ function answerRefusal(refusal: Refusal, request: FastifyRequest, reply: Fastify
     .send(problemText(status, refusal.code, refusal.message, request.id, { checks, reasons }));
 }
 
-/** With the request's id if the whole request is refused. */
+/** Includes the request's id if the whole request is refused. */
 export function toGraphError({ code, message, details }: Refusal, requestId?: string): GraphQLFormattedError {
   return {
     message,
@@ -118,23 +126,14 @@ function problemText(
   code: RefusalCode,
   detail: string,
   requestId: string,
-  { checks, reasons }: Pick<Problem, 'checks' | 'reasons'> = {},
+  checkResults: Pick<Problem, 'checks' | 'reasons'> = {},
 ): string {
   const title = STATUS_CODES[status] ?? '';
-  const problem: Problem = {
-    type: 'about:blank',
-    title,
-    status,
-    detail,
-    code,
-    requestId,
-    ...(checks && { checks }),
-    ...(reasons && { reasons }),
-  };
+  const problem: Problem = { type: 'about:blank', title, status, detail, code, requestId, ...checkResults };
   return JSON.stringify(problem);
 }
 
-/** For this time the rest of a broken request is discarded, so that the client can read the response. */
+/** How long the rest of a broken request is discarded, so that the client can read the response. */
 export const lingerMs = 2_000;
 
 const brokenDetails: Readonly<Record<number, string>> = {
@@ -143,8 +142,12 @@ const brokenDetails: Readonly<Record<number, string>> = {
   431: 'The address and the headers of the request are too long.',
 };
 
+const securityHeaderLines = Object.entries(securityHeaders(false))
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
+
 /** Writes the response to a bare socket and closes it: for a request that cannot be parsed or did not arrive in time. */
-export function answerBrokenRequest(socket: Socket, status: number, requestId: string): void {
+export function sendBrokenRequest(socket: Socket, status: number, requestId: string): void {
   const body = problemText(status, 'BAD_INPUT', brokenDetails[status]!, requestId);
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${securityHeaderLines}` +
@@ -157,7 +160,7 @@ export function answerBrokenRequest(socket: Socket, status: number, requestId: s
 }
 
 /** RFC 9110 §10.1.1: the only supported expectation is 100-continue. The response does not wait for the body. */
-export function answerExpectation(request: FastifyRequest, reply: FastifyReply): void {
+export function refuseExpectation(request: FastifyRequest, reply: FastifyReply): void {
   request.refusalCode = 'BAD_INPUT';
   reply
     .code(417)
@@ -192,9 +195,3 @@ function toRefusal(error: unknown): Refusal {
 function partsOf(error: unknown): { readonly code?: string; readonly statusCode?: number } {
   return error ?? {};
 }
-/**
- * The values of `node:http` that the server uses. An import of `node:http` reads all of its exports. One of them loads a
- * whole client for `fetch`: about 50 ms and 14 MB that the server does not need.
- */
-
-export const { ServerResponse, STATUS_CODES } = process.getBuiltinModule('node:http');

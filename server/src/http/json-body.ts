@@ -1,24 +1,19 @@
-/** Reads JSON bodies strictly: the media type, UTF-8, JSON, an object, and the fields that the contract asks for. */
+/** Reads JSON bodies strictly: the media type, UTF-8, JSON, an object, and the fields that the contract requires. */
 
 import { isUtf8 } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
+import { randomInt } from 'node:crypto';
 import {
   bodies,
   type AuthTokenRequest,
   type Credentials,
   type RefreshTokenRequest,
 } from '@espalier/contract';
+import type { FastifyRequest } from 'fastify';
 import { Refusal } from '../refusal.ts';
-import { checkNesting } from './guards/body-limits.ts';
 import { isUtf8Charset } from './media-types.ts';
-import { randomInt } from 'crypto';
 
-/** Of a request, what is read here. */
-export interface WithBody {
-  readonly headers: IncomingHttpHeaders;
-  /** A buffer, if there is any. */
-  readonly body: unknown;
-}
+/** The body is a buffer, or undefined. */
+export type RequestWithBody = Pick<FastifyRequest, 'headers' | 'body'>;
 
 interface RequestBodies {
   Credentials: Credentials;
@@ -26,9 +21,9 @@ interface RequestBodies {
   AuthTokenRequest: AuthTokenRequest;
 }
 
-/** An object with each required field as a string, whatever else it holds. */
+/** Returns an object with each required field as a string. Other fields are not checked. */
 export function readBody<Name extends keyof RequestBodies>(
-  request: WithBody,
+  request: RequestWithBody,
   name: Name,
 ): RequestBodies[Name] {
   requireJson(request);
@@ -43,8 +38,8 @@ export function readBody<Name extends keyof RequestBodies>(
   return object as unknown as RequestBodies[Name];
 }
 
-/** By what the headers say of the body. */
-export function requireJson(request: WithBody): void {
+/** Checks the headers that describe the body. */
+export function requireJson(request: RequestWithBody): void {
   if (!isEmptyBody(request) && !isJson(request.headers['content-type'])) {
     throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'The body must be sent with Content-Type: application/json.');
   }
@@ -57,7 +52,7 @@ export function requireJson(request: WithBody): void {
 }
 
 export function parseJsonObject(body: Buffer | undefined, limits?: ValueLimits): Record<string, unknown> {
-  if (limits && body && body.length > leastCountedBytes) checkValues(body, limits);
+  if (limits && body && body.length > minCountedBytes) checkValues(body, limits);
   const value = parseJson(body);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new Refusal('BAD_INPUT', 'The body must be a JSON object.');
@@ -65,21 +60,11 @@ export function parseJsonObject(body: Buffer | undefined, limits?: ValueLimits):
   return value as Record<string, unknown>;
 }
 
-/** A shorter body is parsed in some milliseconds, whatever it holds. */
-const leastCountedBytes = 64 * 1024;
-
-function checkValues(body: Buffer, limits: ValueLimits): void {
-  const excess = excessOf(body, limits);
-  if (!excess) return;
-  const what = { values: 'values', names: 'different names of members' }[excess];
-  throw new Refusal('TOO_LARGE', `The body holds more than ${limits[excess]} ${what}. Send it in parts.`);
-}
-
-export function bodyOf({ body }: WithBody): Buffer | undefined {
+export function bodyOf({ body }: RequestWithBody): Buffer | undefined {
   return body as Buffer | undefined;
 }
 
-export function isEmptyBody(request: WithBody): boolean {
+export function isEmptyBody(request: RequestWithBody): boolean {
   const body = bodyOf(request);
   return body === undefined || body.length === 0;
 }
@@ -89,7 +74,7 @@ function parseJson(body: Buffer | undefined): unknown {
   try {
     return JSON.parse(body.toString('utf8', hasByteOrderMark(body) ? 3 : 0));
   } catch {
-    // The parser's own message quotes the body, and with it perhaps a password.
+    // The parser's own message quotes the body, which may contain a password.
     throw new Refusal('BAD_INPUT', 'The body must be JSON.');
   }
 }
@@ -99,7 +84,7 @@ function hasByteOrderMark(body: Buffer): boolean {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf;
 }
 
-/** JSON is UTF-8 (RFC 8259 §8.1): another charset is another media type. */
+/** JSON is UTF-8 (RFC 8259 §8.1), so any other charset is refused. */
 function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   const [mediaType, ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase());
@@ -110,37 +95,72 @@ function isJson(contentType: string | undefined): boolean {
     )
   );
 }
-export interface ValueLimits {
-  /** Members of lists and objects, and lists and objects themselves. */
-  readonly values: number;
-  /** Different names of members. The parser remembers each: one costs as much as ten that it has seen. */
-  readonly names: number;
-}
+
 const quote = 0x22;
-const backslash = 0x5c;
 const comma = 0x2c;
 const colon = 0x3a;
-const openBracket = 0x5b;
-const openBrace = 0x7b;
+const backslash = 0x5c;
+const [openBracket, closeBracket] = [0x5b, 0x5d];
+const [openBrace, closeBrace] = [0x7b, 0x7d];
 const space = 0x20;
-/** What there is too much of, if anything. */
 
-export function excessOf(text: Uint8Array, limits: ValueLimits): keyof ValueLimits | undefined {
+/** No token endpoint reads more than one level, but unknown fields may be nested. */
+const maxNesting = 64;
+
+/** Throws if lists and objects in this JSON text are nested too deeply. Does not check whether it is JSON. */
+export function checkNesting(text: Uint8Array): void {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    const byte = text[index];
+    if (byte === quote) {
+      for (index++; index < text.length && text[index] !== quote; index++) {
+        if (text[index] === backslash) index++;
+      }
+    } else if (byte === openBracket || byte === openBrace) {
+      if (++depth > maxNesting) {
+        throw new Refusal('BAD_INPUT', `The body is nested more than ${maxNesting} levels deep.`);
+      }
+    } else if (byte === closeBracket || byte === closeBrace) depth--;
+  }
+}
+
+export interface ValueLimits {
+  /** Members of lists and objects, and the lists and objects themselves. */
+  readonly values: number;
+  /** Different names of members. The parser stores each, so a new name costs as much as ten repeated ones. */
+  readonly names: number;
+}
+
+/** A shorter body is parsed in a few milliseconds in any case. */
+const minCountedBytes = 64 * 1024;
+
+function checkValues(body: Buffer, limits: ValueLimits): void {
+  const excess = findExcess(body, limits);
+  if (!excess) return;
+  const what = { values: 'values', names: 'different names of members' }[excess];
+  throw new Refusal('TOO_LARGE', `The body holds more than ${limits[excess]} ${what}. Send it in parts.`);
+}
+
+/**
+ * Returns which limit a JSON text exceeds, if any. Counts without parsing: parsing millions of small values takes seconds
+ * and blocks all other requests. Does not check whether the text is JSON.
+ */
+export function findExcess(text: Uint8Array, limits: ValueLimits): keyof ValueLimits | undefined {
   const names = new DigestSet(limits.names);
   const [factor, otherFactor] = [drawFactor(), drawFactor()];
   const [start, otherStart] = [randomInt(2 ** 32) | 0, randomInt(2 ** 32) | 0];
   let values = 0;
-  for (let place = 0; place < text.length; place++) {
-    const byte = text[place];
+  for (let index = 0; index < text.length; index++) {
+    const byte = text[index];
     if (byte === quote) {
       let digest = start;
       let other = otherStart;
-      for (place++; place < text.length && text[place] !== quote; place++) {
-        if (text[place] === backslash) place++;
-        digest = Math.imul(digest ^ text[place]!, factor);
-        other = Math.imul(other ^ text[place]!, otherFactor);
+      for (index++; index < text.length && text[index] !== quote; index++) {
+        if (text[index] === backslash) index++;
+        digest = Math.imul(digest ^ text[index]!, factor);
+        other = Math.imul(other ^ text[index]!, otherFactor);
       }
-      const isName = text[place + 1] === colon || isNamed(text, place + 1);
+      const isName = text[index + 1] === colon || isBeforeColon(text, index + 1);
       if (isName && !names.add(digest, other)) return 'names';
     } else if (byte === comma || byte === openBrace || byte === openBracket) {
       if (++values > limits.values) return 'values';
@@ -148,41 +168,45 @@ export function excessOf(text: Uint8Array, limits: ValueLimits): keyof ValueLimi
   }
   return undefined;
 }
-/** Drawn anew each time: nobody can choose names that look the same. One near 1 would hardly tell any apart. */
+
+/** Random for each body, so that a client cannot choose names with equal digests. Not near 1, which would mix too little. */
 function drawFactor(): number {
   return (randomInt(2 ** 32) & ~7) | 5;
 }
-/** With white space before the colon, which hardly anybody writes. */
-function isNamed(text: Uint8Array, start: number): boolean {
-  let place = start;
-  while (place < text.length && text[place]! <= space) place++;
-  return text[place] === colon;
+
+/** Skips white space before the colon, which few clients write. */
+function isBeforeColon(text: Uint8Array, start: number): boolean {
+  let index = start;
+  while (index < text.length && text[index]! <= space) index++;
+  return text[index] === colon;
 }
-/** Counts different pairs of numbers up to a bound, in a table that is made once: 32 bits alone would mix up a few. */
+
+/** A hash set of pairs of numbers with a fixed size. A single number of 32 bits would not distinguish all names. */
 class DigestSet {
   readonly #slots: Int32Array;
   readonly #mask: number;
   readonly #shift: number;
   #left: number;
 
-  constructor(most: number) {
-    const bits = Math.ceil(Math.log2(2 * most + 2));
+  constructor(maxSize: number) {
+    const bits = Math.ceil(Math.log2(2 * maxSize + 2));
     this.#slots = new Int32Array(2 * 2 ** bits);
     this.#mask = 2 ** bits - 1;
     this.#shift = 32 - bits;
-    this.#left = most;
+    this.#left = maxSize;
   }
 
-  /** False if it is one too many. */
+  /** Returns false if the set is full. */
   add(digest: number, other: number): boolean {
-    const wanted = digest || 1;
+    // 0 marks an empty slot.
+    const first = digest || 1;
     const slots = this.#slots;
-    let slot = Math.imul(wanted, 0x9e3779b1) >>> this.#shift;
+    let slot = Math.imul(first, 0x9e3779b1) >>> this.#shift;
     while (slots[2 * slot] !== 0) {
-      if (slots[2 * slot] === wanted && slots[2 * slot + 1] === other) return true;
+      if (slots[2 * slot] === first && slots[2 * slot + 1] === other) return true;
       slot = (slot + 1) & this.#mask;
     }
-    slots[2 * slot] = wanted;
+    slots[2 * slot] = first;
     slots[2 * slot + 1] = other;
     return --this.#left >= 0;
   }

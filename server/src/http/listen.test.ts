@@ -6,7 +6,7 @@ import { listen } from './listen.ts';
 const addresses = ['127.0.0.1', '127.0.0.2'];
 
 describe('listening', () => {
-  test('a name with two addresses is served on both, by one server', async () => {
+  test('serves both addresses of a name with one server', async () => {
     const server = createServer((_, response) => void response.end('here'));
     const listening = await listen(server, { host: 'localhost', port: 0 }, () => Promise.resolve(addresses));
     const { address } = listening;
@@ -19,7 +19,7 @@ describe('listening', () => {
     for (const host of addresses) await assert.rejects(fetch(`http://${host}:${address.port}`));
   });
 
-  test('closing waits for what is in flight on either, and takes nothing new', async () => {
+  test('waits for requests on both addresses when it closes, and accepts no new ones', async () => {
     const waiting: ServerResponse[] = [];
     let onRequest = () => {};
     const server = createServer((_, response) => {
@@ -29,19 +29,19 @@ describe('listening', () => {
     });
     const listening = await listen(server, { host: 'localhost', port: 0 }, () => Promise.resolve(addresses));
     const { address } = listening;
-    const allThere = new Promise<void>((resolve) => (onRequest = () => waiting.length === 2 && resolve()));
-    const asking = addresses.map((host) => fetch(`http://${host}:${address.port}`));
-    await allThere;
+    const allArrived = new Promise<void>((resolve) => (onRequest = () => waiting.length === 2 && resolve()));
+    const requests = addresses.map((host) => fetch(`http://${host}:${address.port}`));
+    await allArrived;
     let isClosed = false;
     const closed = listening.close().then(() => (isClosed = true));
     for (const host of addresses) await assert.rejects(fetch(`http://${host}:${address.port}`));
     assert.ok(!isClosed);
     for (const response of waiting) response.end('done');
-    for (const each of asking) assert.equal(await (await each).text(), 'done');
+    for (const request of requests) assert.equal(await (await request).text(), 'done');
     await closed;
   });
 
-  test('a second address that cannot be had is done without; the first is needed', async () => {
+  test('skips a second address that cannot be bound, but needs the first', async () => {
     const find = (found: string[]) => () => Promise.resolve(found);
     const server = createServer();
     const listening = await listen(

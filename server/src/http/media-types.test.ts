@@ -6,68 +6,68 @@ import { acceptedMediaType, acceptsEventStream, prefersHtml } from './media-type
 const json = 'application/json';
 const graph = 'application/graphql-response+json';
 
-const assertAnswer = (answer: string | undefined, accepts: (string | undefined)[]) => {
-  for (const accept of accepts) assert.equal(acceptedMediaType(accept), answer, accept);
+const assertType = (expected: string | undefined, accepts: (string | undefined)[]) => {
+  for (const accept of accepts) assert.equal(acceptedMediaType(accept), expected, accept);
 };
 
-test('who says nothing, or takes anything, gets plain JSON', () => {
-  assertAnswer(json, [undefined, '*/*', 'application/*', 'text/html, */*;q=0.1', '*/*;q=0.001']);
+test('selects plain JSON without a header or for a wildcard', () => {
+  assertType(json, [undefined, '*/*', 'application/*', 'text/html, */*;q=0.1', '*/*;q=0.001']);
 });
 
-test('who names one of the two media types gets it', () => {
-  assertAnswer(json, [json, 'application/json;charset=utf-8', 'text/html, application/json']);
-  assertAnswer(graph, [graph, `${graph}; charset=utf-8`, `text/html, ${graph}`]);
+test('selects the media type that is named', () => {
+  assertType(json, [json, 'application/json;charset=utf-8', 'text/html, application/json']);
+  assertType(graph, [graph, `${graph}; charset=utf-8`, `text/html, ${graph}`]);
 });
 
-test('of two equally wanted media types the first named is answered', () => {
-  assertAnswer(graph, [`${graph}, ${json}`, `${graph}, */*`, `${graph};q=0.5, ${json};q=0.5`]);
-  assertAnswer(json, [`${json}, ${graph}`]);
+test('selects the first of two media types with equal weights', () => {
+  assertType(graph, [`${graph}, ${json}`, `${graph}, */*`, `${graph};q=0.5, ${json};q=0.5`]);
+  assertType(json, [`${json}, ${graph}`]);
 });
 
-test('a greater weight wins, wherever it stands', () => {
-  assertAnswer(graph, [
+test('selects the greater weight, at any position', () => {
+  assertType(graph, [
     `${json};q=0.9, ${graph}`,
     `${graph};q=0.9, ${json};q=0.8`,
     `*/*;q=0.1, ${graph};q=0.2`,
   ]);
-  assertAnswer(json, [`${graph};q=0.9, ${json}`, `${json};q=0.9, ${graph};q=0.8`]);
+  assertType(json, [`${graph};q=0.9, ${json}`, `${json};q=0.9, ${graph};q=0.8`]);
 });
 
-test('a weight of nothing refuses the media type', () => {
-  assertAnswer(undefined, [`${json};q=0`, `${graph};q=0.000`, '*/*;q=0']);
-  assertAnswer(graph, [`${json};q=0, ${graph}`]);
-  assertAnswer(json, [`${graph};q=0, ${json}`, `${graph};q=0, */*`]);
+test('refuses a media type with weight zero', () => {
+  assertType(undefined, [`${json};q=0`, `${graph};q=0.000`, '*/*;q=0']);
+  assertType(graph, [`${json};q=0, ${graph}`]);
+  assertType(json, [`${graph};q=0, ${json}`, `${graph};q=0, */*`]);
 });
 
-test('the most specific range decides', () => {
-  assertAnswer(graph, [
+test('uses the weight of the most specific range', () => {
+  assertType(graph, [
     `${json};q=0, */*`,
     `${json};q=0.5, */*;q=0.8`,
     `application/*;q=0.2, ${graph};q=0.3`,
   ]);
-  assertAnswer(json, [`${graph};q=0.5, */*;q=0.8`]);
+  assertType(json, [`${graph};q=0.5, */*;q=0.8`]);
 });
 
-test('a weight above one counts as one', () => {
-  assertAnswer(json, [`${json}, ${graph};q=7`]);
+test('treats a weight above one as one', () => {
+  assertType(json, [`${json}, ${graph};q=7`]);
 });
 
-test('a weight that is not a number refuses the media type', () => {
-  assertAnswer(undefined, [`${json};q=high`, `${graph};q=0.5x`]);
+test('refuses a media type whose weight is not a number', () => {
+  assertType(undefined, [`${json};q=high`, `${graph};q=0.5x`]);
 });
 
-test('case and space do not matter', () => {
-  assertAnswer(graph, ['APPLICATION/GraphQL-Response+JSON', ` ${graph} ;  Q=1 ,text/html`]);
-  assertAnswer(json, ['Application/JSON; Charset="UTF-8"', `text/html,${json}`]);
+test('ignores case and spaces', () => {
+  assertType(graph, ['APPLICATION/GraphQL-Response+JSON', ` ${graph} ;  Q=1 ,text/html`]);
+  assertType(json, ['Application/JSON; Charset="UTF-8"', `text/html,${json}`]);
 });
 
-test('another character set than UTF-8 is not served', () => {
-  assertAnswer(undefined, [`${json};charset=iso-8859-1`, `${graph}; charset=utf-16`]);
-  assertAnswer(graph, [`${json};charset=utf-16, ${graph};q=0.1`]);
+test('refuses character sets other than UTF-8', () => {
+  assertType(undefined, [`${json};charset=iso-8859-1`, `${graph}; charset=utf-16`]);
+  assertType(graph, [`${json};charset=utf-16, ${graph};q=0.1`]);
 });
 
-test('who takes neither gets neither', () => {
-  assertAnswer(undefined, [
+test('selects nothing if neither media type is accepted', () => {
+  assertType(undefined, [
     'text/html',
     'text/*',
     'application/xml',
@@ -77,7 +77,7 @@ test('who takes neither gets neither', () => {
   ]);
 });
 
-test('who names events takes them, and nobody else does', () => {
+test('accepts events only if they are named', () => {
   const events = 'text/event-stream';
   for (const accept of [
     events,
@@ -92,7 +92,7 @@ test('who names events takes them, and nobody else does', () => {
   }
 });
 
-test('whatever a client sends, the answer is one of the two media types or none', () => {
+test('selects one of the two media types or none for any header', () => {
   const part = fc.constantFrom(
     json,
     graph,
@@ -114,14 +114,14 @@ test('whatever a client sends, the answer is one of the two media types or none'
   );
   fc.assert(
     fc.property(accepts, (accept) => {
-      const answer = acceptedMediaType(accept);
-      assert.ok(answer === undefined || answer === json || answer === graph);
-      if (answer === graph) assert.ok(accept.includes(graph), 'nobody gets the newer type unasked');
+      const selected = acceptedMediaType(accept);
+      assert.ok(selected === undefined || selected === json || selected === graph);
+      if (selected === graph) assert.ok(accept.includes(graph), 'the newer type is selected only by name');
     }),
   );
 });
 
-test('HTML is preferred only if it is named with at least the weight of JSON', () => {
+test('prefers HTML only if it is named with at least the weight of JSON', () => {
   const browsers = [
     'text/html',
     'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',

@@ -1,19 +1,19 @@
-/** Which of the two media types of GraphQL over HTTP a client would rather have, and whether it takes events (RFC 9110 §12.5.1). */
+/** Content negotiation by the `Accept` header (RFC 9110 §12.5.1): the media type of a GraphQL response, events, HTML. */
 
 export type GraphMediaType = 'application/json' | 'application/graphql-response+json';
 
 interface Range {
   readonly name: string;
   readonly weight: number;
-  readonly place: number;
+  readonly position: number;
 }
 
-/** Plain JSON first, as the contract shows it: a wildcard means that. */
+/** Plain JSON first: the contract uses it, and a wildcard selects it. */
 const offered: readonly GraphMediaType[] = ['application/json', 'application/graphql-response+json'];
 
 const eventStream = 'text/event-stream';
 
-/** Undefined if the client takes neither. */
+/** Undefined if the client accepts neither. */
 export function acceptedMediaType(accept: string | undefined): GraphMediaType | undefined {
   if (!accept || accept === '*/*' || accept === 'application/json') return 'application/json';
   const ranges = accept.toLowerCase().split(',').map(toRange).filter(isUtf8Range);
@@ -25,21 +25,21 @@ export function acceptedMediaType(accept: string | undefined): GraphMediaType | 
   return best?.mediaType;
 }
 
-/** Only by name: whoever takes anything waits for an answer that ends. */
+/** Only if it is named: a client that accepts anything expects a response that ends. */
 export function acceptsEventStream(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(eventStream)) return false;
   const ranges = accept.toLowerCase().split(',').map(toRange).filter(isUtf8Range);
   return ranges.some(({ name, weight }) => name === eventStream && weight > 0);
 }
 
-/** Browsers name HTML when they open an address. A program that names JSON and prefers it is none. */
+/** Browsers name HTML when they open an address. A program that prefers JSON is not a browser. */
 export function prefersHtml(accept = ''): boolean {
   const ranges = accept.toLowerCase().split(',').map(toRange);
   const html = ranges.find(({ name }) => name === 'text/html')?.weight ?? 0;
   return html > 0 && html >= (closest(ranges, 'application/json')?.weight ?? 0);
 }
 
-/** The most specific range that fits decides. */
+/** The most specific matching range decides. */
 function closest(ranges: readonly Range[], mediaType: GraphMediaType): Range | undefined {
   for (const name of [mediaType, 'application/*', '*/*']) {
     const found = ranges.find((range) => range.name === name);
@@ -48,18 +48,18 @@ function closest(ranges: readonly Range[], mediaType: GraphMediaType): Range | u
   return undefined;
 }
 
-/** Of equal weight, what is named beats what a wildcard covers, and then what stands first. */
+/** With equal weights, a named type is better than a wildcard, then the first one is better. */
 function isBetter(a: Range, b: Range): boolean {
   if (a.weight !== b.weight) return a.weight > b.weight;
   const isNamed = ({ name }: Range) => !name.includes('*');
-  return isNamed(a) === isNamed(b) ? a.place < b.place : isNamed(a);
+  return isNamed(a) === isNamed(b) ? a.position < b.position : isNamed(a);
 }
 
-function toRange(text: string, place: number): Range & { charset: string | undefined } {
+function toRange(text: string, position: number): Range & { charset: string | undefined } {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
   const valueOf = (key: string) =>
     parameters.find((parameter) => parameter.startsWith(`${key}=`))?.slice(key.length + 1);
-  return { name, place, weight: weightOf(valueOf('q')), charset: valueOf('charset') };
+  return { name, position, weight: weightOf(valueOf('q')), charset: valueOf('charset') };
 }
 
 function isUtf8Range({ charset }: { charset: string | undefined }): boolean {
@@ -71,7 +71,7 @@ export function isUtf8Charset(charset: string): boolean {
   return /^"?utf-?8"?$/.test(charset);
 }
 
-function weightOf(given: string | undefined): number {
-  const weight = given === undefined ? 1 : Number(given);
+function weightOf(quality: string | undefined): number {
+  const weight = quality === undefined ? 1 : Number(quality);
   return weight >= 0 ? Math.min(weight, 1) : 0;
 }

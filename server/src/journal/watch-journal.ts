@@ -6,12 +6,12 @@
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
-import { follow, type Followed, type Follower, type Reach } from './follow.ts';
+import { EndSignal, iterate, type ChangeStream } from './change-stream.ts';
 import { isKept, type JournalEntry, type JournalPlace } from './journal-entry.ts';
 import type { JournalFeed } from './journal-feed.ts';
 import { fitsFilter, type JournalFilter } from './journal-list.ts';
 
-export interface ToldEntry {
+export interface JournalEvent {
   readonly entry: JournalEntry;
   /** Whoever knows of the entry may go on after it. */
   readonly place: JournalPlace;
@@ -24,7 +24,7 @@ export interface JournalWatchOptions {
   /** So many entries it may be behind. */
   readonly maxBacklog: number;
   /** Whether the viewer may still be told; false when they can no longer log in. Throws what else ends it. */
-  readonly mayBeTold: () => PromiseOrValue<boolean>;
+  readonly isStillAllowed: () => PromiseOrValue<boolean>;
 }
 
 /** Refuses a place from which not everything can be told. */
@@ -39,40 +39,64 @@ export async function requireKept(
   if (!isKnown) throw isLost();
 }
 
-export function watchJournal(feed: JournalFeed, options: JournalWatchOptions): Followed<ToldEntry> {
-  return follow((reach) => new JournalWatch(feed, options, reach));
+export function watchJournal(feed: JournalFeed, options: JournalWatchOptions): ChangeStream<JournalEvent> {
+  return new JournalSubscription(feed, options);
 }
 
-class JournalWatch implements Follower<ToldEntry> {
+const over = { done: true, value: undefined } as const;
+
+class JournalSubscription implements ChangeStream<JournalEvent> {
   readonly #feed: JournalFeed;
   readonly #options: JournalWatchOptions;
-  readonly #reach: Reach;
+  readonly #end = new EndSignal();
   readonly #timesReplaced: number;
-  toldUpTo: JournalPlace;
+  /** Entries that were read together. */
+  #entries: readonly JournalEntry[] = [];
+  /** How many of them were returned or did not match. */
+  #used = 0;
+  /** The entry that `next` returned last. */
+  #returned: JournalEntry | undefined;
+  deliveredUpTo: JournalPlace;
 
-  constructor(feed: JournalFeed, options: JournalWatchOptions, reach: Reach) {
+  constructor(feed: JournalFeed, options: JournalWatchOptions) {
     this.#feed = feed;
     this.#options = options;
-    this.#reach = reach;
     this.#timesReplaced = feed.timesReplaced;
-    this.toldUpTo = options.after;
+    this.deliveredUpTo = options.after;
   }
 
-  async *told(): AsyncGenerator<ToldEntry, void> {
-    const { filter } = this.#options;
+  async next(): Promise<IteratorResult<JournalEvent, void>> {
+    if (this.#returned && !this.#end.aborted) this.deliveredUpTo = this.#returned;
+    this.#returned = undefined;
     for (;;) {
-      if (!this.#isReplaced) await this.#reach.waitForNext(this.#feed, this.toldUpTo.number);
-      if (!(await this.#goesOn())) return;
-      for (const entry of await this.#read()) {
-        if (fitsFilter(entry, filter)) {
-          if (!(await this.#goesOn())) return;
-          yield { entry, place: entry };
-          if (this.#reach.aborted) return;
-        }
-        this.toldUpTo = entry;
-        if (entry.number >= this.#reach.upTo) break;
+      const isReady = this.#used < this.#entries.length && this.deliveredUpTo.number < this.#end.upTo;
+      if (!isReady) {
+        if (!this.#isReplaced) await this.#end.waitForNext(this.#feed, this.deliveredUpTo.number);
+        if (!(await this.#mayGoOn())) return over;
+        this.#entries = await this.#read();
+        this.#used = 0;
+        continue;
       }
+      const entry = this.#entries[this.#used++]!;
+      if (fitsFilter(entry, this.#options.filter)) {
+        if (!(await this.#mayGoOn())) return over;
+        this.#returned = entry;
+        return { done: false, value: { entry, place: entry } };
+      }
+      this.deliveredUpTo = entry;
     }
+  }
+
+  return(): void {
+    this.#end.abort();
+  }
+
+  stopAfter(number: number): void {
+    this.#end.stopAfter(number);
+  }
+
+  [Symbol.asyncIterator](): AsyncGenerator<JournalEvent, void> {
+    return iterate(this);
   }
 
   get #isReplaced(): boolean {
@@ -80,17 +104,17 @@ class JournalWatch implements Follower<ToldEntry> {
   }
 
   async #read(): Promise<readonly JournalEntry[]> {
-    const isBehind = this.#feed.last - this.toldUpTo.number > this.#options.maxBacklog;
-    const entries = this.#isReplaced || isBehind ? undefined : await this.#feed.read(this.toldUpTo.number);
+    const isBehind = this.#feed.last - this.deliveredUpTo.number > this.#options.maxBacklog;
+    const entries = this.#isReplaced || isBehind ? undefined : await this.#feed.read(this.deliveredUpTo.number);
     if (!entries) throw isLost();
     return entries;
   }
 
-  /** Who can no longer log in hears nothing more, and waits for the connection to end. */
-  async #goesOn(): Promise<boolean> {
-    if (this.#reach.aborted) return false;
-    if (await this.#options.mayBeTold()) return !this.#reach.aborted;
-    await this.#feed.waitFor(Infinity, this.#reach);
+  /** For a viewer who can no longer log in, the stream delivers nothing more and waits for the connection to end. */
+  async #mayGoOn(): Promise<boolean> {
+    if (this.#end.aborted) return false;
+    if (await this.#options.isStillAllowed()) return !this.#end.aborted;
+    await this.#feed.waitFor(Infinity, this.#end);
     return false;
   }
 }

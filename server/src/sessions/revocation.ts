@@ -2,7 +2,7 @@
 
 import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader, Transaction } from '../database/database.ts';
-import { nobodysId } from '../database/row-id.ts';
+import { nobodysId } from '../database/statement.ts';
 import { list, sql } from '../database/statement.ts';
 import { record, type ChangedBy, type Details } from '../journal/journal.ts';
 import { maxAuthTokenSeconds } from '../config/token-settings.ts';

@@ -2,9 +2,8 @@
 
 import { whenDone, type PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Reader } from '../database/database.ts';
-import { isRowId, lastId } from '../database/row-id.ts';
+import { isRowId, lastId } from '../database/statement.ts';
 import { list, listForEach, readListsOfEach, sql, type ListOfEach } from '../database/statement.ts';
-import type { Client } from './client.ts';
 
 export interface Session extends Client {
   readonly id: string;
@@ -144,4 +143,10 @@ export function countSessions(reader: Reader, now: number): PromiseOrValue<numbe
 
 function toSession([id, userId, createdAt, refreshedAt, expiresAt, address, agent]: SessionColumns): Session {
   return { id, userId, createdAt, refreshedAt, expiresAt, address, agent };
+}
+/** Where a login or a refresh came from, for its user to recognise. */
+export interface Client {
+  readonly address: string | null;
+  /** What the program calls itself. */
+  readonly agent: string | null;
 }

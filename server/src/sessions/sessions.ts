@@ -13,13 +13,13 @@ import { changeInTurn } from '../journal/journal.ts';
 import { Refusal } from '../refusal.ts';
 import type { AuthTokens } from './auth-token.ts';
 import type { Viewer } from './viewer.ts';
-import type { Client } from './client.ts';
+import type { Client } from './session-list.ts';
 import type { EndedSessions } from './ended-sessions.ts';
 import { loginSource, type Forgive, type LoginThrottle } from './login-throttle.ts';
 import { digestOf, newRefreshToken, openSuccessor, sealSuccessor, type TokenPair } from './refresh-token.ts';
 import { isRevocable, revokeByDigest, revokeById, revokeExcess } from './revocation.ts';
 import { pruneSessions } from './prune-sessions.ts';
-import { createReplayNotes } from './replay-notes.ts';
+import { createReplayNotes } from './spent-tokens.ts';
 import {
   findSpent,
   recordReplays,

@@ -4,7 +4,8 @@ import type { PromiseOrValue } from '../concurrency/promise-or-value.ts';
 import type { Database, Reader, Transaction } from '../database/database.ts';
 import { sql, type Statement } from '../database/statement.ts';
 import { changeInTurn } from '../journal/journal.ts';
-import type { Client } from './client.ts';
+import type { Client } from './session-list.ts';
+import type { TokenUse, Replays } from './spent-tokens.ts';
 
 /** Somebody sends a refresh token. */
 export interface TokenUse extends Client {
@@ -94,4 +95,27 @@ export async function sweepSpent(database: Database, now: number, retrySeconds: 
   // After the clock was set back, a successor must not become available again when the clock reaches its time once
   // more. Up to one window in the future, it may come from a node whose clock is ahead.
   await inBatches(eraseSealedAfter, now + retryMs);
+}
+export interface ReplayNotes {
+  add(use: TokenUse): void;
+  store(database: Database): Promise<void>;
+}
+/** Of different tokens; what is beyond is not counted. */
+const mostNotes = 10000;
+
+export function createReplayNotes(): ReplayNotes {
+  let notes = new Map<string, Replays>();
+  return {
+    add(use) {
+      const key = Buffer.from(use.digest).toString('base64');
+      const known = notes.get(key);
+      if (known || notes.size < mostNotes) notes.set(key, { ...use, times: (known?.times ?? 0) + 1 });
+    },
+    async store(database) {
+      if (notes.size === 0) return;
+      const stored = [...notes.values()];
+      notes = new Map();
+      await database.change((transaction) => recordReplays(transaction, stored));
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { changeInTurn } from '../journal/journal.ts';
 import { removeKey, rotateSigningKey } from './change-keys.ts';
 import type { KeySeal } from './key-seal.ts';
 import { longestAuthTokenMs } from './revocation.ts';
-import { readKeyRows, stopsSigningAt, type KeyTimes, type SigningKeys } from './signing-keys.ts';
+import { readKeyRows, signingAt, stopsSigningAt, type KeyRow, type KeyTimes, type SigningKeys } from './signing-keys.ts';
 
 export interface KeySweepOptions {
   readonly database: Database;
@@ -80,4 +80,37 @@ export function createKeySweep({
 /** How long the key before this one is needed at least: for auth tokens, and for refreshing with expired ones. */
 export function verifiesUntil(successor: KeyTimes, refreshTokenSeconds: number): number {
   return stopsSigningAt(successor) + Math.max(longestAuthTokenMs, refreshTokenSeconds * 1000);
+}
+export type KeyState='published'|'signs'|'verifies';
+
+export interface ShownKey {
+  readonly id: string;
+  readonly state: KeyState;
+  readonly createdAt: number;
+  readonly signsFrom: number;
+  /** From then on nothing that it signed can be in use; null while it signs, and before. */
+  readonly neededUntil: number|null;
+  /** Names the master key; null if it is not sealed. */
+  readonly sealedWith: string|null;
+}
+/** Of keys in their order, the newest first. */
+
+export function keyStates(
+  rows: readonly KeyRow[],
+  { now,refreshTokenSeconds }: { readonly now: number; readonly refreshTokenSeconds: number; }
+): ShownKey[] {
+  const signing=signingAt(rows,now);
+  return rows.map((row,place) => {
+    const { id,createdAt,signsFrom,sealedWith }=row;
+    const successor=rows[place-1];
+    const isOver=successor!==undefined&&successor.signsFrom<=now;
+    return {
+      id,
+      state: row===signing? 'signs':isOver? 'verifies':'published',
+      createdAt,
+      signsFrom: Math.max(signsFrom,createdAt),
+      neededUntil: isOver? verifiesUntil(successor,refreshTokenSeconds):null,
+      sealedWith,
+    };
+  });
 }

@@ -227,7 +227,8 @@ async function compare(client: Client, watched: WatchedTree, writer: Writer, tal
   for await (const { id, name, title, parentId } of client.folders.descendants(root.id)) {
     stored.set(id, { id, name, title, parentId: parentId! });
   }
-  const isEqual = (mirror: ReadonlyMap<string, KnownFolder>) => isDeepStrictEqual(sorted(mirror), sorted(stored));
+  const isEqual = (mirror: ReadonlyMap<string, KnownFolder>) =>
+    isDeepStrictEqual(sorted(mirror), sorted(stored));
   if (!isEqual(writer.folders)) tally.violation('the acknowledged folders are not the stored ones');
   tally.count('folders at the end', stored.size);
   await waitUntilEqual(() => isEqual(watchedFolders(watched)), tally);

@@ -66,7 +66,12 @@ export class Level {
    * Takes what was read of a stretch, which may reach beyond the end. If that does not go with what is known, only what
    * must be kept stays of it. Answers with what is not there any more: of what must be kept, it is to be asked where it is.
    */
-  put({ from, to }: IndexRange, ids: readonly string[], total: number, mustKeep: (id: string) => boolean) {
+  putRange(
+    { from, to }: IndexRange,
+    ids: readonly string[],
+    total: number,
+    mustKeep: (id: string) => boolean,
+  ) {
     const isOther =
       this.isStale ||
       total !== this.total ||

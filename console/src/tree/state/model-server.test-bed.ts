@@ -2,7 +2,7 @@
 
 import { compareSiblings } from '@espalier/client';
 import type { FolderChange, FolderRow } from '../../graph/live.tsx';
-import type { TreeReads, Way } from './tree-queries.ts';
+import type { TreeQueries, Way } from './tree-queries.ts';
 
 interface Kept {
   readonly id: string;
@@ -109,7 +109,7 @@ export class ModelServer {
   }
 
   /** Each answer is of the moment of the question. */
-  readonly reads: TreeReads = {
+  readonly reads: TreeQueries = {
     root: (signal) => this.#later(this.row('root'), signal),
     stretch: (id, { from, to }, signal) => {
       if (!this.#folders.has(id)) return this.#later(null, signal);

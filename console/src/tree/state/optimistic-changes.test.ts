@@ -13,7 +13,7 @@ function bed() {
   store.setRoot(server.row('root'));
   for (const id of ['root', a]) {
     const rows = server.children(id).map((one) => server.row(one.id));
-    store.put(id, { from: 0, to: rows.length }, rows, rows.length);
+    store.putRange(id, { from: 0, to: rows.length }, rows, rows.length);
   }
   store.open(a);
   const names = () =>

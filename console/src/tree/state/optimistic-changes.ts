@@ -31,7 +31,7 @@ export function foreseeMove(store: TreeStore, id: string, parentId: string): Tak
 export function foreseeRemoval(store: TreeStore, id: string): TakeBack {
   const before = store.folder(id);
   if (!before) return () => undefined;
-  const isOpen = store.opened.has(id);
+  const isOpen = store.openIds.has(id);
   const wasToldGone = store.trackRemoval(id);
   store.remove(id);
   return () => {
@@ -65,5 +65,5 @@ function isAsForeseen(now: FolderRow, foreseen: FolderRow): boolean {
 }
 
 function expireParents(store: TreeStore, ...rows: readonly FolderRow[]): void {
-  for (const id of new Set(rows.map(({ parent }) => parent?.id))) if (id !== undefined) store.expire(id);
+  for (const id of new Set(rows.map(({ parent }) => parent?.id))) if (id !== undefined) store.markStale(id);
 }

@@ -30,16 +30,16 @@ export class RowLayout {
   }
 
   /** The rows below that of a folder which belong to it. */
-  sizeInside(id: string): number {
+  countRowsInside(id: string): number {
     return this.#source.isOpen(id) ? this.#layout(id).size : 0;
   }
 
   /** What is so many rows below the row of an open folder. */
-  find(id: string, below: number): { parentId: string; place: number; levels: number } {
+  locate(id: string, below: number): { parentId: string; place: number; levels: number } {
     let [parentId, row, levels] = [id, below - 1, 1];
     for (;;) {
       const { ids, places, before } = this.#layout(parentId);
-      const nearest = firstWhere(ids.length, (at) => places[at]! + before[at]! > row) - 1;
+      const nearest = findFirstIndex(ids.length, (at) => places[at]! + before[at]! > row) - 1;
       if (nearest < 0) return { parentId, place: row, levels };
       const after = row - places[nearest]! - before[nearest]!;
       const size = before[nearest + 1]! - before[nearest]!;
@@ -50,13 +50,13 @@ export class RowLayout {
   }
 
   /** How many rows below that of its parent a place is. */
-  below(parentId: string, place: number): number {
+  countRowsAbove(parentId: string, place: number): number {
     const { ids, places, before } = this.#layout(parentId);
-    return 1 + place + before[firstWhere(ids.length, (at) => places[at]! >= place)]!;
+    return 1 + place + before[findFirstIndex(ids.length, (at) => places[at]! >= place)]!;
   }
 
   /** To be told of a folder, and of all above it, when something of it has changed. */
-  forget(id: string): void {
+  invalidate(id: string): void {
     this.#layouts.delete(id);
   }
 
@@ -72,7 +72,7 @@ export class RowLayout {
     }
     open.sort((one, other) => one.place - other.place);
     const before = [0];
-    for (const one of open) before.push(before.at(-1)! + this.sizeInside(one.id));
+    for (const one of open) before.push(before.at(-1)! + this.countRowsInside(one.id));
     const layout: Layout = {
       ids: open.map((one) => one.id),
       places: open.map((one) => one.place),
@@ -85,7 +85,7 @@ export class RowLayout {
 }
 
 /** The first that is so, where all after it are so too; `count` if none is. */
-export function firstWhere(count: number, isSo: (at: number) => boolean): number {
+export function findFirstIndex(count: number, isSo: (at: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >>> 1;

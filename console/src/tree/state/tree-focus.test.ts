@@ -24,7 +24,7 @@ beforeEach(() => {
 
 function read(parentId: string): void {
   const rows = server.children(parentId).map((one) => server.row(one.id));
-  store.put(parentId, { from: 0, to: rows.length }, rows, rows.length);
+  store.putRange(parentId, { from: 0, to: rows.length }, rows, rows.length);
 }
 
 test('the focus stays on its folder when rows come before it', () => {
@@ -50,7 +50,7 @@ test('the focus on a row that is not read yet is on its folder once it is', () =
   const waiting = new TreeFocus(other);
   waiting.moveTo(2);
   assert.equal(waiting.folder?.name, undefined);
-  other.put(
+  other.putRange(
     'root',
     { from: 0, to: 3 },
     server.children('root').map((one) => server.row(one.id)),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { FolderChange } from '../../graph/live.tsx';
 import { ModelServer } from './model-server.test-bed.ts';
 import type { Timers } from './timers.ts';
-import type { TreeReads } from './tree-queries.ts';
+import type { TreeQueries } from './tree-queries.ts';
 import { TreeLoader } from './tree-loader.ts';
 import { TreeStore } from './tree-store.ts';
 
@@ -24,7 +24,7 @@ function bed(levels: Readonly<Record<string, number>> = {}) {
   };
   const store = new TreeStore();
   const failing = { error: null as Error | null };
-  const stretch: TreeReads['stretch'] = (...asked) =>
+  const stretch: TreeQueries['stretch'] = (...asked) =>
     failing.error ? Promise.reject(failing.error) : server.reads.stretch(...asked);
   const loader = new TreeLoader(store, { ...server.reads, stretch }, timers);
   const pause = () => {
@@ -34,7 +34,7 @@ function bed(levels: Readonly<Record<string, number>> = {}) {
   const settle = async () => {
     // What is found missing in one round is asked for at its end, and answered in the next.
     for (let round = 0, idle = 0; round < 200; round++) {
-      loader.show({ from: 0, to: store.rowCount });
+      loader.setVisibleRows({ from: 0, to: store.rowCount });
       idle = (await server.answer()) ? 0 : idle + 1;
       pause();
       if (idle > 3) return;
@@ -73,10 +73,10 @@ describe('the loader', () => {
     await server.answer();
     const a = idOf(server, 'a');
     pause();
-    loader.show({ from: 0, to: 30 });
+    loader.setVisibleRows({ from: 0, to: 30 });
     await server.answer();
     store.open(a);
-    loader.show({ from: 500, to: 530 });
+    loader.setVisibleRows({ from: 500, to: 530 });
     pause();
     await server.answer();
     assert.equal(store.level(a)!.loadedCount, 200, 'two pages, since the rows are of two');
@@ -89,12 +89,12 @@ describe('the loader', () => {
     void loader.readRoot();
     await server.answer();
     pause();
-    loader.show({ from: 0, to: 30 });
+    loader.setVisibleRows({ from: 0, to: 30 });
     await server.answer();
     store.open(idOf(server, 'a'));
     for (const from of [100, 400, 900]) {
       pause();
-      loader.show({ from, to: from + 30 });
+      loader.setVisibleRows({ from, to: from + 30 });
     }
     pause();
     while (await server.answer());
@@ -168,11 +168,11 @@ describe('the loader', () => {
     await server.answer();
     pause();
     failing.error = new Error('broken');
-    loader.show({ from: 0, to: 5 });
+    loader.setVisibleRows({ from: 0, to: 5 });
     await server.answer();
     assert.equal(loader.failure(), failing.error);
     pause();
-    loader.show({ from: 0, to: 5 });
+    loader.setVisibleRows({ from: 0, to: 5 });
     assert.equal(await server.answer(), false, 'nothing is asked until then');
     failing.error = null;
     pause();
@@ -258,7 +258,7 @@ test('whatever happens in whatever order, in the end the rows are those of the s
           if (what === 'close' && one !== 'root') store.close(one);
           if (what === 'show') {
             const from = other % Math.max(1, store.rowCount);
-            loader.show({ from, to: from + 20 });
+            loader.setVisibleRows({ from, to: from + 20 });
           }
           if (what === 'reveal') void loader.reveal(one);
           if (what === 'answer') {

@@ -6,7 +6,7 @@
 import type { FolderChange } from '../../graph/live.tsx';
 import type { IndexRange } from './level.ts';
 import { pageTimers, type Timers } from './timers.ts';
-import { levelPageSize, type TreeReads, type Way } from './tree-queries.ts';
+import { levelPageSize, type TreeQueries, type Way } from './tree-queries.ts';
 import type { TreeStore } from './tree-store.ts';
 
 /** Around the rows that are seen, what is read again of a level that has changed. */
@@ -22,7 +22,7 @@ interface Reading {
 
 export class TreeLoader {
   readonly #store: TreeStore;
-  readonly #reads: TreeReads;
+  readonly #reads: TreeQueries;
   readonly #timers: Timers;
   readonly #readings = new Map<string, Reading>();
   /** What happened since each question that is under way: its answer may be from before. */
@@ -34,7 +34,7 @@ export class TreeLoader {
   #rootReading: AbortController | null = null;
   #failure: unknown = null;
 
-  constructor(store: TreeStore, reads: TreeReads, timers: Timers = pageTimers) {
+  constructor(store: TreeStore, reads: TreeQueries, timers: Timers = pageTimers) {
     this.#store = store;
     this.#reads = reads;
     this.#timers = timers;
@@ -49,25 +49,25 @@ export class TreeLoader {
   };
 
   /** Rows that are on the screen, or will be soon. */
-  show(rows: IndexRange): void {
+  setVisibleRows(rows: IndexRange): void {
     this.#shown = rows;
-    this.look();
+    this.loadMissing();
   }
 
   /** Looks whether something is missing, at once or after a rest. */
-  look(): void {
+  loadMissing(): void {
     this.#isWanted = true;
     if (this.#endRest) return;
     this.#endRest = this.#timers.after(restMs, () => {
       this.#endRest = null;
-      if (this.#isWanted) this.look();
+      if (this.#isWanted) this.loadMissing();
     });
     this.#pass();
   }
 
   retry(): void {
     this.#fail(null);
-    if (this.#store.root) this.look();
+    if (this.#store.root) this.loadMissing();
     else void this.readRoot();
   }
 
@@ -75,7 +75,7 @@ export class TreeLoader {
     for (const changes of this.#meanwhile) changes.push(change);
     applyChange(this.#store, change);
     if (change.kind === 'RESYNC') void this.readRoot();
-    this.look();
+    this.loadMissing();
   }
 
   async readRoot(): Promise<void> {
@@ -86,7 +86,7 @@ export class TreeLoader {
         () => this.#reads.root(ending.signal),
         (root) => this.#store.setRoot(root),
       );
-      this.look();
+      this.loadMissing();
     } catch (error) {
       if (!ending.signal.aborted) this.#fail(error);
     }
@@ -103,12 +103,12 @@ export class TreeLoader {
       },
     );
     if (!way || signal?.aborted || !this.#store.folder(id)) return null;
-    this.look();
+    this.loadMissing();
     return way;
   }
 
   /** The first inside a folder whose name begins so, put in its place; null if there is none. */
-  async beginning(id: string, text: string): Promise<string | null> {
+  async findByPrefix(id: string, text: string): Promise<string | null> {
     try {
       const found = await this.#reads.beginning(id, text);
       return found !== null && (await this.reveal(found)) ? found : null;
@@ -186,13 +186,13 @@ export class TreeLoader {
         (page) => {
           if (signal.aborted) return;
           this.#readings.delete(id);
-          if (page) lost = this.#store.put(id, stretch, page.items, page.totalCount);
+          if (page) lost = this.#store.putRange(id, stretch, page.items, page.totalCount);
           else this.#store.remove(id);
         },
       );
       if (signal.aborted) return;
       for (const one of lost) void this.#find(one);
-      this.look();
+      this.loadMissing();
     } catch (error) {
       if (signal.aborted) return;
       this.#readings.delete(id);
@@ -207,7 +207,7 @@ export class TreeLoader {
         () => this.#reads.way(id),
         (way) => (way ? this.#place(way) : this.#store.remove(id)),
       );
-      this.look();
+      this.loadMissing();
     } catch {
       // It is shown where it was until its level is read again.
     }
@@ -231,7 +231,7 @@ export class TreeLoader {
     const rows = [...way.ancestors, way];
     rows.forEach((row, at) => {
       const parent = rows[at - 1];
-      if (parent) this.#store.place(row, row.position, parent.folders.totalCount);
+      if (parent) this.#store.putAt(row, row.position, parent.folders.totalCount);
       else this.#store.setRoot(row);
     });
   }
@@ -263,9 +263,9 @@ export function applyChange(
     store.confirmRemoval(id);
     return;
   }
-  if (!before && oldParent) store.expire(oldParent.id);
+  if (!before && oldParent) store.markStale(oldParent.id);
   store.upsert(folder);
-  if (kind === 'IMPORT') store.expire(id);
+  if (kind === 'IMPORT') store.markStale(id);
 
   // What is inside may be other folders than before, or be seen with other rights: also if these have come and gone again.
   else if (before && (kind !== 'UPDATE' || at === null || before.accessLevel !== folder.accessLevel)) {

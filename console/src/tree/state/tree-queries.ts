@@ -66,7 +66,7 @@ interface FolderPage {
 }
 
 /** Null for what is not there, or not to be seen. */
-export interface TreeReads {
+export interface TreeQueries {
   root(signal: AbortSignal): Promise<FolderRow>;
   stretch(id: string, stretch: IndexRange, signal: AbortSignal): Promise<FolderPage | null>;
   way(id: string, signal?: AbortSignal): Promise<Way | null>;
@@ -77,7 +77,7 @@ export interface TreeReads {
 /** The loader reads a level in pages of this size. */
 export const levelPageSize = 100;
 
-export function createTreeReads(client: Pick<Client, 'query'>): TreeReads {
+export function createTreeQueries(client: Pick<Client, 'query'>): TreeQueries {
   return {
     async root(signal) {
       return (await client.query<{ folder: FolderRow }>(rootDocument, {}, { signal })).folder;

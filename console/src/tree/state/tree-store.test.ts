@@ -16,7 +16,7 @@ function planted(count: number, inside: number): TreeStore {
   const store = new TreeStore();
   store.setRoot(row('root', null, count));
   const all = Array.from({ length: count }, (_, at) => row(`a${at}`, 'root', inside));
-  store.put('root', { from: 0, to: count }, all, count);
+  store.putRange('root', { from: 0, to: count }, all, count);
   return store;
 }
 
@@ -58,7 +58,7 @@ describe('the rows of a tree', () => {
             else if (store.folder(id)) {
               store.open(id);
               const children = Array.from({ length: inside }, (_, each) => row(`${id}/${each}`, id, 0));
-              if (at % 3 !== 0) store.put(id, { from: 0, to: inside }, children, inside);
+              if (at % 3 !== 0) store.putRange(id, { from: 0, to: inside }, children, inside);
             }
           }
           let rows = 0;
@@ -76,7 +76,7 @@ describe('the rows of a tree', () => {
   test('of a million folders are found without walking over them', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 1_000_000));
-    store.place(row('far', 'root', 100_000), 93_512, 1_000_000);
+    store.putAt(row('far', 'root', 100_000), 93_512, 1_000_000);
     store.open('far');
     assert.equal(store.rowCount, 1_100_001);
     assert.equal(store.indexOf('far'), 93_513);
@@ -101,7 +101,7 @@ describe('a change', () => {
   test('of a level that is known in part has it read again, and loses no row that is shown', () => {
     const store = new TreeStore();
     store.setRoot(row('root', null, 5_000));
-    store.put('root', { from: 0, to: 2 }, [row('a', 'root', 0), row('c', 'root', 0)], 5_000);
+    store.putRange('root', { from: 0, to: 2 }, [row('a', 'root', 0), row('c', 'root', 0)], 5_000);
     store.upsert(row('b', 'root', 0));
     assert.equal(store.level('root')!.isStale, true);
     assert.deepEqual([nameAt(store, 1), nameAt(store, 2)], ['a', 'c']);
@@ -119,7 +119,7 @@ describe('a change', () => {
   test('takes a folder away with all that was known inside it', () => {
     const store = planted(2, 1);
     store.open('a0');
-    store.put('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
+    store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     store.remove('a0');
     assert.equal(store.folder('b'), undefined);
     assert.equal(store.rowCount, 2);
@@ -130,7 +130,7 @@ describe('a change', () => {
   test('that empties a folder closes it, and one that fills it can be opened again', () => {
     const store = planted(1, 1);
     store.open('a0');
-    store.put('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
+    store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     store.remove('b');
     assert.equal(store.isOpen('a0'), false);
     assert.equal(store.folder('a0')!.folders.totalCount, 0);
@@ -147,7 +147,7 @@ test('what is inside is read again after a move, and after a change of access, t
   ];
   for (const [kind, at, isReadAgain] of told) {
     const store = planted(1, 1);
-    store.put('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
+    store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     const rest = { cursor: '', oldParent: null, newParent: null, folderCount: null, by: null };
     applyChange(store, { kind, folderId: 'a0', at, folder: store.folder('a0')!, ...rest });
     assert.equal(store.level('a0')!.isStale, isReadAgain, `${kind} at ${at}`);
@@ -158,7 +158,7 @@ test('a folder that seems to be inside itself is dropped until it is known where
   const planted2 = () => {
     const store = planted(2, 1);
     store.open('a0');
-    store.put('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
+    store.putRange('a0', { from: 0, to: 1 }, [row('b', 'a0', 0)], 1);
     return store;
   };
   // On the server, b went to the root and then a0 into b: the second is known before the first.
@@ -170,7 +170,7 @@ test('a folder that seems to be inside itself is dropped until it is known where
   assert.equal(told.rowCount, 3);
 
   const read = planted2();
-  read.put('b', { from: 0, to: 1 }, [row('a0', 'b', 1)], 1);
+  read.putRange('b', { from: 0, to: 1 }, [row('a0', 'b', 1)], 1);
   assert.equal(read.folder('a0'), undefined);
   assert.equal(read.rowCount, 2);
 });

@@ -6,7 +6,7 @@
 import { compareSiblings } from '@espalier/client';
 import type { FolderRow } from '../../graph/live.tsx';
 import { Level, type IndexRange } from './level.ts';
-import { firstWhere, RowLayout } from './row-layout.ts';
+import { findFirstIndex, RowLayout } from './row-layout.ts';
 
 /** One line of the tree. Without a folder, it is not read yet. */
 export interface TreeRow {
@@ -39,12 +39,12 @@ export class TreeStore {
     return this.#rootId === null ? null : this.#folders.get(this.#rootId)!;
   }
 
-  get opened(): ReadonlySet<string> {
+  get openIds(): ReadonlySet<string> {
     return this.#opened;
   }
 
   get rowCount(): number {
-    return this.#rootId === null ? 0 : 1 + this.#layout.sizeInside(this.#rootId);
+    return this.#rootId === null ? 0 : 1 + this.#layout.countRowsInside(this.#rootId);
   }
 
   folder(id: string): FolderRow | undefined {
@@ -74,7 +74,7 @@ export class TreeStore {
     if (index === 0) {
       return { folder: root, parentId: null, position: 0, siblingCount: 1, depth: 0, isOpen: isOpen(root) };
     }
-    const { parentId, position, levels } = this.#layout.find(root.id, index);
+    const { parentId, position, levels } = this.#layout.locate(root.id, index);
     const level = this.#levels.get(parentId)!;
     const folder = this.#folders.get(level.idAt(position) ?? '') ?? null;
     return { folder, parentId, position, siblingCount: level.total, depth: levels, isOpen: isOpen(folder) };
@@ -90,7 +90,7 @@ export class TreeStore {
 
   indexOfPosition(parentId: string, place: number): number | null {
     const above = this.isOpen(parentId) ? this.indexOf(parentId) : null;
-    return above === null ? null : above + this.#layout.below(parentId, place);
+    return above === null ? null : above + this.#layout.countRowsAbove(parentId, place);
   }
 
   setRoot(folder: FolderRow): void {
@@ -113,7 +113,7 @@ export class TreeStore {
   }
 
   /** What was read of a level. Answers with open folders that are not where they were. */
-  put(id: string, stretch: IndexRange, folders: readonly FolderRow[], total: number): string[] {
+  putRange(id: string, stretch: IndexRange, folders: readonly FolderRow[], total: number): string[] {
     const above = folders.find((folder) => this.#isInside(id, folder.id));
     if (above) {
       this.remove(above.id);
@@ -122,7 +122,7 @@ export class TreeStore {
     for (const folder of folders) this.#leaveOther(folder);
     const isOpen = (one: string) => this.#opened.has(one);
     const ids = folders.map((folder) => folder.id);
-    const gone = this.#levelOf(id, total).put(stretch, ids, total, isOpen);
+    const gone = this.#levelOf(id, total).putRange(stretch, ids, total, isOpen);
     for (const one of gone) if (!isOpen(one)) this.#folders.delete(one);
     for (const folder of folders) this.#know(folder);
     this.#count(id);
@@ -130,10 +130,10 @@ export class TreeStore {
   }
 
   /** A folder at the place that it is known to have, as one of `total`. */
-  place(folder: FolderRow, place: number, total: number): void {
+  putAt(folder: FolderRow, putAt: number, total: number): void {
     if (!folder.parent) return;
     this.#leaveOther(folder);
-    this.#levelOf(folder.parent.id, total).putAt(folder.id, place, total);
+    this.#levelOf(folder.parent.id, total).putAt(folder.id, putAt, total);
     this.#know(folder);
     this.#count(folder.parent.id);
   }
@@ -188,7 +188,7 @@ export class TreeStore {
   }
 
   /** What is shown of a level is to be read again. */
-  expire(id: string): void {
+  markStale(id: string): void {
     const level = this.#levels.get(id);
     if (level) level.isStale = true;
     this.changed(id);
@@ -196,17 +196,18 @@ export class TreeStore {
 
   /** The same for all levels that are known below a folder; below the root, for all. */
   markSubtreeStale(id: string): void {
-    for (const one of id === this.#rootId ? this.#levels.keys() : [id]) this.expire(one);
+    for (const one of id === this.#rootId ? this.#levels.keys() : [id]) this.markStale(one);
     if (id !== this.#rootId) for (const one of this.#levels.get(id)?.ids ?? []) this.markSubtreeStale(one);
   }
 
   /** A folder is gone that was not known: it may have been in any level that is known in part. */
   markPartialLevelsStale(): void {
-    for (const [id, level] of this.#levels) if (level.loadedCount > 0 && !level.isComplete) this.expire(id);
+    for (const [id, level] of this.#levels)
+      if (level.loadedCount > 0 && !level.isComplete) this.markStale(id);
   }
 
   clear(): void {
-    for (const id of this.#levels.keys()) this.#layout.forget(id);
+    for (const id of this.#levels.keys()) this.#layout.invalidate(id);
     for (const known of [this.#folders, this.#levels, this.#opened, this.#awaited]) known.clear();
     this.#rootId = null;
     this.changed(null);
@@ -223,7 +224,7 @@ export class TreeStore {
   /** Rows inside a folder are others, and so are those of all above it. Listeners are told of several changes at once. */
   changed(id: string | null): void {
     this.#version += 1;
-    if (id !== null) for (const one of [id, ...this.ancestorIds(id)]) this.#layout.forget(one);
+    if (id !== null) for (const one of [id, ...this.ancestorIds(id)]) this.#layout.invalidate(one);
     if (this.#isTelling) return;
     this.#isTelling = true;
     queueMicrotask(() => {
@@ -255,7 +256,7 @@ export class TreeStore {
     if (!level || level.total === totalCount) return;
     if (level.loadedCount === 0) level.total = totalCount;
     else level.isStale = true;
-    this.#layout.forget(folder.id);
+    this.#layout.invalidate(folder.id);
   }
 
   /** Tells the folder how many are inside it. */
@@ -272,7 +273,7 @@ export class TreeStore {
     const level = this.#levels.get(parentId);
     const parent = this.#folders.get(parentId);
     if (level && canSort(level)) {
-      const place = firstWhere(
+      const place = findFirstIndex(
         level.total,
         (at) => compareSiblings(this.#folders.get(level.idAt(at)!)!, folder) > 0,
       );
@@ -305,7 +306,7 @@ export class TreeStore {
 
   #forget(id: string): void {
     for (const one of this.#levels.get(id)?.ids ?? []) this.#forget(one);
-    this.#layout.forget(id);
+    this.#layout.invalidate(id);
     this.#levels.delete(id);
     this.#folders.delete(id);
     this.#opened.delete(id);

@@ -58,7 +58,7 @@ export function TreeView(props: TreeViewProps) {
     onCommand: props.onCommand,
   });
 
-  useEffect(() => loader.show(rows), [loader, rows.from, rows.to, version]); // eslint-disable-line react-hooks/exhaustive-deps -- A stretch is its ends.
+  useEffect(() => loader.setVisibleRows(rows), [loader, rows.from, rows.to, version]); // eslint-disable-line react-hooks/exhaustive-deps -- A stretch is its ends.
 
   useKeptPlace(tree, viewport, version);
 

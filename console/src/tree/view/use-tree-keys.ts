@@ -115,7 +115,7 @@ export class TypeAhead {
     if (id !== null) return focus.moveToFolder(id);
     if (level.isComplete) return;
     const asked = ++this.#asked;
-    const found = await loader.beginning(parent, text);
+    const found = await loader.findByPrefix(parent, text);
     if (found !== null && asked === this.#asked) focus.moveToFolder(found);
 
     function firstKnown(): string | null {

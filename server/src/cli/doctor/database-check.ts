@@ -7,7 +7,7 @@ import type { Reader, Transaction } from '../../database/database.ts';
 import { migrations, stepsTaken } from '../../database/migrations.ts';
 import { openAsItIs } from '../../database/open-database.ts';
 import { openStored } from '../../database/sqlite/backup.ts';
-import { findDamage } from '../../database/sqlite/check.ts';
+import { findDamage } from '../../database/sqlite/backup.ts';
 import { applicationId, sizeOf } from '../../database/sqlite/file.ts';
 import { readStored } from '../../database/stored-settings.ts';
 import { createKeySeal } from '../../sessions/key-seal.ts';

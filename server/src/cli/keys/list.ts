@@ -3,7 +3,7 @@
 import { systemClock } from '../../clock.ts';
 import { settingsTable } from '../../config/config.ts';
 import { shownTime } from '../../sessions/change-keys.ts';
-import { keyStates } from '../../sessions/key-states.ts';
+import { keyStates } from '../../sessions/sweep-keys.ts';
 import { readKeyRows, type KeyRow } from '../../sessions/signing-keys.ts';
 import { command, json } from '../command.ts';
 import { databaseSettings, onDatabase } from '../on-database.ts';

@@ -9,6 +9,9 @@ import { codeOf } from './errors.ts';
 import { openTimeoutMs } from './file.ts';
 import { prepare } from './dialect.ts';
 import type { Statement } from '../statement.ts';
+import { spawn } from 'child_process';
+import { text } from 'stream/consumers';
+import { fileURLToPath } from 'url';
 
 /** Copied in one go: whoever shares the process waits that long, about a millisecond. */
 const pagesAtOnce = 100;
@@ -113,4 +116,29 @@ export function holdAlone(file: string): Held {
     // Damaged, or on a file system where a file has one name only.
     return { isCertain: false, release: () => undefined };
   }
+}
+/** Beside this file, and in the same language. */
+const program = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? './integrity-check-program.ts' : './integrity-check-program.js',
+    import.meta.url,
+  ),
+);
+/** What is wrong with the file, in the words of SQLite; nothing if it is whole. Only reads it. */
+
+export async function findDamage(
+  file: string,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly string[]> {
+  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'pipe'], signal });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const [code, output, errors] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  if (code !== 0) {
+    const why = errors.trim().split('\n').at(-1) || `its process ended with ${child.signalCode ?? code}`;
+    throw new StartError(`The file ${file} cannot be checked: ${why}.`);
+  }
+  return JSON.parse(output) as string[];
 }

@@ -1,4 +1,4 @@
-/** The graph schema. Its text is kept in `contract/schema.graphql`, for clients and for review. */
+/** The GraphQL schema. `contract/schema.graphql` holds its text, for clients and for review. */
 
 import {
   defaultFieldResolver,
@@ -10,29 +10,41 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
+import { MutationRun } from '../run-mutation.ts';
+import { createBuilder, type Builder } from './builder.ts';
+import { definePageInfo } from './connections/keyset-connection.ts';
 import { defineExplainAccess } from './folders/access-explanation.ts';
-import { createBuilder } from './builder.ts';
-import { defineFolderChange } from './journal/folder-change.ts';
-import { defineFolderChanges } from './journal/folder-change.ts';
-import { defineJournal } from './journal/journal.ts';
-import { defineJournalSubscription } from './journal/journal.ts';
-import { defineFolderMutations } from './folders/folder-mutations.ts';
+import { defineMove } from './folders/folder-move.ts';
+import { defineFolderMutations, defineImport } from './folders/folder-mutations.ts';
 import { defineFolderQueries } from './folders/folder-queries.ts';
 import { defineFolder } from './folders/folder.ts';
-import { defineGrantMutations } from './folders/grant.ts';
-import { defineGrant } from './folders/grant.ts';
-import { defineImport } from './folders/folder-mutations.ts';
-import { definePageInfo } from './connections/keyset-connection.ts';
-import { definePeopleTypes } from './people/people.ts';
-import { definePeople } from './people/people.ts';
-import { defineMove } from './folders/folder-move.ts';
-import { defineTrash } from './folders/trash.ts';
-import { MutationRun } from '../run-mutation.ts';
-import { defineServer } from './server/server-info.ts';
+import { defineGrant, defineGrantMutations } from './folders/grant.ts';
+import { defineRestore, defineTrash } from './folders/trash.ts';
+import { defineChangesQuery, defineFolderChange, defineFolderSubscription } from './journal/folder-change.ts';
+import { defineJournal, defineJournalSubscription } from './journal/journal.ts';
+import { definePeople, definePeopleTypes } from './people/people.ts';
 import { defineViewer } from './people/viewer.ts';
+import { defineServer } from './server/server-info.ts';
 
 export function createSchema(): GraphQLSchema {
   const builder = createBuilder();
+  defineTypes(builder);
+  const schema = builder.toSchema({
+    sortSchema: false,
+    directives: specifiedDirectives.map(withoutDraftLocations),
+  });
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || isIntrospectionType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      exchangeContext(field, type === schema.getMutationType());
+      rejectInsteadOfThrow(field);
+    }
+  }
+  return schema;
+}
+
+/** The order of these calls is the order of the types and fields in the schema text. */
+function defineTypes(builder: Builder): void {
   const PageInfo = definePageInfo(builder);
   const tree = defineFolder(builder, { PageInfo });
   const people = definePeopleTypes(builder, { PageInfo });
@@ -50,28 +62,17 @@ export function createSchema(): GraphQLSchema {
   defineMove(builder, tree, people, { PageInfo });
   defineImport(builder, tree);
   defineTrash(builder, tree, { PageInfo });
+  defineRestore(builder, tree);
   const grants = defineGrant(builder, tree, people, { PageInfo });
   defineExplainAccess(builder, tree, people, grants);
   defineGrantMutations(builder, tree);
   definePeople(builder, people);
   const FolderChange = defineFolderChange(builder, tree, people);
-  defineFolderChanges(builder, { FolderChange });
+  defineChangesQuery(builder, { FolderChange });
+  defineFolderSubscription(builder, { FolderChange });
   const journal = defineJournal(builder, tree, people, { PageInfo });
   defineJournalSubscription(builder, journal);
   defineServer(builder);
-
-  const schema = builder.toSchema({
-    sortSchema: false,
-    directives: specifiedDirectives.map(withoutDraftLocations),
-  });
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type) || isIntrospectionType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      exchangeContext(field, type === schema.getMutationType());
-      failWithAPromise(field);
-    }
-  }
-  return schema;
 }
 
 /**
@@ -87,21 +88,21 @@ function withoutDraftLocations(directive: GraphQLDirective): GraphQLDirective {
 }
 
 /**
- * Of a list in which one element fails at once, graphql-js forgets those that are not there yet. If they fail, too, nobody
- * hears of it, and that ends the process. So nothing fails at once.
+ * When one element of a list throws synchronously, graphql-js drops the promises of the other elements. If they reject later, the
+ * rejection is unhandled and ends the process. So every field rejects a promise instead.
  */
-function failWithAPromise(field: GraphQLField<unknown, unknown>): void {
+function rejectInsteadOfThrow(field: GraphQLField<unknown, unknown>): void {
   const { resolve = defaultFieldResolver } = field;
-  field.resolve = (source, given, context, info) => {
+  field.resolve = (source, args, context, info) => {
     try {
-      return resolve(source, given, context, info);
+      return resolve(source, args, context, info);
     } catch (error) {
       return Promise.reject(error instanceof Error ? error : new Error(String(error)));
     }
   };
 }
 
-/** Passes each field of a mutation its own context. */
+/** Passes each field of a mutation the context of its root field. */
 function exchangeContext(field: GraphQLField<unknown, unknown>, isMutation: boolean): void {
   const { resolve } = field;
   if (!resolve) return;

@@ -5,8 +5,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerBrokenRequest, lingerMs } from '../errors.ts';
-import { isOver, latestResponse } from '../connections.ts';
+import { sendBrokenRequest, lingerMs } from '../errors.ts';
+import { isFinished, latestResponse } from '../connections.ts';
 import type { FinishedRequest, ReportRequest } from '../access-log.ts';
 
 export interface BrokenRequestsOptions {
@@ -86,7 +86,7 @@ export class BrokenRequests {
     const startedAt = performance.now();
     const requestId = this.#options.nextRequestId();
     const address = socket.remoteAddress;
-    answerBrokenRequest(socket, status, requestId);
+    sendBrokenRequest(socket, status, requestId);
     this.#options.report?.({
       requestId,
       method: unknownMethod,
@@ -105,7 +105,7 @@ export class BrokenRequests {
       const requestId = this.#options.nextRequestId();
       // The address is unknown once the connection is closed.
       this.#refused.set(response.req, { requestId, status, address: socket.remoteAddress });
-      answerBrokenRequest(socket, status, requestId);
+      sendBrokenRequest(socket, status, requestId);
       return;
     }
     const isAnswered = isOver(response) || (response.socket === socket && response.writableEnded);

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Activity } from '../../observability/activity.ts';
-import { answerExpectation } from '../errors.ts';
+import { refuseExpectation } from '../errors.ts';
 import { lateCode, type BrokenRequests } from './broken-requests.ts';
 import { checkRequestHead } from './head-limits.ts';
 import { Admission, LoadMonitor, type AdmissionLimits, type Load } from './overload.ts';
@@ -48,7 +48,7 @@ export function addGuards(app: FastifyInstance, options: GuardOptions): Admissio
   app.addHook('onRequest', (request, reply, done) => {
     activity.count('requests');
     if (request.headers.expect !== undefined && expecting.has(request.raw)) {
-      answerExpectation(request, reply);
+      refuseExpectation(request, reply);
       return;
     }
     checkRequestHead(request.raw);

@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { whenDone, type PromiseOrValue } from '../../concurrency/promise-or-value.ts';
 import { maxBytesWithoutWrite, type GraphLimits, type GraphResult } from '../../graph/graph.ts';
 import { abandoned, Refusal } from '../../refusal.ts';
-import { repeatedBearer } from '../authorization.ts';
+import { cachedBearer } from '../authorization.ts';
 import { addEndpoint } from './endpoint.ts';
 import { answerEvents } from './event-stream.ts';
 import { GraphBodies } from './graphql-request.ts';
@@ -49,7 +49,7 @@ export function addGraphRoute(
     {
       // Before the body is read: only an authenticated client may send 32 MiB.
       onRequest: (request, reply, done) => {
-        const viewer = sessions.authenticate(repeatedBearer(request.raw));
+        const viewer = sessions.authenticate(cachedBearer(request.raw));
         request.viewer = viewer;
         reply.setUser(viewer.userId);
         pressure.checkOperation(viewer.userId);

@@ -12,7 +12,7 @@ import { addEndpoint } from './endpoint.ts';
 import { isEmptyBody, readBody } from '../json-body.ts';
 import type { Admission } from '../guards/overload.ts';
 import { isIP } from 'net';
-import type { Client } from '../../sessions/client.ts';
+import type { Client } from '../../sessions/session-list.ts';
 
 export interface TokenRouteOptions {
   readonly pressure: Admission;

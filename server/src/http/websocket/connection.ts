@@ -7,7 +7,7 @@ import { closeCodes, goingAwayReason, type CloseName } from '@espalier/contract'
 import type { RawData, WebSocket } from 'ws';
 import type { Viewer } from '../../sessions/viewer.ts';
 import { Refusal } from '../../refusal.ts';
-import { bearerIn } from '../authorization.ts';
+import { payloadBearer } from '../authorization.ts';
 import type { LiveConnection, LiveServices } from './live-connections.ts';
 import { TokenLease } from './token-lease.ts';
 import type { ConnectionBackpressure } from '../guards/backpressure.ts';
@@ -217,7 +217,7 @@ export class SocketConnection implements LiveConnection {
 
   /** Undefined if no token is shown; one that is not good is refused. */
   #shownBy(payload: Payload): Viewer | undefined {
-    const authToken = bearerIn(payload);
+    const authToken = payloadBearer(payload);
     return authToken === undefined ? undefined : this.#services.sessions.authenticate(authToken);
   }
 

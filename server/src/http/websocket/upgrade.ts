@@ -9,7 +9,7 @@ import { closeCodes, endpoints, type Endpoint } from '@espalier/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer, type ServerOptions } from 'ws';
 import { Refusal } from '../../refusal.ts';
-import { answerBrokenRequest } from '../errors.ts';
+import { sendBrokenRequest } from '../errors.ts';
 import type { BrokenRequests } from '../guards/broken-requests.ts';
 import { optionalBearer } from '../authorization.ts';
 import { addEndpoint } from '../routes/endpoint.ts';
@@ -65,7 +65,7 @@ export function addGraphSocket(
   server.on('wsClientError', (_error, _socket, raw) => {
     const { socket, admitted } = upgrades.get(raw)!;
     const { request, reply } = admitted!;
-    answerBrokenRequest(socket, 400, request.id);
+    sendBrokenRequest(socket, 400, request.id);
     // The timeouts of HTTP no longer apply to this socket.
     socket.destroySoon();
     request.refusalCode = 'BAD_INPUT';

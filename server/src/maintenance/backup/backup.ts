@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { copyInUse, type StoredFile, openStored } from '../../database/sqlite/backup.ts';
-import { findDamage } from '../../database/sqlite/check.ts';
+import { findDamage } from '../../database/sqlite/backup.ts';
 import { codeOf, isDamage } from '../../database/sqlite/errors.ts';
 import { applicationId, prepareFile, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';

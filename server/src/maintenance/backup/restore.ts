@@ -8,7 +8,7 @@ import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { migrations } from '../../database/migrations.ts';
 import { holdAlone, type Held } from '../../database/sqlite/backup.ts';
-import { findDamage } from '../../database/sqlite/check.ts';
+import { findDamage } from '../../database/sqlite/backup.ts';
 import { codeOf } from '../../database/sqlite/errors.ts';
 import { makePrivateFolder, sizeOf } from '../../database/sqlite/file.ts';
 import { StartError } from '../../config/start-error.ts';

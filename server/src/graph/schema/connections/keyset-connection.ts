@@ -7,7 +7,7 @@ import type { ArgBuilder } from '@pothos/core';
 import type { KeyedSlice } from '../../../accounts/users.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
 import { openCursor, sealCursor } from '../../../database/cursor-checksum.ts';
-import { isRowId } from '../../../database/row-id.ts';
+import { isRowId } from '../../../database/statement.ts';
 import { Refusal } from '../../../refusal.ts';
 import { completeInSlices } from '../../time-slices.ts';
 import type { Builder, ExtendedTypes, ObjectRefOf } from '../builder.ts';

@@ -10,6 +10,7 @@ import type { FolderFilter, Slice } from '../../../folders/folder-slice.ts';
 import {
   noTexts,
   ancestorIds,
+  readFolder,
   readFolders,
   readTexts,
   type Folder,
@@ -208,6 +209,11 @@ export function readFolderNodes(view: TreeView, ids: readonly string[]): ByFolde
     const { nodes } = new FolderBatch(view, [...folders.values()]);
     return new Map(nodes.map((node) => [node.id, node]));
   });
+}
+
+/** Reads one folder; null if the viewer does not see it. */
+export function findFolderNode(view: TreeView, id: string): PromiseOrValue<FolderNode | null> {
+  return whenDone(readFolder(view, id), (folder) => (folder ? toFolderNode(view, folder) : null));
 }
 
 /** Makes a batch of one folder. */

@@ -2,7 +2,7 @@
 
 import { accessLevels } from '../../../access/access.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import { exportFolders, type ExportedFolder } from '../../../folders/export-folders.ts';
+import { exportFolders, type ExportedFolder as Exported } from '../../../folders/export-folders.ts';
 import {
   readFolder,
   readFolderByPath,
@@ -18,7 +18,7 @@ import type { Builder, GraphContext } from '../builder.ts';
 import { longField } from '../../long-reads.ts';
 import type { Since } from '../../run-mutation.ts';
 import { completeInSlices } from '../../time-slices.ts';
-import { toFolderNode, type FolderNode } from './folder-batch.ts';
+import { findFolderNode, toFolderNode, type FolderNode } from './folder-batch.ts';
 import type { FolderTypes } from './folder.ts';
 import { openSearch, toDepth } from './forward-connection.ts';
 
@@ -28,7 +28,44 @@ export function defineFolderQueries(
   builder: Builder,
   { Node, Folder, Connection }: Pick<FolderTypes, 'Node' | 'Folder' | 'Connection'>,
 ): void {
-  const Exported = builder.objectRef<ExportedFolder>('ExportedFolder').implement({
+  builder.queryFields((t) => ({
+    folder: t.field({
+      type: Folder,
+      nullable: true,
+      description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
+      args: { id: t.arg.id(), path: t.arg.string() },
+      resolve: (_, { id, path }, { view }) =>
+        whenDone(findFolder(view, id, path), (folder) => (folder ? toFolderNode(view, folder) : null)),
+    }),
+    node: t.field({
+      type: Node,
+      nullable: true,
+      description: 'What implements Node, by its id: a folder.',
+      args: { id: t.arg.id({ required: true }) },
+      resolve: (_, { id }, { view }) => findFolderNode(view, id),
+    }),
+    search: t.field({
+      type: Connection,
+      description:
+        'Folders whose name or title holds the text, without regard to case and accents: first those that are the text, then those that begin with it, then those with a word that does. Texts of fewer than three characters find beginnings only. A page examines a bounded number of folders that you may not see: it can hold fewer folders than `first`, or none, while `hasNextPage` is true. Then continue with `endCursor`; `totalCount` counts the matches found so far.',
+      args: {
+        text: t.arg.string({ required: true }),
+        under: t.arg.id({ description: 'Only what is inside this folder.' }),
+        first: t.arg.int({ description: 'At most so many; 50 unless told.' }),
+        after: t.arg.string({ description: 'Only what follows this cursor.' }),
+      },
+      extensions: longField,
+      resolve: async (_, args, context, info) => {
+        if (typeof args.under === 'string') await requireFolder(context.view, args.under);
+        return openSearch(args, context, info);
+      },
+    }),
+  }));
+  defineExport(builder);
+}
+
+function defineExport(builder: Builder): void {
+  const ExportedFolder = builder.objectRef<Exported>('ExportedFolder').implement({
     description: 'A folder as `importFolders` takes it in a `list`.',
     fields: (t) => ({
       path: t.string({
@@ -55,39 +92,9 @@ export function defineFolderQueries(
     }),
   });
 
-  builder.queryFields((t) => ({
-    folder: t.field({
-      type: Folder,
-      nullable: true,
-      description: 'A folder by its id or by its path ("/Places/Harbour Campus"); with neither, the root.',
-      args: { id: t.arg.id(), path: t.arg.string() },
-      resolve: (_, { id, path }, { view }) => nodeOf(view, findFolder(view, id, path)),
-    }),
-    node: t.field({
-      type: Node,
-      nullable: true,
-      description: 'What implements Node, by its id: a folder.',
-      args: { id: t.arg.id({ required: true }) },
-      resolve: (_, { id }, { view }) => nodeOf(view, readFolder(view, id)),
-    }),
-    search: t.field({
-      type: Connection,
-      description:
-        'Folders whose name or title holds the text, without regard to case and accents: first those that are the text, then those that begin with it, then those with a word that does. Texts of fewer than three characters find beginnings only. A page examines a bounded number of folders that you may not see: it can hold fewer folders than `first`, or none, while `hasNextPage` is true. Then continue with `endCursor`; `totalCount` counts the matches found so far.',
-      args: {
-        text: t.arg.string({ required: true }),
-        under: t.arg.id({ description: 'Only what is inside this folder.' }),
-        first: t.arg.int({ description: 'At most so many; 50 unless told.' }),
-        after: t.arg.string({ description: 'Only what follows this cursor.' }),
-      },
-      extensions: longField,
-      resolve: async (_, args, context, info) => {
-        if (typeof args.under === 'string') await requireFolder(context.view, args.under);
-        return openSearch(args, context, info);
-      },
-    }),
-    exportFolders: t.field({
-      type: [Exported],
+  builder.queryField('exportFolders', (t) =>
+    t.field({
+      type: [ExportedFolder],
       description:
         'Everything inside a folder as a flat list, each folder right before what is inside it. Has a budget of its own, so that a whole tree goes in one answer.',
       args: {
@@ -107,7 +114,7 @@ export function defineFolderQueries(
         );
       },
     }),
-  }));
+  );
 }
 
 /** Reads a folder that the viewer may see. */
@@ -153,11 +160,4 @@ function splitPath(path: string): string[] {
   if (!path.startsWith('/')) throw new Refusal('BAD_INPUT', 'A `path` starts at the root, with a slash.');
   const trimmed = path.slice(1).replace(/\/$/, '');
   return trimmed === '' ? [] : trimmed.split('/');
-}
-
-function nodeOf(
-  view: TreeView,
-  found: PromiseOrValue<Folder | undefined>,
-): PromiseOrValue<FolderNode | null> {
-  return whenDone(found, (folder) => (folder ? toFolderNode(view, folder) : null));
 }

@@ -118,7 +118,9 @@ function defineListFields(
     Connection,
     FolderFilter,
     FolderOrder,
-  }: Pick<FolderInputs, 'FolderFilter' | 'FolderOrder'> & { readonly Connection: NamedRefOf<FolderConnection> },
+  }: Pick<FolderInputs, 'FolderFilter' | 'FolderOrder'> & {
+    readonly Connection: NamedRefOf<FolderConnection>;
+  },
 ): void {
   builder.objectFields(Folder, (t) => ({
     folders: t.field({
@@ -133,12 +135,16 @@ function defineListFields(
         filter: t.arg({ type: FolderFilter, description: 'Only those to which all of this applies.' }),
         orderBy: t.arg({ type: FolderOrder, description: 'By name, ascending, unless told.' }),
         skip: t.arg.int({
-          description:
-            'Passes over so many first, for a list that is scrolled at random. Only with `first`.',
+          description: 'Passes over so many first, for a list that is scrolled at random. Only with `first`.',
         }),
       },
       resolve: (node, { filter, orderBy, ...page }, { budget }, info) =>
-        new ChildConnection(node, { ...page, filter: toFilter(filter), order: toOrder(orderBy) }, budget, info),
+        new ChildConnection(
+          node,
+          { ...page, filter: toFilter(filter), order: toOrder(orderBy) },
+          budget,
+          info,
+        ),
     }),
     position: t.int({
       description: 'How many of its siblings that you see come before it in natural order; 0 for the root.',

@@ -2,7 +2,6 @@
 
 import { requireAdministrator } from '../../../accounts/administrator.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import { readFolder } from '../../../folders/folders.ts';
 import { change } from '../../run-mutation.ts';
 import { personalField } from '../../shared-answers.ts';
 import { defineMutation, type Builder, type ObjectRefOf } from '../builder.ts';
@@ -15,7 +14,7 @@ import {
 import { changeCursor } from '../journal/references.ts';
 import type { PeopleTypes } from '../people/people.ts';
 import { readableIds, requireDetails, restricted } from '../people/user.ts';
-import { toFolderNode } from './folder-batch.ts';
+import { findFolderNode } from './folder-batch.ts';
 import type { FolderTypes } from './folder.ts';
 import { accessList, grantListTo, pagesTo, type GrantNode } from './grant-lists.ts';
 
@@ -135,10 +134,7 @@ export function defineGrantMutations(
           type: Folder,
           nullable: true,
           description: 'Null if you do not see it any more.',
-          resolve: async ({ folderId }, _, { view }) => {
-            const folder = await readFolder(view, folderId);
-            return folder ? toFolderNode(view, folder) : null;
-          },
+          resolve: ({ folderId }, _, { view }) => findFolderNode(view, folderId),
         }),
         cursor: t.string(changeCursor),
       }),

@@ -1,37 +1,42 @@
-/** The graph's type FolderChange: what happened to a folder that the viewer sees, wherever it is told. */
+/** The type FolderChange, the query `changes` and the subscription `folderChanges`. */
 
+import { eventCharge } from '../../../concurrency/fair-scheduler.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
-import type { FolderChange, FolderChangeKind } from '../../../folders/folder-changes.ts';
+import {
+  readChanges,
+  type ChangePage as Page,
+  type FolderChange as Change,
+  type FolderChangeKind,
+  type FollowedFolders,
+} from '../../../folders/folder-changes.ts';
+import { followFolders } from '../../../folders/folder-subscription.ts';
 import { ancestorIds, requireFolder, type TreeView } from '../../../folders/folders.ts';
 import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
-import type { Builder, ObjectRefOf, GraphContext } from '../builder.ts';
-import type { PeopleTypes } from '../people/people.ts';
-import type { FolderNode } from '../folders/folder-batch.ts';
-import type { FolderTypes } from '../folders/folder.ts';
-import { Named } from './references.ts';
-import type { SubscriptionRange } from '../../../folders/folder-subscription.ts';
-import { type ChangePage as Page, readChanges, followFolders } from '../../../folders/watch-folders.ts';
-import { eventCharge } from '../../../concurrency/fair-scheduler.ts';
 import { longField } from '../../long-reads.ts';
-import { completeInSlices } from '../../time-slices.ts';
 import { startArgument } from '../../shared-answers.ts';
+import { completeInSlices } from '../../time-slices.ts';
+import type { Builder, GraphContext, ObjectRefOf } from '../builder.ts';
+import type { FolderNode } from '../folders/folder-batch.ts';
 import { pageSize } from '../folders/folder-connection.ts';
+import type { FolderTypes } from '../folders/folder.ts';
+import type { PeopleTypes } from '../people/people.ts';
+import { References } from './references.ts';
 
-/** A change, with what the changes that are told together with it name. */
-export interface ChangeNode {
-  readonly change: FolderChange;
-  /** The folder as it is now; null if it is outside of where the viewer looks: what becomes of it there is not told. */
+/** A change, with the references of all changes in the same response. */
+interface ChangeNode {
+  readonly change: Change;
+  /** The current folder; null if it is now outside of the folder that the client follows. */
   readonly folder: () => PromiseOrValue<FolderNode | null>;
-  readonly named: Named;
+  readonly references: References;
 }
 
-/** The changes inside the folder `under`, or anywhere. */
-export function toChangeNodes(
+/** `under` limits the changes to this folder and the folders inside it. */
+function toChangeNodes(
   view: TreeView,
-  changes: readonly FolderChange[],
+  changes: readonly Change[],
   under: string | undefined,
 ): readonly ChangeNode[] {
-  const named = new Named(view, {
+  const references = new References(view, {
     folders: changes.flatMap(({ folderId, oldParentId, newParentId }) => [
       folderId,
       oldParentId,
@@ -43,8 +48,10 @@ export function toChangeNodes(
   return changes.map((change) => ({
     change,
     folder: () =>
-      whenDone(named.folderOf(change.folderId), (folder) => (folder && isInside(folder) ? folder : null)),
-    named,
+      whenDone(references.folderOf(change.folderId), (folder) =>
+        folder && isInside(folder) ? folder : null,
+      ),
+    references,
   }));
 }
 
@@ -60,19 +67,22 @@ const kinds: Readonly<Record<FolderChangeKind, string>> = {
     'What happened cannot be told in detail: too much, too long ago, or there was a change of your access while you were away, be it without effect. Read anew what you show; from `cursor` on you miss nothing.',
 };
 
-export function defineFolderChange(
-  builder: Builder,
-  { Folder }: Pick<FolderTypes, 'Folder'>,
-  { User }: Pick<PeopleTypes, 'User'>,
-) {
-  const Kind = builder.enumType('FolderChangeKind', {
+function defineFolderChangeKind(builder: Builder) {
+  return builder.enumType('FolderChangeKind', {
     description:
       'What a change means for the viewer. Whoever applies one twice, or after having read its result, is none the worse.',
     values: Object.fromEntries(
       Object.entries(kinds).map(([name, description]) => [name, { description }]),
     ) as Record<FolderChangeKind, { description: string }>,
   });
+}
 
+export function defineFolderChange(
+  builder: Builder,
+  { Folder }: Pick<FolderTypes, 'Folder'>,
+  { User }: Pick<PeopleTypes, 'User'>,
+) {
+  const Kind = defineFolderChangeKind(builder);
   return builder.objectRef<ChangeNode>('FolderChange').implement({
     description: 'What happened to a folder that you see.',
     fields: (t) => ({
@@ -100,14 +110,14 @@ export function defineFolderChange(
         nullable: true,
         description:
           'For MOVE, to be shown: where the folder was then; null if you do not see that any more.',
-        resolve: ({ change, named }) => named.folderOf(change.oldParentId),
+        resolve: ({ change, references }) => references.folderOf(change.oldParentId),
       }),
       newParent: t.field({
         type: Folder,
         nullable: true,
         description:
           'For MOVE, to be shown: where the folder went then; null if you do not see that any more.',
-        resolve: ({ change, named }) => named.folderOf(change.newParentId),
+        resolve: ({ change, references }) => references.folderOf(change.newParentId),
       }),
       folderCount: t.int({
         nullable: true,
@@ -124,17 +134,18 @@ export function defineFolderChange(
         type: User,
         nullable: true,
         description: 'Who did it: for administrators, whoever manages a folder, and what you did yourself.',
-        resolve: ({ change, named }, _, { access }) => {
+        resolve: ({ change, references }, _, { access }) => {
           const userId = change.entry?.byUserId;
-          return access.managesSomething || userId === access.userId ? named.userOf(userId) : null;
+          return access.managesSomething || userId === access.userId ? references.userOf(userId) : null;
         },
       }),
     }),
   });
 }
+
 const defaultPage = 50;
 
-export function defineFolderChanges(
+export function defineChangesQuery(
   builder: Builder,
   { FolderChange }: { readonly FolderChange: ObjectRefOf<ChangeNode> },
 ): void {
@@ -179,11 +190,16 @@ export function defineFolderChanges(
       resolve: async (_, { after, under, first }, context, info): Promise<Page> => {
         const limit = pageSize({ first }, context.budget, info).limit ?? defaultPage;
         const { view, position } = context;
-        return readChanges(view, position, await toPlace(context, after, under), limit);
+        return readChanges(view, position, await toFollowed(context, after, under), limit);
       },
     }),
   }));
+}
 
+export function defineFolderSubscription(
+  builder: Builder,
+  { FolderChange }: { readonly FolderChange: ObjectRefOf<ChangeNode> },
+): void {
   builder.subscriptionType({
     description: 'Over a WebSocket, or as server-sent events.',
   });
@@ -204,24 +220,24 @@ export function defineFolderChanges(
       },
       subscribe: async (_, { after, under }, context) => {
         const { database, accessChanges, feed, scheduler, viewer, limits, view, position: head } = context;
-        const from = await toPlace(context, after, under);
+        const from = await toFollowed(context, after, under);
         const { maxBacklog } = limits;
-        const inTurn = async <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) =>
+        const runFairly = async <T>(work: () => Promise<T>, signal: Pick<AbortSignal, 'aborted'>) =>
           scheduler.run(viewer.userId, work, { signal, charge: eventCharge });
-        const services = { database, accessChanges, feed, inTurn };
+        const services = { database, accessChanges, feed, runFairly };
         return followFolders(services, view, { after: head, ...from, head, maxBacklog });
       },
       resolve: (change, { under }, { view }) => toChangeNodes(view, [change], under ?? undefined)[0]!,
     }),
   );
 }
-/** Where the changes begin, if it is said. What the viewer does not see cannot be watched. */
 
-async function toPlace(
+/** Refuses a folder that the viewer does not see. Without `after`, the caller chooses the start. */
+async function toFollowed(
   { view }: GraphContext,
   after: string | null | undefined,
   under: string | null | undefined,
-): Promise<Pick<SubscriptionRange, 'under'> & Partial<SubscriptionRange>> {
+): Promise<Pick<FollowedFolders, 'under'> & Partial<FollowedFolders>> {
   if (typeof under === 'string') await requireFolder(view, under);
   return {
     under: under ?? undefined,

@@ -1,30 +1,39 @@
-/** The journal, for administrators: who did what, when, and what it was before and after. */
+/** The type JournalEntry, and the query and subscription `journal`, for administrators. */
 
+import type { AccessSnapshot } from '../../../access/access-cache.ts';
+import { requireAdministrator } from '../../../accounts/administrator.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
-import type { Reader } from '../../../database/database.ts';
 import { isRowId, nobodysId } from '../../../database/row-id.ts';
 import type { TreeView } from '../../../folders/folders.ts';
-import { fromJournalCursor, toJournalCursor } from '../../../journal/journal-entry.ts';
-import { journalKinds, type JournalEntry, type JournalKind } from '../../../journal/journal-entry.ts';
-import { countJournal, listJournal, type JournalFilter } from '../../../journal/journal-list.ts';
-import { Refusal } from '../../../refusal.ts';
-import type { Builder, GraphContext } from '../builder.ts';
-import { requireAdministrator } from '../../../accounts/administrator.ts';
-import type { PageInfoRef } from '../connections/keyset-connection.ts';
-import { defineKeysetConnection, pageDescriptions } from '../connections/keyset-connection.ts';
-import { KeysetConnection, type KeysetList } from '../connections/keyset-connection.ts';
-import type { PeopleTypes } from '../people/people.ts';
-import type { FolderTypes } from '../folders/folder.ts';
-import { Named } from './references.ts';
-import type { AccessSnapshot } from '../../../access/access-cache.ts';
+import {
+  fromJournalCursor,
+  journalKinds,
+  toJournalCursor,
+  type JournalEntry as Entry,
+  type JournalKind as Kind,
+} from '../../../journal/journal-entry.ts';
+import { countJournal, listJournal, type JournalFilter as Filter } from '../../../journal/journal-list.ts';
 import { requireKept, watchJournal } from '../../../journal/watch-journal.ts';
+import { Refusal } from '../../../refusal.ts';
 import { startArgument } from '../../shared-answers.ts';
+import type { Builder, GraphContext, NamedRefOf } from '../builder.ts';
+import {
+  defineKeysetConnection,
+  KeysetConnection,
+  pageArguments,
+  toKeyNumber,
+  type KeysetList,
+  type PageInfoRef,
+} from '../connections/keyset-connection.ts';
+import type { FolderTypes } from '../folders/folder.ts';
+import type { PeopleTypes } from '../people/people.ts';
+import { References } from './references.ts';
 
 export type JournalTypes = ReturnType<typeof defineJournal>;
 
-export interface EntryNode {
-  readonly entry: JournalEntry;
-  readonly named: Named;
+interface EntryNode {
+  readonly entry: Entry;
+  readonly references: References;
 }
 
 export function defineJournal(
@@ -33,13 +42,13 @@ export function defineJournal(
   { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
   { PageInfo }: { readonly PageInfo: PageInfoRef },
 ) {
-  const Kind = builder.enumType('JournalKind', {
+  const JournalKind = builder.enumType('JournalKind', {
     description:
       'What was done, by the name of the mutation that does it. A password that was reset is a CHANGE_PASSWORD by somebody else. END_SESSION is the end of one session or of several, PURGE_FOLDER that of a deleted folder. ROTATE_KEY and RETIRE_KEY are about signing keys.',
     values: journalKinds,
   });
 
-  const Entry = builder.objectRef<EntryNode>('JournalEntry').implement({
+  const JournalEntry = builder.objectRef<EntryNode>('JournalEntry').implement({
     description:
       'Something that was done. Its numbers have no gap, and are in the order in which it was done.',
     fields: (t) => ({
@@ -53,7 +62,7 @@ export function defineJournal(
         resolve: ({ entry }) => toJournalCursor(entry),
       }),
       at: t.field({ type: 'DateTime', resolve: ({ entry }) => entry.at }),
-      kind: t.field({ type: Kind, resolve: ({ entry }) => entry.kind }),
+      kind: t.field({ type: JournalKind, resolve: ({ entry }) => entry.kind }),
       byId: t.id({
         nullable: true,
         description: 'Of who did it; null for the server itself.',
@@ -63,82 +72,25 @@ export function defineJournal(
         type: User,
         nullable: true,
         description: 'Who did it; null also if the user has been deleted since.',
-        resolve: ({ entry, named }) => named.userOf(entry.byUserId),
-      }),
-      folderId: t.id({
-        nullable: true,
-        description: 'Which folder; of an import, where to.',
-        resolve: ({ entry }) => entry.folderId,
-      }),
-      folder: t.field({
-        type: Folder,
-        nullable: true,
-        description: 'As it is now; null if it is not on the tree any more.',
-        resolve: ({ entry, named }) => named.folderOf(entry.folderId),
-      }),
-      ancestorIds: t.idList({
-        nullable: true,
-        description:
-          'Above the folder when it was done, the root first; for a move, after it. Null where it does not matter: for grants.',
-        resolve: ({ entry }) => entry.pathIds?.slice(0, -1),
-      }),
-      formerAncestorIds: t.idList({
-        nullable: true,
-        description: 'Above a folder before it was moved.',
-        resolve: ({ entry }) => entry.oldPathIds?.slice(0, -1),
-      }),
-      userId: t.id({
-        nullable: true,
-        description: 'Whom it concerns.',
-        resolve: ({ entry }) => entry.userId,
-      }),
-      user: t.field({
-        type: User,
-        nullable: true,
-        description: 'Whom it concerns; null also if the user has been deleted since.',
-        resolve: ({ entry, named }) => named.userOf(entry.userId),
-      }),
-      groupId: t.id({
-        nullable: true,
-        description: 'Which group.',
-        resolve: ({ entry }) => entry.groupId,
-      }),
-      group: t.field({
-        type: Group,
-        nullable: true,
-        description: 'Which group; null also if it has been deleted since.',
-        resolve: ({ entry, named }) => named.groupOf(entry.groupId),
-      }),
-      sessionId: t.id({
-        nullable: true,
-        description: 'Which session was ended, if it was one.',
-        resolve: ({ entry }) => entry.sessionId,
-      }),
-      before: t.field({
-        type: 'JSON',
-        nullable: true,
-        description: 'What it was, of what is small: long texts are cut.',
-        resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.before, info),
-      }),
-      after: t.field({
-        type: 'JSON',
-        nullable: true,
-        description: 'What it became.',
-        resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.after, info),
+        resolve: ({ entry, references }) => references.userOf(entry.byUserId),
       }),
     }),
   });
-
-  const Connection = defineKeysetConnection(builder, { PageInfo, Node: Entry, plural: 'journal entries' });
-
-  const Filter = builder.inputType('JournalFilter', {
+  defineFolderFields(builder, JournalEntry, { Folder });
+  defineSubjectFields(builder, JournalEntry, { User, Group });
+  const Connection = defineKeysetConnection(builder, {
+    PageInfo,
+    Node: JournalEntry,
+    plural: 'journal entries',
+  });
+  const JournalFilter = builder.inputType('JournalFilter', {
     description: 'All of what is given must fit.',
     fields: (t) => ({
       byId: t.id({ description: 'Who did it.' }),
       userId: t.id({ description: 'Whom it concerns.' }),
       groupId: t.id(),
       folderId: t.id({ description: 'The folder itself; not what is inside.' }),
-      kinds: t.field({ type: [Kind], description: 'One of these.' }),
+      kinds: t.field({ type: [JournalKind], description: 'One of these.' }),
       from: t.field({ type: 'DateTime', description: 'At this time or later.' }),
       until: t.field({ type: 'DateTime', description: 'Before this time.' }),
     }),
@@ -149,33 +101,112 @@ export function defineJournal(
       type: Connection,
       description: 'Everything that was done, the latest first. For administrators.',
       args: {
-        filter: t.arg({ type: Filter }),
-        first: t.arg.int({ description: pageDescriptions.first }),
-        after: t.arg.string({ description: pageDescriptions.after }),
+        filter: t.arg({ type: JournalFilter }),
+        ...pageArguments(t.arg),
       },
-      resolve: (_, { filter, ...page }, { access, reader, view }) => {
+      resolve: (_, { filter, ...page }, { access, view }) => {
         requireAdministrator(access);
-        return new KeysetConnection(journalList(reader, view, toFilter(filter)), page);
+        return new KeysetConnection(journalList(view, toFilter(filter)), page);
       },
     }),
   );
 
-  return { JournalEntry: Entry, JournalFilter: Filter };
+  return { JournalEntry, JournalFilter };
 }
 
-type Given<T> = T | null | undefined;
+function defineFolderFields(
+  builder: Builder,
+  JournalEntry: NamedRefOf<EntryNode>,
+  { Folder }: Pick<FolderTypes, 'Folder'>,
+): void {
+  builder.objectFields(JournalEntry, (t) => ({
+    folderId: t.id({
+      nullable: true,
+      description: 'Which folder; of an import, where to.',
+      resolve: ({ entry }) => entry.folderId,
+    }),
+    folder: t.field({
+      type: Folder,
+      nullable: true,
+      description: 'As it is now; null if it is not on the tree any more.',
+      resolve: ({ entry, references }) => references.folderOf(entry.folderId),
+    }),
+    ancestorIds: t.idList({
+      nullable: true,
+      description:
+        'Above the folder when it was done, the root first; for a move, after it. Null where it does not matter: for grants.',
+      resolve: ({ entry }) => entry.pathIds?.slice(0, -1),
+    }),
+    formerAncestorIds: t.idList({
+      nullable: true,
+      description: 'Above a folder before it was moved.',
+      resolve: ({ entry }) => entry.oldPathIds?.slice(0, -1),
+    }),
+  }));
+}
 
-export function toFilter(
-  filter: Given<{
-    readonly byId?: Given<string>;
-    readonly userId?: Given<string>;
-    readonly groupId?: Given<string>;
-    readonly folderId?: Given<string>;
-    readonly kinds?: Given<readonly JournalKind[]>;
-    readonly from?: Given<number>;
-    readonly until?: Given<number>;
+/** The user, group and session that an entry concerns, and what has changed. */
+function defineSubjectFields(
+  builder: Builder,
+  JournalEntry: NamedRefOf<EntryNode>,
+  { User, Group }: Pick<PeopleTypes, 'User' | 'Group'>,
+): void {
+  builder.objectFields(JournalEntry, (t) => ({
+    userId: t.id({
+      nullable: true,
+      description: 'Whom it concerns.',
+      resolve: ({ entry }) => entry.userId,
+    }),
+    user: t.field({
+      type: User,
+      nullable: true,
+      description: 'Whom it concerns; null also if the user has been deleted since.',
+      resolve: ({ entry, references }) => references.userOf(entry.userId),
+    }),
+    groupId: t.id({
+      nullable: true,
+      description: 'Which group.',
+      resolve: ({ entry }) => entry.groupId,
+    }),
+    group: t.field({
+      type: Group,
+      nullable: true,
+      description: 'Which group; null also if it has been deleted since.',
+      resolve: ({ entry, references }) => references.groupOf(entry.groupId),
+    }),
+    sessionId: t.id({
+      nullable: true,
+      description: 'Which session was ended, if it was one.',
+      resolve: ({ entry }) => entry.sessionId,
+    }),
+    before: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What it was, of what is small: long texts are cut.',
+      resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.before, info),
+    }),
+    after: t.field({
+      type: 'JSON',
+      nullable: true,
+      description: 'What it became.',
+      resolve: ({ entry }, _, { budget }, info) => budget.spendText(entry.after, info),
+    }),
+  }));
+}
+
+type Argument<T> = T | null | undefined;
+
+function toFilter(
+  filter: Argument<{
+    readonly byId?: Argument<string>;
+    readonly userId?: Argument<string>;
+    readonly groupId?: Argument<string>;
+    readonly folderId?: Argument<string>;
+    readonly kinds?: Argument<readonly Kind[]>;
+    readonly from?: Argument<number>;
+    readonly until?: Argument<number>;
   }>,
-): JournalFilter {
+): Filter {
   const { byId, userId, groupId, folderId, kinds, from, until } = filter ?? {};
   return {
     byUserId: toRowId(byId),
@@ -188,40 +219,35 @@ export function toFilter(
   };
 }
 
-/** What cannot be an id is that of nobody. */
+/** A text that cannot be an id becomes the id of no row. */
 function toRowId(id: string | null | undefined): string | undefined {
   if (typeof id !== 'string') return undefined;
   return isRowId(id) ? id : nobodysId;
 }
 
-function journalList(reader: Reader, view: TreeView, filter: JournalFilter): KeysetList<EntryNode> {
+function journalList(view: TreeView, filter: Filter): KeysetList<EntryNode> {
   return {
     name: `journal ${JSON.stringify(filter)}`,
     keyOf: ({ entry }) => String(entry.number),
     read: ({ after, limit }) => {
-      const before = after === undefined ? undefined : toNumber(after);
-      return whenDone(listJournal(reader, filter, { before, limit }), (entries) =>
+      const before = after === undefined ? undefined : toKeyNumber(after);
+      return whenDone(listJournal(view.reader, filter, { before, limit }), (entries) =>
         toEntryNodes(view, entries),
       );
     },
-    count: () => countJournal(reader, filter),
+    count: () => countJournal(view.reader, filter),
   };
 }
 
-export function toEntryNodes(view: TreeView, entries: readonly JournalEntry[]): readonly EntryNode[] {
-  const named = new Named(view, {
+function toEntryNodes(view: TreeView, entries: readonly Entry[]): readonly EntryNode[] {
+  const references = new References(view, {
     folders: entries.map(({ folderId }) => folderId),
     users: entries.flatMap(({ byUserId, userId }) => [byUserId, userId]),
     groups: entries.map(({ groupId }) => groupId),
   });
-  return entries.map((entry) => ({ entry, named }));
+  return entries.map((entry) => ({ entry, references }));
 }
 
-/** A checksum can be made by anybody: the key of a cursor is looked at as closely as any other input. */
-function toNumber(key: string): number {
-  if (!/^\d{1,15}$/.test(key)) throw new Refusal('BAD_INPUT', '`after` is not a cursor of this list.');
-  return Number(key);
-}
 export function defineJournalSubscription(
   builder: Builder,
   { JournalEntry, JournalFilter }: JournalTypes,
@@ -249,7 +275,7 @@ export function defineJournalSubscription(
           after: from,
           filter: toFilter(filter),
           maxBacklog,
-          mayBeTold: stillAdministrator(context),
+          isStillAllowed: createAdministratorCheck(context),
         });
       },
       resolve: ({ entry }, _, { access, view }) => {
@@ -259,18 +285,23 @@ export function defineJournalSubscription(
     }),
   );
 }
-/** Asked for every entry: read anew only when somebody's access has changed. */
-function stillAdministrator({ accessCache, feed, access, position }: GraphContext): () => Promise<boolean> {
-  let standing: AccessSnapshot = { access, position };
+
+/** Called for every entry. Reads the viewer's rights again only after a change of access. */
+function createAdministratorCheck({
+  accessCache,
+  feed,
+  access,
+  position,
+}: GraphContext): () => Promise<boolean> {
+  let rights: AccessSnapshot = { access, position };
   return async () => {
     try {
-      if (feed.accessChangedAt > standing.position.number)
-        standing = await accessCache.accessOf(access.userId);
+      if (feed.accessChangedAt > rights.position.number) rights = await accessCache.accessOf(access.userId);
     } catch (error) {
       if (error instanceof Refusal && error.code === 'INVALID_AUTH_TOKEN') return false;
       throw error;
     }
-    requireAdministrator(standing.access);
+    requireAdministrator(rights.access);
     return true;
   };
 }

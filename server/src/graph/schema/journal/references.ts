@@ -1,4 +1,4 @@
-/** What several entries or changes name: the folders, users and groups of all are read at once, when one is asked for. */
+/** The folders, users and groups that journal entries or folder changes refer to. The first access reads those of all entries. */
 
 import { readGroups, type Group } from '../../../accounts/groups.ts';
 import { whenDone, type PromiseOrValue } from '../../../concurrency/promise-or-value.ts';
@@ -11,36 +11,39 @@ import type { GraphContext } from '../builder.ts';
 type Id = string | null | undefined;
 type ById<T> = PromiseOrValue<ReadonlyMap<string, T>>;
 
-/** All ids that may be asked for. */
-export interface NamedIds {
+/** The ids in all entries. */
+interface ReferencedIds {
   readonly folders: readonly Id[];
   readonly users: readonly Id[];
   readonly groups?: readonly Id[];
 }
 
-export class Named {
+export class References {
   readonly #view: TreeView;
-  readonly #ids: NamedIds;
+  readonly #ids: ReferencedIds;
   #folders: ById<FolderNode> | undefined;
   #users: ById<UserNode> | undefined;
   #groups: ById<Group> | undefined;
 
-  constructor(view: TreeView, ids: NamedIds) {
+  constructor(view: TreeView, ids: ReferencedIds) {
     this.#view = view;
     this.#ids = ids;
   }
 
-  /** Null if the viewer does not see it. */
+  /** Null if the viewer does not see the folder. */
   folderOf(id: Id): PromiseOrValue<FolderNode | null> {
-    return pick(id, () => (this.#folders ??= readFolderNodes(this.#view, present(this.#ids.folders))));
+    return pick(id, () => (this.#folders ??= readFolderNodes(this.#view, toUniqueIds(this.#ids.folders))));
   }
 
   userOf(id: Id): PromiseOrValue<UserNode | null> {
-    return pick(id, () => (this.#users ??= readUserNodes(this.#view.reader, present(this.#ids.users))));
+    return pick(id, () => (this.#users ??= readUserNodes(this.#view.reader, toUniqueIds(this.#ids.users))));
   }
 
   groupOf(id: Id): PromiseOrValue<Group | null> {
-    return pick(id, () => (this.#groups ??= readGroups(this.#view.reader, present(this.#ids.groups ?? []))));
+    return pick(
+      id,
+      () => (this.#groups ??= readGroups(this.#view.reader, toUniqueIds(this.#ids.groups ?? []))),
+    );
   }
 }
 
@@ -48,11 +51,11 @@ function pick<T>(id: Id, read: () => ById<T>): PromiseOrValue<T | null> {
   return id ? whenDone(read(), (found) => found.get(id) ?? null) : null;
 }
 
-function present(ids: readonly Id[]): string[] {
+function toUniqueIds(ids: readonly Id[]): string[] {
   return [...new Set(ids.filter((id) => typeof id === 'string'))];
 }
-/** Mutations run one after the other: the place is that of the one that is answered. */
 
+/** The field `cursor` of a mutation's payload. The position in the context is that of the mutation. */
 export const changeCursor = {
   description:
     'The place of this change in the journal, for `after` of `changes` and `folderChanges`: from here on is what others do.',

@@ -3,7 +3,7 @@
 import { maxMinutes, type Activity, type ActivityMinute } from '../../../observability/activity.ts';
 import { whenDone } from '../../../concurrency/promise-or-value.ts';
 import { readSchemaVersion } from '../../../database/migrations.ts';
-import { keyStates, type ShownKey, type KeyState } from '../../../sessions/key-states.ts';
+import { keyStates, type ShownKey, type KeyState } from '../../../sessions/sweep-keys.ts';
 import { readKeyRows } from '../../../sessions/signing-keys.ts';
 import type { Builder } from '../builder.ts';
 import { requireAdministrator } from '../../../accounts/administrator.ts';

@@ -9,17 +9,17 @@ import { createKeySeal } from '../../server/src/sessions/key-seal.ts';
 import { readKeyRows } from '../../server/src/sessions/signing-keys.ts';
 import { mutation, type GraphBody } from '../support/graph-testbed.ts';
 import { withDatabase } from '../support/stored-rows.ts';
-import { kind, type OperationTable } from './operation-table.ts';
+import { defineOperation, type OperationTable } from './operation-table.ts';
 import { refreshWith } from './token-operations.ts';
 import {
   headerChoice,
-  authTokenOf,
-  headerWith,
+  selectAuthToken,
+  formatHeader,
   number,
-  sessionAt,
+  selectSession,
   type HeaderChoice,
 } from './token-choices.ts';
-import { spentIsKnownMs, toleranceMs, type ModelSession, type ModelUser } from './token-model.ts';
+import { spentRetentionMs, toleranceMs, type ModelSession, type ModelUser } from './token-model.ts';
 import type { TokenWorld } from './token-world.ts';
 
 const second = 1_000;
@@ -32,19 +32,19 @@ const boundaries: Record<string, (session: ModelSession, retryMs: number) => num
   refreshTokenExpires: ({ refreshTokens }) => refreshTokens.at(-1)!.expiresAt,
   toleranceEnds: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, toleranceMs),
   retryEnds: ({ refreshTokens }, retryMs) => later(refreshTokens.at(-2)?.spent?.at, retryMs),
-  spentIsForgotten: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, spentIsKnownMs),
+  spentIsForgotten: ({ refreshTokens }) => later(refreshTokens.at(-2)?.spent?.at, spentRetentionMs),
 };
 
 /** Boundaries that keep most sessions alive occur more often. */
 const nearBoundaries = ['authTokenExpires', 'toleranceEnds', 'retryEnds'];
 
-export const houseOperations: OperationTable = {
-  timePasses: kind(
+export const serverOperations: OperationTable = {
+  timePasses: defineOperation(
     6,
     fc.constantFrom(1, second, second, 5 * second, 29_999, 30_000, 59_999, 60_001, 61_000, 300_000),
-    (world, _, ms) => pass(world, ms),
+    (world, _, ms) => advance(world, ms),
   ),
-  daysPass: kind(
+  daysPass: defineOperation(
     1,
     fc.constantFrom(
       600 * second,
@@ -56,60 +56,60 @@ export const houseOperations: OperationTable = {
       60 * day - 1,
       61 * day,
     ),
-    (world, _, ms) => pass(world, ms),
+    (world, _, ms) => advance(world, ms),
   ),
-  timeComes: kind(
+  timeComes: defineOperation(
     5,
     fc.record({
       session: number,
       moment: fc.constantFrom(...Object.keys(boundaries), ...nearBoundaries, ...nearBoundaries),
       offMs: fc.constantFrom(-1, 0, 1),
     }),
-    async (world, node, { session: place, moment, offMs }) => {
-      const session = sessionAt(world.model, place);
+    async (world, node, { session: index, moment, offMs }) => {
+      const session = selectSession(world.model, index);
       const at = session && boundaries[moment]!(session, world.model.retryMs);
       if (at === undefined || at + offMs <= world.model.now) return;
-      await pass(world, at + offMs - world.model.now);
-      await tryAt(world, node, session!, moment);
+      await advance(world, at + offMs - world.model.now);
+      await testBoundary(world, node, session!, moment);
     },
   ),
 
-  disable: kind(1, number, async (world, node, place) => {
-    const user = userAt(world, place);
+  disable: defineOperation(1, number, async (world, node, index) => {
+    const user = selectUser(world, index);
     if (!user) return;
     await administer(world, node, 'updateUser', { id: user.id, isDisabled: true });
     user.isDisabled = true;
-    world.model.endAllOf(user);
+    world.model.endAllSessions(user);
   }),
-  enable: kind(3, number, async (world, node, place) => {
-    const user = userAt(world, place);
+  enable: defineOperation(3, number, async (world, node, index) => {
+    const user = selectUser(world, index);
     if (!user) return;
     await administer(world, node, 'updateUser', { id: user.id, isDisabled: false });
     user.isDisabled = false;
   }),
-  resetPassword: kind(1, number, async (world, node, place) => {
-    const user = userAt(world, place);
+  resetPassword: defineOperation(1, number, async (world, node, index) => {
+    const user = selectUser(world, index);
     if (!user) return;
     const password = world.newPassword();
     await administer(world, node, 'resetPassword', { userId: user.id, password });
     user.password = password;
-    world.model.endAllOf(user);
+    world.model.endAllSessions(user);
   }),
   /** A new user gets the same name, and none of the old user's sessions. */
-  replaceUser: kind(1, number, async (world, node, place) => {
-    const user = userAt(world, place);
+  replaceUser: defineOperation(1, number, async (world, node, index) => {
+    const user = selectUser(world, index);
     if (!user) return;
     await administer(world, node, 'deleteUser', { id: user.id });
     user.isDeleted = true;
     await world.createUser(node, user.username);
   }),
 
-  changePassword: kind(
+  changePassword: defineOperation(
     2,
     fc.record({ header: headerChoice, isRight: fc.boolean() }),
     async (world, node, { header, isRight }) => {
       const newPassword = world.newPassword();
-      const session = sessionAt(world.model, header.session);
+      const session = selectSession(world.model, header.session);
       const oldPassword = isRight && session ? session.user.password : 'walnut cabin';
       const outcome = isRight ? 'done' : 'FORBIDDEN';
       const by = await run(
@@ -122,22 +122,22 @@ export const houseOperations: OperationTable = {
       );
       if (!by || !isRight) return;
       by.user.password = newPassword;
-      world.model.endAllOf(by.user, by);
+      world.model.endAllSessions(by.user, by);
     },
   ),
-  revokeSessions: kind(
+  revokeSessions: defineOperation(
     2,
     fc.record({ header: headerChoice, keepCurrent: fc.boolean() }),
     async (world, node, { header, keepCurrent }) => {
       const by = await run(world, node, header, 'revokeSessions', { keepCurrent }, () => 'done');
-      if (by) world.model.endAllOf(by.user, keepCurrent ? by : undefined);
+      if (by) world.model.endAllSessions(by.user, keepCurrent ? by : undefined);
     },
   ),
-  revokeSession: kind(
+  revokeSession: defineOperation(
     3,
     fc.record({ header: headerChoice, session: number }),
-    async (world, node, { header, session: place }) => {
-      const session = sessionAt(world.model, place);
+    async (world, node, { header, session: index }) => {
+      const session = selectSession(world.model, index);
       if (!session) return;
       const isThere = (by: ModelSession) => by.user === session.user && world.model.isAlive(session);
       const by = await run(world, node, header, 'revokeSession', { id: session.id }, (viewer) =>
@@ -146,19 +146,19 @@ export const houseOperations: OperationTable = {
       if (by && isThere(by)) session.isEnded = true;
     },
   ),
-  revokeSessionOfAnybody: kind(1, number, async (world, node, place) => {
-    const session = sessionAt(world.model, place);
+  revokeSessionOfAnybody: defineOperation(1, number, async (world, node, index) => {
+    const session = selectSession(world.model, index);
     if (!session) return;
     const isThere = world.model.isAlive(session);
     await administer(world, node, 'revokeSession', { id: session.id }, isThere ? 'done' : 'NOT_FOUND');
     if (isThere) session.isEnded = true;
   }),
 
-  sweep: kind(3, fc.constant(null), async (world, node) => {
+  purge: defineOperation(3, fc.constant(null), async (world, node) => {
     await node.purge();
-    world.model.sweep();
+    world.model.purge();
   }),
-  rotateKey: kind(1, fc.constant(null), async (world) => {
+  rotateKey: defineOperation(1, fc.constant(null), async (world) => {
     await withDatabase(world.database.url, (database) =>
       changeInTurn(database, async (transaction) => {
         const now = world.clock.now();
@@ -170,13 +170,13 @@ export const houseOperations: OperationTable = {
     );
     // Timers do this every few seconds, long before the key becomes active.
     for (const node of world.nodes) await node.purge();
-    world.model.sweep();
+    world.model.purge();
   }),
-  retireKey: kind(1, number, async (world, _, place) => {
+  retireKey: defineOperation(1, number, async (world, _, index) => {
     const id = await withDatabase(world.database.url, (database) =>
       changeInTurn(database, async (transaction) => {
         const rows = await readKeyRows(transaction);
-        const { id } = rows[place % rows.length]!;
+        const { id } = rows[index % rows.length]!;
         const change = { seal: createKeySeal(undefined), now: world.clock.now(), isReplacedAtOnce: true };
         await retireSigningKey(transaction, id, change);
         return id;
@@ -184,16 +184,16 @@ export const houseOperations: OperationTable = {
     );
     world.model.retireKey(id);
     for (const node of world.nodes) await node.purge();
-    world.model.sweep();
+    world.model.purge();
   }),
-  restart: kind(1, fc.nat(1), async (world, _, place) => {
-    await world.nodes[place]!.stop();
-    await world.startNode(place);
+  restart: defineOperation(1, fc.nat(1), async (world, _, index) => {
+    await world.nodes[index]!.stop();
+    await world.startNode(index);
   }),
 };
 
 /** Tests the boundary at this exact time, because another random operation rarely would. */
-async function tryAt(
+async function testBoundary(
   world: TokenWorld,
   node: TokenWorld['nodes'][number],
   { authTokens, refreshTokens }: ModelSession,
@@ -204,27 +204,27 @@ async function tryAt(
     const { text } = authTokens.at(moment === 'authTokenExpires' ? -1 : -2)!;
     const authorization = `Bearer ${text}`;
     const answer = await world.post(node, '/graphql', { query: '{__typename}' }, authorization);
-    world.compare(answer, model.authorized(authorization), [text]);
+    world.compare(answer, model.authorize(authorization), [text]);
     return;
   }
   const old = refreshTokens.at(-2);
-  const given = moment === 'refreshTokenExpires' || !old ? refreshTokens.at(-1)! : old;
-  const withText = given.spent?.withText ?? authTokens.at(-1)!.text;
-  await refreshWith(world, node, `Bearer ${withText}`, given.text);
+  const used = moment === 'refreshTokenExpires' || !old ? refreshTokens.at(-1)! : old;
+  const withText = used.spent?.withText ?? authTokens.at(-1)!.text;
+  await refreshWith(world, node, `Bearer ${withText}`, used.text);
 }
 
 function later(moment: number | undefined, ms: number): number | undefined {
   return moment === undefined ? undefined : moment + ms;
 }
 
-function pass(world: TokenWorld, ms: number): Promise<void> {
+function advance(world: TokenWorld, ms: number): Promise<void> {
   world.clock.advanceMs(ms);
   return Promise.resolve();
 }
 
-function userAt({ model }: TokenWorld, place: number): ModelUser | undefined {
+function selectUser({ model }: TokenWorld, index: number): ModelUser | undefined {
   const users = model.users.filter(({ isDeleted }) => !isDeleted);
-  return users[place % users.length];
+  return users[index % users.length];
 }
 
 async function administer(
@@ -235,7 +235,7 @@ async function administer(
   expected = 'done',
 ): Promise<void> {
   const body = await world.asAdministrator(node, mutation(name, '__typename'), { input });
-  world.same(name, outcomeOf(body), expected);
+  world.assertSame(name, readOutcome(body), expected);
 }
 
 /** Runs a mutation with a chosen token. Returns its session if the token is valid. */
@@ -247,19 +247,19 @@ async function run(
   input: Record<string, unknown>,
   outcome: (by: ModelSession) => string,
 ): Promise<ModelSession | undefined> {
-  const session = sessionAt(world.model, header.session);
+  const session = selectSession(world.model, header.session);
   if (!session) return undefined;
-  const text = authTokenOf(world.model, session, header);
-  const authorization = headerWith(text, header);
-  const expected = world.model.authorized(authorization);
+  const text = selectAuthToken(world.model, session, header);
+  const authorization = formatHeader(text, header);
+  const expected = world.model.authorize(authorization);
   const body = { query: mutation(name, '__typename'), variables: { input } };
   const answer = await world.post(node, '/graphql', body, authorization);
   world.compare(answer, expected, [text]);
   if (!expected.session) return undefined;
-  world.same(name, outcomeOf(answer.json<GraphBody<unknown>>()), outcome(expected.session));
+  world.assertSame(name, readOutcome(answer.json<GraphBody<unknown>>()), outcome(expected.session));
   return expected.session;
 }
 
-function outcomeOf({ errors }: GraphBody<unknown>): string {
+function readOutcome({ errors }: GraphBody<unknown>): string {
   return errors?.[0]?.extensions.code ?? 'done';
 }

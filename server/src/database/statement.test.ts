@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRowId } from './row-id.ts';
+import { isRowId } from './statement.ts';
 
 test('only the canonical form is an id', () => {
   const id = '019c1407-aa00-7abc-8def-0123456789ab';

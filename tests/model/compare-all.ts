@@ -3,7 +3,7 @@
  * trash.
  */
 
-import { folderSelection, search, expectedFolder, expectedTrash, trashSelection } from './model-answers.ts';
+import { folderSelection, search, expectedFolder, expectedTrash, trashSelection } from './expected-responses.ts';
 import { listTrash } from './model-changes.ts';
 import type { ModelFolder, ModelUser, TreeModel } from './tree-model.ts';
 import type { World } from './world.ts';
